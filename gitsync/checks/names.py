@@ -42,7 +42,7 @@ class Retention:
 
     noun: str  # the type, for people
     list: str  # the path in a subscription that lists what was deleted
-    api_version: str  # that of the list
+    api_version: str  # of the list
     former: str = ""  # the property with the former id, "" where the id of the entry shows it
     days: int  # how long it is kept
     recover: tuple[str, str] | None  # the property, with its value, of a PUT that recovers it; None where any PUT does

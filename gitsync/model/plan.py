@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
@@ -33,7 +34,7 @@ class Apply:
     prepared: Prepared
     record: Record | None = None  # None if no run has recorded it
     depends_on: tuple[Key, ...] = ()  # the applies that come first
-    held: Condition | None = None
+    skipped_because: Condition | None = None
     """The condition of a resource that is not applied, whatever its manifest; its record does not change."""
 
     moved_from: Key | None = None  # the manifest that had the record before, if it moved to this one
@@ -53,7 +54,7 @@ class Prune:
     record: Record
     detaches: bool = False  # it is only forgotten
     depends_on: tuple[Key, ...] = ()  # the prunes that go first: its dependents
-    held: str = ""  # why it is not deleted, "" if it may be
+    kept_because: str = ""  # why it is not deleted, "" if it may be; only `planning.delete_guards` decides that
     within: Key | None = None  # the group or parent whose delete includes this resource
     carries: tuple[Record, ...] = ()  # the records that the delete of a group includes
     reason: str = ""  # a sentence on how it was removed from git
@@ -63,7 +64,7 @@ class Prune:
 
     renamed: Key | None = None  # the resource that is created for this one, if it was only renamed
     replaces: bool = False  # it is created again in the same run
-    hold: HeldUntil | None = None  # that of its last manifest, if it still applies; it is also the reason in `held`
+    hold: HeldUntil | None = None  # of its last manifest, if it still applies; it is also the reason
     can_delete: bool = True  # without it, Azure deletes the resource only with its parent
 
     @property
@@ -75,23 +76,32 @@ Node = Apply | Prune
 """One resource of a run's graph."""
 
 
+class UnreadableFile(NamedTuple):
+    """A file that cannot be read any more; the problem may be that of a link or of a submodule above it."""
+
+    path: str
+    problem: Problem
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
     """How a resource was removed from git, by its last manifest. What history does not have is None, "" or 0."""
 
-    policy: Policy | None = None  # that of its last manifest
-    hold: HeldUntil | None = None  # that of its last manifest, if it still applies
+    policy: Policy | None = None  # of its last manifest
+    hold: HeldUntil | None = None  # of its last manifest, if it still applies
     path: str = ""
     line: int = 0
     units: tuple[str, ...] = ()  # the names of the units that rendered its last manifest
     declared_by: str = ""  # the kind of the object that declared its last unit
     revision: str = ""  # the last one with its manifest
     reason: str = "Removed from git."  # a sentence for people
-    held: str = ""  # why it must not be deleted, "" if it may be
-    moved: str = ""  # the same, if a file that is not read may declare it now
-    is_released: bool = False
-    """A person has confirmed by name that it is not declared elsewhere, which overrides `moved`."""
+    unreadable: UnreadableFile | None = None  # the file that declared it, if that cannot be read now
+    unknown_finalizer: str = ""
+    """The finalizer that decides whether an object that is gone deletes its resources, if history does not show whether
+    the object had it.
+    """
 
+    is_released: bool = False  # a person has confirmed by name that it is not declared elsewhere
     last_commit: LastCommit | None = None  # the last commit with its manifest
 
 
@@ -123,7 +133,7 @@ class Reviewed:
     action: Action
     desired: str = ""  # the digest of the request (id, api-version and body)
     live: str = ""  # the digest of the live state
-    etag: str | None = None  # that of the live state, None if there is none
+    etag: str | None = None  # of the live state, None if there is none
     secrets: bool = False  # the body has some, so `desired` depends on the digest key
     later: tuple[str, ...] = ()
     """The parts of the request that are not known before the run, which `desired` leaves out: JSON pointers into the
@@ -136,7 +146,7 @@ class Review:
     """A reviewed plan: what a sync may do, and the input that the plan was made from."""
 
     repository: str  # names the source of the plan with a text that is the same on every machine
-    revision: str  # that of the source, the same on every machine too
+    revision: str  # of the source, the same on every machine too
     prune: bool  # a sync deletes what was removed from git
     digest_key: str  # names the key of the digests of secrets, "" for none
     nodes: Mapping[Key, Reviewed]

@@ -63,7 +63,7 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         return False
     reviewed = review.nodes.get(apply.key) if review else None
     return (
-        apply.held is None
+        apply.skipped_because is None
         and apply.hold is None
         and record.agent in {"", agent}
         and record.claim.is_ours

@@ -127,7 +127,8 @@ def may_be_listed(apply: Apply) -> bool:
     this run writes it only if it changed in Azure.
     """
     record, prepared = apply.record, apply.prepared
-    if record is None or apply.held or apply.moved_from or not (prepared.is_valid and prepared.is_written):
+    # What a run writes or reports anyway is read: a list only saves the read of what is unchanged.
+    if record is None or apply.skipped_because or apply.moved_from or not (prepared.is_valid and prepared.is_written):
         return False
     is_complete = record.claim.is_ours and record.spec.applied is not None and record.spec.baseline is not None
     is_settled = record.writes.operation is None and record.condition is not None and record.condition.is_ready

@@ -1,15 +1,15 @@
-"""Why the delete of a resource is held whose manifest may have moved to a path that the run does not read.
+"""Why a resource is kept whose manifest may have moved to a path that the run does not read.
 
-A file that nothing uses can be searched, so it holds a delete if it has the earlier text, or names the resource. A path
-that cannot be read holds one if it was added or changed since a revision last declared the resource: a path that stays
-as it is would stop all deletes.
+A file that nothing uses can be searched, so it keeps a resource if it has the earlier text, or names the resource. A
+path that cannot be read keeps one if it was added or changed since a revision last declared the resource: a path that
+stays as it is would stop all deletes.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ Blobs = Mapping[str, str]
 
 
 class Counts(Enum):
-    """Whether a file that names a removed resource holds its delete."""
+    """Whether a file that names a removed resource keeps it."""
 
     ALWAYS = "always"  # it is not checked out: no one has removed it
     UNLESS_DROPPED = "unless its unit dropped it"
@@ -33,7 +33,7 @@ class Counts(Enum):
 
 
 def advise_release(key: Key) -> str:
-    """Return how to delete a resource whose delete is held."""
+    """Return how to delete a resource that is kept."""
     return f"To delete the resource anyway, run `gitsync sync --prune --release {key}`."
 
 
@@ -93,16 +93,16 @@ class LastDeclared:
 class UnreadParts:
     """The paths of a source that were not read: files by what they name and by their content, and unreadable paths."""
 
-    by_name: Mapping[NamedObject, tuple[UnusedFile, ...]]
-    by_blob: Mapping[str, tuple[UnusedFile, ...]]
-    closed: tuple[ClosedPlace, ...]
+    by_name: Mapping[NamedObject, tuple[UnusedFile, ...]] = field(default_factory=dict)
+    by_blob: Mapping[str, tuple[UnusedFile, ...]] = field(default_factory=dict)
+    closed: tuple[ClosedPlace, ...] = ()
 
-    def find_hold(self, last: LastDeclared) -> str:
-        """Return why the delete of a resource is held; "" if it is not."""
-        held = self._explain(last)
-        return held and f"{held} Fix it, remove it, or name it in .gitsyncignore. {advise_release(last.key)}"
+    def explain(self, last: LastDeclared) -> str:
+        """Return why a resource is kept; "" if none of these paths may declare it."""
+        why = self._find_path(last)
+        return why and f"{why} Fix it, remove it, or name it in .gitsyncignore. {advise_release(last.key)}"
 
-    def _explain(self, last: LastDeclared) -> str:
+    def _find_path(self, last: LastDeclared) -> str:
         if file := self._find_file(last):
             return f"Held: {file.path} is not read, since {file.why}, and it may declare this resource now."
         place = next(
@@ -125,6 +125,9 @@ class UnreadParts:
         # Where a tool fills in the name, any manifest of the kind may be the one, so only a new one counts.
         nameless = (file for file in self.by_name.get((kind, ""), ()) if last.has_come(file.path, file.blob))
         return next((file for file in (*candidates, *nameless) if not _was_left(file, last)), None)
+
+
+ALL_READ: Final = UnreadParts()
 
 
 def _was_left(file: UnusedFile, last: LastDeclared) -> bool:

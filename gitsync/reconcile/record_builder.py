@@ -47,7 +47,7 @@ def build_apply_record(
     The record of another agent, and of a resource that is held, stays as it is.
     """
     old, prepared = attempt.record, attempt.prepared
-    if old and (attempt.apply.held or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
+    if old and (attempt.apply.skipped_because or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
@@ -118,7 +118,7 @@ def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Reco
     nothing. `agent` is the run's; records of other agents do not change.
     """
     record = node.record
-    if not isinstance(node, Apply) or node.held:
+    if not isinstance(node, Apply) or node.skipped_because:
         return record
     prepared, resource = node.prepared, node.prepared.resource
     if not (record.agent in {"", agent} if record else prepared.is_valid):

@@ -72,10 +72,14 @@ def collect_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
     for apply in plan.applies.values():
         prepared = apply.prepared
         # A resource that is held, watched for others or invalid exports nothing.
-        exports_nothing = apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems)
+        exports_nothing = (
+            apply.skipped_because or prepared.is_watched or any(problem.is_error for problem in prepared.problems)
+        )
         if may_export(prepared.resource) and not exports_nothing:
             written |= {address for address, _ in find_addresses(prepared.resource)}
-    removed = {address for node in plan.prunes.values() if prune and not node.held for address in node.record.exports}
+    removed = {
+        address for node in plan.prunes.values() if prune and not node.kept_because for address in node.record.exports
+    }
     return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
 
 

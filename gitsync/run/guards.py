@@ -20,13 +20,12 @@ from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.plan_seal import find_fault, seal_plan
 from gitsync.git.state.stores import DEFAULT_BRANCH
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan, Prune, Review, Reviewed
+from gitsync.model.plan import Plan, Review, Reviewed
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.record import State
 from gitsync.model.report import RunTarget
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.delete_scope import spread_holds
 from gitsync.planning.run_problems import (
     describe_not_compared,
     describe_not_pushed,
@@ -40,8 +39,6 @@ from gitsync.planning.run_problems import (
 from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections
 from gitsync.run.plan import list_problems
-
-NOT_REVIEWED = "The reviewed plan does not {action} it."
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
@@ -160,22 +157,6 @@ def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value or "none")
 
 
-def narrow_plan(plan: Plan, review: Review | None) -> Plan:
-    """Hold back every prune that the reviewed plan does not contain, and what must stay with it."""
-    if review is None:
-        return plan
-    prunes = {key: _narrow_prune(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
-    return replace(plan, prunes=spread_holds(prunes))
-
-
-def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
-    action = Action.DETACH if prune.detaches else Action.DELETE
-    # What is held already has a better reason than that it was not reviewed.
-    if prune.held or (reviewed is not None and reviewed.action is action):
-        return prune
-    return replace(prune, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
-
-
 def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
     """Make the content of a plan for review."""
     nodes: Mapping[Key, Reviewed] = {result.key: _make_reviewed(result) for result in results}
@@ -194,7 +175,7 @@ def _make_reviewed(result: Result) -> Reviewed:
     # The reviewer has seen that it cannot be planned, so the sync must not act on it either.
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
-    return result.reviewed or Reviewed(action=result.action)
+    return result.change.reviewed or Reviewed(action=result.action)
 
 
 class ChangeCounts(NamedTuple):

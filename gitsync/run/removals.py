@@ -24,13 +24,14 @@ from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import NO_MANIFESTS, Manifests
-from gitsync.model.plan import LastCommit, Removal
+from gitsync.model.plan import LastCommit, Removal, UnreadableFile
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.planning.moved_manifests import LastDeclared, advise_release
+from gitsync.planning.delete_guards import NO_REMOVALS, Removals
+from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
 from gitsync.run.manifests import read_source
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.validation.hold_annotation import read_hold
@@ -45,7 +46,7 @@ _FINALIZERS: Final = {kind.value.declared_by: kind.value.finalizer for kind in U
 class Reading(NamedTuple):
     """How manifests of this run are read."""
 
-    namespace: str  # that of manifests that name none
+    namespace: str  # of manifests that name none
     references: References | None = None  # the values of the Secrets and ConfigMaps that variables come from
     today: date | None = None  # decides whether a hold lasts
 
@@ -70,20 +71,25 @@ def collect_removals(
     config: Config,
     reading: Reading,
     manifests: Manifests = NO_MANIFESTS,
-) -> dict[Key, Removal]:
+) -> Removals:
     """Return how each of these resources was removed from git, as far as that is known.
 
     `since` is the revision of the records, None if it is not known. `manifests` are those of the source now.
     """
     if not removed:
-        return {}
+        return NO_REMOVALS
     revisions = source.revisions_since(since) if since else ()
     last = _find_last_manifests(source, removed, revisions, config, reading)
     # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
     commits = list_last_commits(
-        source, {key: (one.revision, one.place) for key, one in last.items() if is_searched or one.revision != since}
+        source,
+        {
+            key: (manifest.revision, manifest.place)
+            for key, manifest in last.items()
+            if is_searched or manifest.revision != since
+        },
     )
     unknown = explain_unknown(source, since, is_long=is_long)
     removals = {
@@ -93,26 +99,35 @@ def collect_removals(
     # A file that is there and cannot be read may still declare the resource.
     declared = {
         key: Declaration(
-            unit=one.manifest.unit, path=removals[key].path or one.manifest.path, declared_by=one.manifest.declared_by
+            unit=record.manifest.unit,
+            path=removals[key].path or record.manifest.path,
+            declared_by=record.manifest.declared_by,
         )
-        for key, one in removed.items()
+        for key, record in removed.items()
     }
-    unreadable = hold_unreadable(
-        declared, source.contents.explain_unreadable, source.contents.units.values(), source.contents.files
-    )
-    moved = _hold_moved(source, removed, removals, manifests)
-    return {
-        key: replace(one, held=one.held or unreadable.get(key, ""), moved=moved.get(key, ""))
-        for key, one in removals.items()
-    }
+    contents = source.contents
+    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
+    removals = {key: replace(removal, unreadable=unreadable.get(key)) for key, removal in removals.items()}
+    return Removals(removals, *_search_unread(source, removed, removals, manifests))
 
 
-def _hold_moved(
+def _search_unread(
     source: Checkout, removed: Mapping[Key, Record], removals: Mapping[Key, Removal], manifests: Manifests
-) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a path that is not read."""
+) -> tuple[dict[Key, LastDeclared], UnreadParts]:
+    """Return where each resource was declared last, and the paths to which its manifest may have moved."""
     revisions = {removal.revision for removal in removals.values()}
     blobs = {revision: list_blobs(source.open_tree(revision)) for revision in revisions}
+    last = {
+        key: LastDeclared(
+            key=key,
+            arm_id=record.arm_id,
+            path=removals[key].path or record.manifest.path,
+            declared_by=removals[key].declared_by or record.manifest.declared_by,
+            revision=removals[key].revision,
+            blobs=blobs[removals[key].revision],
+        )
+        for key, record in removed.items()
+    }
     unread = UnreadSource(
         places=source.contents.find_unread(),
         tree=source.open_tree(source.revision),
@@ -123,50 +138,34 @@ def _hold_moved(
         problems=(*source.contents.problems, *manifests.problems),
         explain=source.contents.explain_unreadable,
     )
-    return unread.hold(
-        {
-            key: LastDeclared(
-                key=key,
-                arm_id=record.arm_id,
-                path=removals[key].path or record.manifest.path,
-                declared_by=removals[key].declared_by or record.manifest.declared_by,
-                revision=removals[key].revision,
-                blobs=blobs[removals[key].revision],
-            )
-            for key, record in removed.items()
-        }
-    )
+    return last, unread.search(last.values())
 
 
-def hold_unreadable(
+def find_unreadable(
     declared: Mapping[Key, Declaration],
     explain: ExplainUnreadable,
     units: Collection[Unit],
     files: Collection[str],
-) -> dict[Key, str]:
-    """Return why resources are held whose files have become something that is not read: a pointer, a cipher, a link.
+) -> dict[Key, UnreadableFile]:
+    """Find the resources whose files have become something that is not read: a pointer, a cipher, a link.
 
     `declared` shows where they were declared last; without a path, that is any file of the folder. `units` are those
     that are built, and `files` those that are read.
     """
     paths = {
-        key: {one["path"]} if one["path"] else {path for path in files if find_unit(path) == one["unit"]}
-        for key, one in declared.items()
+        key: {declaration["path"]}
+        if declaration["path"]
+        else {path for path in files if find_unit(path) == declaration["unit"]}
+        for key, declaration in declared.items()
     }
     problems = explain(frozenset(chain.from_iterable(paths.values())))
     built = {unit.name for unit in units}
     return {
-        key: f"Held: {path} declared this resource, and cannot be read now. {problems[path].message} "
-        f"{problems[path].hint.rstrip('.')}. {_say_how_to_delete(key, path, problems[path])}"
-        for key, one in declared.items()
+        key: UnreadableFile(path, problems[path])
+        for key, declaration in declared.items()
         for path in sorted(paths[key] & problems.keys())
-        if not _is_sound_template(problems[path], one, built)
+        if not _is_sound_template(problems[path], declaration, built)
     }
-
-
-def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
-    """Return how to delete a resource anyway: a file below a link or in a submodule cannot be removed here."""
-    return "To delete the resource, remove the file." if problem.path == path else advise_release(key)
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
@@ -178,15 +177,15 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
     names = last.units or (record.manifest.unit,)
-    # The unit may be built now under one of the names that the resource was declared under last.
     unit = next((unit for unit in source.contents.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.manifest.policy, unit)
     # The object is gone, and a controller deletes nothing after one without the finalizer.
     if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
-    held = _hold_unknown(record) if unit is None and not last.revision else ""
     # The record was written from a manifest, so that revision is used if no later one is known.
     recorded = record.manifest.last_revision or (record.writes.last.revision if record.writes.last else "")
+    # An Application without the finalizer leaves its resources behind.
+    finalizer = _FINALIZERS.get(record.manifest.declared_by, "") if unit is None and not last.revision else ""
     return Removal(
         policy=policy,
         hold=last.hold,
@@ -196,22 +195,8 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
         declared_by=last.declared.declared_by if last.declared else "",
         revision=last.revision or recorded,
         reason=reason,
-        held=held,
+        unknown_finalizer=finalizer,
         last_commit=last_commit,
-    )
-
-
-def _hold_unknown(record: Record) -> str:
-    """Return why a resource is held whose unit is no longer built and whose last manifest is unknown; "" if it is not
-    held. An Application without the finalizer leaves its resources behind.
-    """
-    manifest = record.manifest
-    finalizer = _FINALIZERS.get(manifest.declared_by)
-    if finalizer is None:
-        return ""
-    return (
-        f"Held: the {manifest.declared_by} {manifest.unit} is no longer built, and the history in this clone does not "
-        f"show whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
 
@@ -237,7 +222,7 @@ def _find_last_manifests(
         if contents is not None:
             former = reading._replace(namespace=_find_namespace(source, revision, config, reading.namespace))
             found = _read_last_manifests(contents, removed, config, former)
-            manifests = {key: one._replace(revision=revision) for key, one in found.items()} | manifests
+            manifests = {key: manifest._replace(revision=revision) for key, manifest in found.items()} | manifests
     return manifests
 
 
@@ -257,20 +242,20 @@ def _read_last_manifests(
     manifests = read_source(config, reading.namespace, contents.files, contents.units, reading.references)
     default = Policy(config.default_policy)
     found: dict[Key, _LastManifest] = {}
-    for one in (one for one in manifests.resources if one.key in removed):
-        units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
-        declared = one.unit if one.unit and one.unit.is_declared else None
-        decision = decide_policy(one, manifests.namespaces, default)
+    for resource in (resource for resource in manifests.resources if resource.key in removed):
+        units = (*(found[resource.key].units if resource.key in found else ()), find_unit_name(resource))
+        declared = resource.unit if resource.unit and resource.unit.is_declared else None
+        decision = decide_policy(resource, manifests.namespaces, default)
         policy = decision.policy if decision else None
-        hold, place = read_hold(one, reading.today), one.source
-        found[one.key] = _LastManifest(policy, hold, place.path, place.line, units, declared, find_place(one))
+        hold, place = read_hold(resource, reading.today), resource.source
+        found[resource.key] = _LastManifest(policy, hold, place.path, place.line, units, declared, find_place(resource))
     return found
 
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """Return a sentence for people; the plain one if nothing more is known."""
     path, unit = last.path, last.units[0] if last.units else record.manifest.unit
-    is_built = any(unit == one.name for one in source.contents.units.values())
+    is_built = any(unit == other.name for other in source.contents.units.values())
     if last.declared and not is_built and is_inside(unit, source.wanted.path):
         return (
             f"Removed from git: the {last.declared.title} is no longer built (it was declared in {last.declared.file})."

@@ -34,8 +34,10 @@ from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import assign_writers
-from gitsync.planning.moved_manifests import LastDeclared
-from gitsync.planning.plan import hold_until, make_plan
+from gitsync.planning.delete_guards import NO_REMOVALS, Evidence, Moment, Removals, decide_deletes, list_removed
+from gitsync.planning.hidden_manifests import NO_SOURCE, index_source
+from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
+from gitsync.planning.plan import make_plan, note_holds
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes, warn_empty_source
@@ -57,7 +59,7 @@ from gitsync.run.manifests import (
     redact_manifests,
 )
 from gitsync.run.plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
-from gitsync.run.removals import hold_unreadable
+from gitsync.run.removals import find_unreadable
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
@@ -276,36 +278,43 @@ def _collect_removals(
     old: Revised,
     new: Revised,
     manifests: Manifests,
-) -> dict[Key, Removal]:
-    """Collect the resources that only the old revision has, with the commits that changed them last, and what holds
-    them.
+) -> Removals:
+    """Find the resources that only the old revision has, with the commits that changed them last, and what the new one
+    does not read.
     """
     keys = {resource.key for resource in new.prepared}
     removed = {entry.key: entry.resource for entry in old.prepared if entry.key not in keys}
+    if not removed:
+        return NO_REMOVALS
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
-    moved = _hold_moved(before, after, removed, manifests) if removed else {}
-    held = hold_unreadable(
-        declared, after.contents.explain_unreadable, after.contents.units.values(), after.contents.files
-    )
+    contents = after.contents
+    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
-    if places and before.commit is not None:
+    if before.commit is not None:
         found = find_commits_before(config.source, before.commit, set(places.values()), make_git_access(config))
-    return {
-        key: Removal(
-            line=removed[key].source.line,
-            held=held.get(key, ""),
-            moved=moved.get(key, ""),
-            last_commit=found.get(place),
-        )
+    removals = {
+        key: Removal(line=removed[key].source.line, unreadable=unreadable.get(key), last_commit=found.get(place))
         for key, place in places.items()
     }
+    return Removals(removals, *_search_unread(before, after, removed, manifests))
 
 
-def _hold_moved(
+def _search_unread(
     before: RevisionManifests, after: RevisionManifests, removed: Mapping[Key, Resource], manifests: Manifests
-) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a path that is not read, as in a run."""
+) -> tuple[dict[Key, LastDeclared], UnreadParts]:
+    """Return where each resource was declared last, and the paths to which its manifest may have moved, as in a run."""
+    blobs, revision = list_blobs(before.tree), before.commit or ""
+    last = {
+        key: LastDeclared(
+            key=key,
+            path=resource.source.path,
+            declared_by=find_declaration(resource)["declared_by"],
+            revision=revision,
+            blobs=blobs,
+        )
+        for key, resource in removed.items()
+    }
     unread = UnreadSource(
         places=after.contents.find_unread(),
         tree=after.tree,
@@ -316,19 +325,7 @@ def _hold_moved(
         problems=(*after.contents.problems, *manifests.problems),
         explain=after.contents.explain_unreadable,
     )
-    blobs, revision = list_blobs(before.tree), before.commit or ""
-    return unread.hold(
-        {
-            key: LastDeclared(
-                key=key,
-                path=resource.source.path,
-                declared_by=find_declaration(resource)["declared_by"],
-                revision=revision,
-                blobs=blobs,
-            )
-            for key, resource in removed.items()
-        }
-    )
+    return last, unread.search(last.values())
 
 
 def _make_plan(
@@ -337,7 +334,7 @@ def _make_plan(
     new: Revised,
     problems: tuple[Problem, ...],
     manifests: Manifests,
-    removed: Mapping[Key, Removal],
+    removals: Removals,
 ) -> Plan:
     """Make the plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
@@ -347,10 +344,17 @@ def _make_plan(
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
     problems = (*problems, *warn_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    catalog, gone = open_catalog(), {key: records[key] for key in removed if key in selected}
-    removals = release(removed, gone, list_released(reader.config.release, removed), catalog)
+    catalog, gone = open_catalog(), {key: record for key, record in selected.items() if key not in keys}
+    released = list_released(reader.config.release, removals.by_key)
+    removals = replace(removals, by_key=release(removals.by_key, gone, released, catalog))
+    prepared = select_prepared(new.prepared, selection)
+    evidence = Evidence(
+        removed=list_removed(gone, removals),
+        source=index_source(prepared, selected, problems, around) if gone else NO_SOURCE,
+        removals=removals,
+    )
     undeletable = {key for key, record in gone.items() if not is_deleted_alone(catalog, record)}
-    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removals, undeletable, around)
-    plan = note_renames(mark_undeletable(plan, catalog))
-    plan = hold_until(plan, new.prepared, reader.clock.now().date())
-    return replace(plan, problems=(*plan.problems, *reader.foreign.problems))
+    plan = mark_undeletable(make_plan(prepared, selected, problems, evidence, undeletable), catalog)
+    plan = note_holds(note_renames(plan), new.prepared, reader.clock.now().date())
+    prunes = decide_deletes(plan.prunes, evidence, Moment.PLAN)
+    return replace(plan, prunes=prunes, problems=(*plan.problems, *reader.foreign.problems))

@@ -32,7 +32,7 @@ from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
-from gitsync.planning.plan import hold_taken
+from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
@@ -56,7 +56,6 @@ from gitsync.run.guards import (
     is_first_sync,
     load_approved_plan,
     make_review,
-    narrow_plan,
 )
 from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import coverage_of
@@ -138,8 +137,7 @@ async def sync_revision(
         await _in_time(run.export_sinks.check(needs), rules.deadline, connections, "check the sinks of exports")
         # Recorded before the first write: if the run is killed, the next one finds what it may have created.
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
-        # Another run was faster, so it owns these resources.
-        plan = hold_taken(plan, taken)
+        plan = skip_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
     results = await _ask_about(results, config, run, plan, state)
@@ -174,7 +172,7 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     """
     worker, selection = connections.store, make_selection(config)
     known = worker.pinned if isinstance(worker, WorkerStore) else state
-    plan = narrow_plan(plan_run(config, connections, run_input, known, agent), review)
+    plan = plan_run(config, connections, run_input, known, agent, review=review)
     plan = guard_plan(config, connections, plan, known, agent, writes=writes)
     if not isinstance(worker, WorkerStore):
         return plan, selection, run_input

@@ -6,7 +6,7 @@ something was removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -17,10 +17,17 @@ from gitsync.git.source.listing import EntryKind, Revision, SourceEntry
 from gitsync.git.source.unread_places import UnreadPlaces, may_have_manifests
 from gitsync.manifests.named_objects import NamedObject, list_named_objects
 from gitsync.manifests.units import SUFFIXES, find_unit, is_inside
-from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
-from gitsync.planning.moved_manifests import Blobs, ClosedPlace, Counts, LastDeclared, UnusedFile, index_unread
+from gitsync.planning.moved_manifests import (
+    Blobs,
+    ClosedPlace,
+    Counts,
+    LastDeclared,
+    UnreadParts,
+    UnusedFile,
+    index_unread,
+)
 from gitsync.units.tree import list_folders
 
 _UNBUILT: Final = frozenset(
@@ -53,9 +60,9 @@ class UnreadSource:
     problems: tuple[Problem, ...]  # those of the source and of its manifests
     explain: ExplainUnreadable
 
-    def hold(self, removed: Mapping[Key, LastDeclared]) -> dict[Key, str]:
-        """Return why resources are held whose manifests may be in something that was not read."""
-        bases = tuple({id(last.blobs): last.blobs for last in removed.values() if last.blobs is not None}.values())
+    def search(self, removed: Collection[LastDeclared]) -> UnreadParts:
+        """Search what was not read, for the manifests of these resources."""
+        bases = tuple({id(last.blobs): last.blobs for last in removed if last.blobs is not None}.values())
         elsewhere = self._collect_elsewhere(bases)
         wanted = [entry for path, entry in elsewhere.items() if may_have_manifests(path)]
         contents = self.tree.read_present(wanted) if self.tree else {}
@@ -71,8 +78,7 @@ class UnreadSource:
             *self._list_unbuilt(),
             *self._list_unreadable(bases),
         )
-        parts = index_unread(files, closed)
-        return {key: held for key, last in removed.items() if (held := parts.find_hold(last))}
+        return index_unread(files, closed)
 
     @cached_property
     def committed(self) -> Blobs:

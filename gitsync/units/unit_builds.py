@@ -42,7 +42,7 @@ class BuiltUnits:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The result of each unit as a file, by a path with the suffix .yaml; a Secret may be among them."""
 
-    units: Mapping[str, Unit] = field(default_factory=dict)  # that of each file, by the same path
+    units: Mapping[str, Unit] = field(default_factory=dict)  # of each file, by the same path
     problems: tuple[Problem, ...] = ()
     used: frozenset[str] = frozenset()  # the files that they were built of, or would be
     skipped: frozenset[str] = frozenset()  # the kustomizations that have nothing for gitsync

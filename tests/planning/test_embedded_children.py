@@ -44,7 +44,7 @@ STAY = {
     "an operation is under way": of_record(operation=PendingOperation("update", "2026-01-01T00:00:00Z")),
     "something resets it": of_record(streak=WriteStreak(count=3, paths=("/a",), at="2026-01-01T00:00:00Z", held="x")),
     "it is held": replace(CHILD, hold=HeldUntil(date(2030, 1, 1), "x")),
-    "it is not applied": replace(CHILD, held=READY),
+    "it is not applied": replace(CHILD, skipped_because=READY),
     "gitsync only reads it": of_prepared(policy=Policy.SKIP),
     "it is outside of the run": of_prepared(is_watched=True),
     "another manifest writes it": of_prepared(written_by=rg()),

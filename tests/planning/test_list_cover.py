@@ -109,7 +109,7 @@ def test_lists_cover_what_the_last_run_left_ready(may, changes, manifest, why):
 def test_what_is_new_moved_or_held_is_read():
     assert not may_be_listed(Apply(prepared=ASKED))
     assert not may_be_listed(Apply(prepared=ASKED, record=DONE, moved_from=vnet("former")))
-    assert not may_be_listed(Apply(prepared=ASKED, record=DONE, held=RECONCILING))
+    assert not may_be_listed(Apply(prepared=ASKED, record=DONE, skipped_because=RECONCILING))
 
 
 @given(name=st.text(max_size=9), start=st.dates(date(2020, 1, 1), date(2100, 1, 1)))

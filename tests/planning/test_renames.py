@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.policy import Policy
-from gitsync.planning.plan import make_plan
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.replacement import describe_rename, note_renames
 from tests.support.builders import prepared, record, rg, subnet, vnet, vnet_id
 from tests.support.parts import change
+from tests.support.plans import make_plan
 
 SPEC = {"location": "westeurope"}
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.gvk import Key
+from gitsync.model.plan import Removal, UnreadableFile
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
-from gitsync.planning.claims import assign_writers, find_last_policies, join_deletes, move_claims
-from gitsync.planning.plan import make_plan
-from tests.support.builders import group_id, prepared, prune, record, rg, vnet, vnet_id
+from gitsync.planning.claims import assign_writers, find_last_policies, move_claims
+from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
+from tests.support.plans import make_plan
 
 BAD = Problem(code="Bad", message="It is wrong.")
 
@@ -182,7 +183,9 @@ def test_one_resource_is_deleted_once_and_after_all_that_depends_on_either_recor
     assert (second.within, second.depends_on, second.detaches) == (at("a"), (at("a"),), False)
 
 
-def test_what_is_held_is_held_for_both():
-    prunes = {at("a"): prune(at("a"), group_id(), held="Held."), at("b"): prune(at("b"), group_id())}
-    joined = join_deletes(prunes)
-    assert [(one.held, one.within) for one in joined.values()] == [("Held.", None), ("Held.", at("a"))]
+def test_what_keeps_a_resource_keeps_it_for_both():
+    file = UnreadableFile("a.yaml", Problem(code="Link", message="It is a link."))
+    plan = make_plan([], by_key(kept("a"), kept("b", Claim.NONE)), removals={at("a"): Removal(unreadable=file)})
+    first, second = plan.prunes[at("a")], plan.prunes[at("b")]
+    assert first.kept_because.startswith("Held: a.yaml declared this resource")
+    assert (second.kept_because, first.within, second.within) == (first.kept_because, None, at("a"))

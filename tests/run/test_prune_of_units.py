@@ -193,7 +193,9 @@ def test_a_folder_outside_of_the_path_counts_as_removed(world):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
-        (found,) = collect_removals(source, {gone.key: gone}, source.revision, Config(), Reading("default")).values()
+        (found,) = collect_removals(
+            source, {gone.key: gone}, source.revision, Config(), Reading("default")
+        ).by_key.values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
@@ -201,10 +203,10 @@ def test_ignored_files_are_named_by_their_folder_where_history_reports_nothing(w
     world.says_files({"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:
-        (ignored,) = collect_removals(source, {gone.key: gone}, None, Config(), Reading("default")).values()
+        (ignored,) = collect_removals(source, {gone.key: gone}, None, Config(), Reading("default")).by_key.values()
         (plain,) = collect_removals(
             source, {gone.key: change(gone, unit="")}, None, Config(), Reading("default")
-        ).values()
+        ).by_key.values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
     assert plain.reason == "Removed from git."
 

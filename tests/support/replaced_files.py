@@ -25,10 +25,10 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
-from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
 from gitsync.run.removals import Reading, collect_removals
 from tests.support.parts import build
+from tests.support.plans import make_plan
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
@@ -164,7 +164,7 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         removals = collect_removals(source, removed, None, Config(), Reading("default"))
         problems = (*source.contents.problems, *manifests.problems)
     plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
-    return sorted(key.name for key, prune in plan.prunes.items() if not (prune.held or prune.detaches))
+    return sorted(key.name for key, prune in plan.prunes.items() if not (prune.kept_because or prune.detaches))
 
 
 def _read(source: Checkout) -> Manifests:

@@ -35,7 +35,7 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     leaving = frozenset(
         node.record.arm_id.casefold()
         for node in nodes
-        if isinstance(node, Prune) and run.rules.prune and not (node.held or node.detaches)
+        if isinstance(node, Prune) and run.rules.prune and not (node.kept_because or node.detaches)
     )
     return attempt.with_observed(attempt.observed.changed(children=bodies, brought=brought, leaving=leaving))
 

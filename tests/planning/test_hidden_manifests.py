@@ -14,9 +14,9 @@ from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Removal, RestOfSource
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import OwnerRef
-from gitsync.planning.plan import make_plan
 from tests.support.builders import group_id, lines_of, prepared, record, rg, subnet, vnet, vnet_id
 from tests.support.parts import change
+from tests.support.plans import make_plan
 
 BAD = Problem(code="InvalidYaml", message="This is not YAML.", path="infra/net/b.yaml", line=3)
 GONE = record(vnet(), vnet_id(), unit="infra/net")
@@ -42,7 +42,7 @@ def held(gone=GONE, declared=(), problems=(), unread=(), known=(), removal=None)
         {gone.key: removal} if removal else {},
         around=RestOfSource(unread=tuple(unread)),
     )
-    return plan.prunes[gone.key].held
+    return plan.prunes[gone.key].kept_because
 
 
 def at(path, **more):
@@ -257,7 +257,7 @@ def test_a_namespace_that_is_mistyped_leaves_the_run_and_holds(elsewhere, expect
     """With --target-namespaces, a manifest of another namespace is not part of the run at all."""
     gone = replace(GONE, key=Key("network.azure.com", "VirtualNetwork", "prod", "hub"))
     plan = make_plan([], {gone.key: gone}, around=RestOfSource(elsewhere=elsewhere))
-    assert ("other/x.yaml:1 declares" in plan.prunes[gone.key].held) is expected, why
+    assert ("other/x.yaml:1 declares" in plan.prunes[gone.key].kept_because) is expected, why
 
 
 def test_an_owner_that_a_manifest_still_names_is_held():
@@ -307,7 +307,7 @@ def sources(draw):
 def test_what_is_deleted_is_never_declared_nor_of_a_unit_with_a_rejected_document(source):
     records, declared, broken, rejected = source
     plan = make_plan(declared, records, around=RestOfSource(unread=tuple(rejected)))
-    deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.held]
+    deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.kept_because]
     named = {one.arm_id.casefold() for one in declared}
     assert not {one.key for one in deleted} & {one.key for one in declared}
     assert not {one.arm_id.casefold() for one in deleted} & named
