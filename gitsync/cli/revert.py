@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         # Reports and metrics are those of the sync.
         quiet = replace(config, report_dir=None, metrics=None, fail_on=())
         report, code = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
-        drifted = [] if report.interrupted else _find_drifted(report)
+        drifted = [] if report.interrupted else _list_drifted(report)
         if code is ExitCode.REFUSED or not drifted or report.plan.review is None:
             has_drift = drifted or report.interrupted
             _say("Nothing was reverted." if has_drift else "Nothing has drifted, so nothing was reverted.")
@@ -94,8 +94,8 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     return report, interruption.exit_code(report)
 
 
-def _find_drifted(report: Report) -> list[Result]:
-    """Find the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
+def _list_drifted(report: Report) -> list[Result]:
+    """List the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
     from gitsync.model.verdict import DRIFTED, Action, Verdict
 
     for result in report.results:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from gitsync.cli.command import list_left_out
-from gitsync.cli.ending import find_exit_code
+from gitsync.cli.ending import choose_exit_code
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
 from gitsync.config.config import Config
@@ -129,7 +129,7 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
         yield end
     except Exception as error:
         if not options.prints_progress:
-            log_end(command, find_exit_code(error), end.report, error)
+            log_end(command, choose_exit_code(error), end.report, error)
         raise
     if not options.prints_progress:
         log_end(command, end.code, end.report)

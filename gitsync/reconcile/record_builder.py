@@ -33,7 +33,7 @@ from gitsync.model.record import (
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
-from gitsync.planning.kept import find_kept
+from gitsync.planning.kept import list_kept
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.rules import RunRules
@@ -254,7 +254,7 @@ def _join_exports(attempt: ApplyAttempt) -> tuple[Address, ...]:
 
 def _find_kept(attempt: ApplyAttempt) -> Kept:
     old = attempt.record
-    return find_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT)
+    return list_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT)
 
 
 def _find_given_id(attempt: ApplyAttempt) -> str:

@@ -19,7 +19,7 @@ from gitsync.model.result import FailedRequest, Result
 from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.report.authors import LONGEST_DOUBT, clean
-from gitsync.report.ordering import find_causes
+from gitsync.report.ordering import collect_causes
 from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
 from gitsync.report.wording import format_headline
@@ -48,7 +48,7 @@ def _format_member(value: Any) -> str:
 def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
     """Build the report of plain JSON values; with the names of people only if `names`."""
     report = report if names else leave_out_people(report)
-    requests, causes = report.requests, find_causes(report.results)
+    requests, causes = report.requests, collect_causes(report.results)
     return {
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,

@@ -161,7 +161,7 @@ class _Listing:
             table_room -= used
             shortened = format_plural(len(detailed) - shown, "resource") if shown < len(detailed) else ""
             formatted[section] = [
-                f"#### {section.find_title(writes=self._writes)} ({len(results)})",
+                f"#### {section.choose_title(writes=self._writes)} ({len(results)})",
                 *([legend] if section == compared else []),
                 *(entry.details for entry in detailed[:shown]),
                 *table,

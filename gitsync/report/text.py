@@ -268,7 +268,7 @@ class _Listing:
             return []
         messages = {result.key: self._find_message(section, result) for result in results}
         common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
-        lines = [self._paint.bold(f"{section.find_title(writes=self._writes)} ({len(results)})")]
+        lines = [self._paint.bold(f"{section.choose_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
         lines += [f"  Values: {self._sides}"] if section == self._compared else []
         listed, folds = self._fold(section, results)

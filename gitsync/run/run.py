@@ -47,7 +47,7 @@ from gitsync.report.progress import Progress
 from gitsync.run.checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
-from gitsync.run.exports import find_export_needs
+from gitsync.run.exports import collect_export_needs
 from gitsync.run.guards import (
     Confirm,
     count_changes,
@@ -133,7 +133,7 @@ async def sync_revision(
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
         # A sink that cannot be written to would fail after the resources exist, with their secrets not exported.
-        needs = find_export_needs(plan, prune=config.prune)
+        needs = collect_export_needs(plan, prune=config.prune)
         await _in_time(run.export_sinks.check(needs), rules.deadline, connections, "check the sinks of exports")
         # Recorded before the first write: if the run is killed, the next one finds what it may have created.
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)

@@ -64,8 +64,8 @@ def parse_arm_type(arm_id: str) -> str:
     return _GROUP_TYPE if "/resourcegroups/" in arm_id.casefold() else "Microsoft.Resources/subscriptions"
 
 
-def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """Find every reference of a spec to another manifest, with its path, in the order of the manifest, without
+def list_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
+    """List every reference of a spec to another manifest, with its path, in the order of the manifest, without
     owners.
     """
     return select_named_references(visit_spec(kind, spec), namespace)
@@ -249,7 +249,7 @@ def find_fault_of_names(arm_id: str) -> str:
     names |= {parse_arm_type(arm_id): arm_id.rpartition("/")[2]}
     for arm_type, name in names.items():
         alphabet = find_alphabet(arm_type) if name else None
-        for fault in alphabet.find_faults(name.lower()) if alphabet else ():  # ids have no case
+        for fault in alphabet.list_faults(name.lower()) if alphabet else ():  # ids have no case
             return f"the name of a {arm_type} {fault}, but is {quote_scalar(name, LONGEST_SHOWN)}"
     return ""
 

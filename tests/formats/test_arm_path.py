@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from gitsync.formats.arm_path import (
     MOST_STEPS,
-    find_provider,
     find_subscription,
     is_below,
     is_same_id,
     iterate_ancestors,
+    read_provider,
 )
 from tests.support.builders import SUBSCRIPTION, group_id, vnet_id
 
@@ -30,11 +30,11 @@ def test_upwards_leads_from_an_id_to_all_that_contains_it():
 def test_what_an_id_is_about():
     assert find_subscription(vnet_id()) == SUBSCRIPTION
     assert find_subscription("/providers/Microsoft.Subscription/aliases/x") is None
-    assert find_provider(vnet_id()) == "Microsoft.Network"
+    assert read_provider(vnet_id()) == "Microsoft.Network"
     assert (
-        find_provider(f"{vnet_id()}/providers/Microsoft.Authorization/roleAssignments/x") == "Microsoft.Authorization"
+        read_provider(f"{vnet_id()}/providers/Microsoft.Authorization/roleAssignments/x") == "Microsoft.Authorization"
     )
-    assert find_provider(group_id()) == "Microsoft.Resources"
+    assert read_provider(group_id()) == "Microsoft.Resources"
 
 
 def test_parents_of_a_text_that_is_not_an_id_are_bounded():

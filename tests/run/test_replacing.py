@@ -16,7 +16,7 @@ from gitsync.report import json as report_json
 from gitsync.report import markdown, sarif, text
 from gitsync.report.html import page
 from tests.support.fault_rules import rules
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 FAR = VNET.replace("westeurope", "northeurope")
@@ -351,6 +351,6 @@ def test_all_forms_of_a_report_show_what_is_replaced(agreed):
     assert (alert["ruleId"], alert["level"]) == ("replace", "warning")
     for report, members in ((planned, {"reason", "takes"}), (done, {"reason", "takes", "awaySeconds"})):
         document = json.loads(report_json.render(report))
-        assert find_faults("report", document) == []
+        assert list_faults("report", document) == []
         network = next(one for one in document["resources"] if one["kind"] == "VirtualNetwork")
         assert (network["action"], set(network["replacement"])) == ("replace", members)
