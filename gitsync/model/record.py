@@ -202,7 +202,7 @@ class State:
     `revision` is then that of the last run. `notified` is the state in an agent's last notification, in words; without
     one, the agent has reported success or nothing. `identity` is that of the status, which its seals name; "" before
     the first seal, and in older ones. `strays` are branches among those of workers that were not read, each with the
-    reason.
+    reason. `is_former` is true if an earlier version wrote it, in YAML.
     """
 
     records: Mapping[Key, Record]
@@ -213,6 +213,7 @@ class State:
     notified: Mapping[str, str] = field(default_factory=dict)
     identity: str = ""
     strays: Mapping[str, str] = field(default_factory=dict, compare=False)
+    is_former: bool = False
 
     @property
     def agents(self) -> frozenset[str]:
