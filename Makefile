@@ -15,8 +15,7 @@ SMOKE_ARGS ?=
 # CONSTRAINTS=deploy/constraints/dev.txt installs just the versions and hashes that it has, as CI does.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# A worker takes tests of one file together, so that they share what the file sets up.
-TEST_ARGS ?= -n auto --dist worksteal
+TEST_ARGS ?= --processes auto
 FUZZ_SECONDS ?= 60
 
 SCRIPTS := .ci/run .ci/go-program $(wildcard deploy/*.sh deploy/*/*.sh)
@@ -38,7 +37,7 @@ test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
 	$(BIN)/pytest $(TEST_ARGS)
 
 fuzz: $(READY) ## hostile input of every kind for a minute; FUZZ_SECONDS=600 for longer
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest tests/fuzz -n0
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest tests/fuzz
 
 COPIED := deploy/pipelines/accept-github.yaml deploy/pipelines/drill-github.yaml # workflows of other repositories
 

@@ -29,8 +29,8 @@ class Spread:
 class Row:
     """One figure of one scenario, ours and the bare client's."""
 
-    scenario: str
-    figure: str
+    scenario: str  # its name
+    figure: str  # its name
     ours: Spread
     bare: Spread
 

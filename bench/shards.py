@@ -45,13 +45,13 @@ settings:
 
 
 class Figures(NamedTuple):
-    """What a run of many workers cost; memory is that of the largest worker, in MB."""
+    """What a run of many workers cost."""
 
     seconds: float
-    gathering: float
+    gathering: float  # seconds of the gathering of their records
     requests: int
-    refused: int
-    memory: float
+    refused: int  # requests that were answered with 429
+    memory: float  # of the largest worker, in MB
 
 
 def main() -> int:

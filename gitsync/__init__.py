@@ -40,6 +40,7 @@ The map of the package, from the command down to what everything may use; import
     processes/      programs that gitsync starts
     files/          where outputs are written: paths whose links are checked, files written atomically
     logging.py      where logs go
+    backoff.py      when what failed is tried again
     model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
     errors.py       the exceptions, as a tree
 

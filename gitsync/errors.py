@@ -292,15 +292,15 @@ class DryRunUnsupportedError(SecretStoreError):
 
 
 class TransientStoreError(SecretStoreError):
-    """A temporary refusal: try `attempts` times in all, `retry_after` seconds apart if it is set. `is_of_all`: the
-    service is down or overloaded, so it would refuse any other request too.
+    """A temporary refusal: try at most `attempts` times in all, `retry_after` seconds apart, if they are set.
+    `is_of_all`: the service is down or overloaded, so it would refuse any other request too.
     """
 
     def __init__(
         self,
         message: str,
         *,
-        attempts: int,
+        attempts: int | None = None,
         retry_after: float | None = None,
         is_of_all: bool = False,
         hint: str = "",

@@ -102,10 +102,10 @@ class _Entry:
     """A record with all its texts masked, before JSON or Python escapes a secret differently."""
 
     time: datetime
-    level: str
+    level: str  # such as WARNING
     message: str
-    fields: Mapping[str, Any]
-    trace: list[str]
+    fields: Mapping[str, Any]  # the members of the line in addition to the others
+    trace: list[str]  # the lines of a stack trace, none without an exception
 
 
 def _entry(record: Record, mask: Callable[[str], str]) -> _Entry:

@@ -218,7 +218,7 @@ def _find_wholes(value: str) -> Iterator[str]:
 
 
 def _is_random(text: str) -> bool:
-    return all(one.search(text) for one in _MIXED)
+    return all(pattern.search(text) for pattern in _MIXED)
 
 
 def find_inner_secrets(value: str) -> Iterator[str]:

@@ -6,8 +6,9 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from io import StringIO
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from gitsync.config.hosts import OTHERS, Host
 from gitsync.model.gvk import GVK
 from tests.support.hypothesis_profile import load_profile
 from tests.support.memory_folder import find_memory_folder
+from tests.support.parallel import add_option, run_in_processes
+from tests.support.tables import collect_tables
 
 # Without bytecode, each worker compiles each test and rewrites its asserts again, which takes it 12 seconds of CPU, and
 # each command that a test starts takes half a second more. What is imported from here on is kept.
@@ -26,17 +29,28 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if folder := find_memory_folder():
     os.environ["TMPDIR"] = tempfile.tempdir = folder
 
-load_profile()
-
 # Tests say themselves in which pipeline a command runs: the log of one has another form.
 for name in (*Host, *OTHERS):
     os.environ.pop(name, None)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than cores: tests wait for programs, for the disk, and for time to pass."""
-    return (os.cpu_count() or 1) + 1
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    load_profile(config.option.processes)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    return run_in_processes(session)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    found = yield
+    return collect_tables(collector, found) if isinstance(found, list) else found
 
 
 def pytest_collection() -> None:

@@ -5,7 +5,7 @@ import re
 import warnings
 from collections import Counter, defaultdict
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,9 @@ SECOND_IDEA = 500
 MOST_MODULES = 40
 MOST_MODULES_AT_THE_TOP = 8
 MOST_LINES_OF_A_FUNCTION = 40
+MOST_COLUMNS = 120
+LARGE_VALUE = 4
+"""Fields from which on a value explains most of them."""
 BANNED_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "base", "misc", "tools"}
 
 
@@ -33,32 +36,72 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-class Outline(NamedTuple):
-    """What a module holds: whether it has a docstring, lines of its functions, and the names of its public classes;
-    fields of values that are unfrozen for speed, and attributes that it assigns to, with lines.
-    """
+class FieldOutline(NamedTuple):
+    """A field of a value."""
 
-    is_documented: bool
-    functions: tuple[tuple[str, int], ...]
-    classes: tuple[str, ...]
-    unfrozen_fields: tuple[str, ...]
-    assigned: tuple[tuple[str, int], ...]
+    name: str
+    type: str
+    line: str  # its last one
+    comment: str  # at the end of that line, "" for none
+    docstring: str | None  # on the lines below, joined
+
+
+class ValueOutline(NamedTuple):
+    """A class with fields."""
+
+    name: str
+    docstring: str
+    fields: tuple[FieldOutline, ...]
+
+
+class Outline(NamedTuple):
+    """What a module holds."""
+
+    is_documented: bool  # the module has a docstring
+    functions: tuple[tuple[str, int], ...]  # with their lines
+    classes: tuple[str, ...]  # the public ones
+    values: tuple[ValueOutline, ...]
+    unfrozen_fields: tuple[str, ...]  # of values that are unfrozen for speed
+    assigned: tuple[tuple[str, int], ...]  # attributes that it assigns to, with the line
 
 
 @cache
 def outline(path):
     """To parse all modules takes a second, so it is done once."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    tree, comments = ast.parse(text), [line.lstrip().startswith("#") for line in text.splitlines()]
     statements = list(list_statements(tree))
     functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     values = [node for node in tree.body if isinstance(node, ast.ClassDef) and is_unfrozen(node)]
     return Outline(
         is_documented=bool(ast.get_docstring(tree)),
-        functions=tuple((function.name, lines_of_code(function)) for function in functions),
+        functions=tuple((function.name, lines_of_code(function, comments)) for function in functions),
         classes=tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
+        values=tuple(outline_values(statements, text.splitlines())),
         unfrozen_fields=tuple(n.target.id for value in values for n in value.body if isinstance(n, ast.AnnAssign)),
         assigned=tuple(list_assigned(statements)),
     )
+
+
+def outline_values(statements, lines):
+    for node in statements:
+        if isinstance(node, ast.ClassDef) and (fields := tuple(outline_fields(node, lines))):
+            yield ValueOutline(node.name, ast.get_docstring(node) or "", fields)
+
+
+def outline_fields(node, lines):
+    for statement, below in pairwise([*node.body, None]):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            line = lines[statement.end_lineno - 1]
+            comment = line.encode()[statement.end_col_offset :].decode().strip()
+            text = below.value.value if is_docstring(below) else None
+            docstring = " ".join(text.split()) if text is not None else None
+            yield FieldOutline(statement.target.id, ast.unparse(statement.annotation), line, comment, docstring)
+
+
+def is_docstring(node):
+    is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_constant and isinstance(node.value.value, str)
 
 
 def list_statements(node):
@@ -69,12 +112,14 @@ def list_statements(node):
             yield from list_statements(child)
 
 
-def lines_of_code(function):
-    """Lines from the signature to the end, the docstring left out: to explain costs nothing."""
+def lines_of_code(function, comments):
+    """Lines from the signature to the end, without docstring and comments: to explain costs nothing. `comments` has for
+    each line of the module whether it is one.
+    """
     first = function.body[0]
-    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    documented = first.end_lineno - first.lineno + 1 if is_docstring else 0
-    return function.end_lineno - function.lineno + 1 - documented
+    documented = first.end_lineno - first.lineno + 1 if is_docstring(first) else 0
+    commented = sum(comments[function.lineno : function.end_lineno])
+    return function.end_lineno - function.lineno + 1 - documented - commented
 
 
 def breaks_a_rule(path):
@@ -108,6 +153,70 @@ def test_a_class_name_has_one_meaning():
         for name in outline(path).classes:
             found[name].append(name_of(path))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
+IN_A_TABLE = {
+    "Config",  # each row has the text of the help
+    "Settings",  # the same settings, by name; docs/settings.md describes them
+}
+
+
+def list_values(*, tests=False):
+    """All values of the package and the tools, of tests too if they are wanted, with where they are."""
+    paths = [*MODULES, *TOOLS, *(filter(has_values, TESTS) if tests else ())]
+    return [(f"{name_of(path)}: {value.name}", value) for path in paths for value in outline(path).values]
+
+
+def has_values(path):
+    """Return whether a test has any; parsing all of the tests takes long."""
+    return bool(re.search(r"NamedTuple|@dataclass", path.read_text(encoding="utf-8")))
+
+
+def test_a_class_docstring_describes_the_value_and_not_its_fields():
+    """The explanation of a field is where the field is."""
+    values = list_values(tests=True)
+    assert len(values) > 600, "the search finds them"
+    named = {
+        where: [field.name for field in value.fields if f"`{field.name}`" in value.docstring] for where, value in values
+    }
+    assert {where: names for where, names in named.items() if names} == {}
+
+
+def test_a_large_value_explains_its_fields():
+    """A flag, a field that may be None and a callable always need words, and so do half of all texts, numbers and
+    collections: name and type rarely show the unit, the order, and what an empty one means.
+    """
+    large = [(where, value) for where, value in list_values() if len(value.fields) >= LARGE_VALUE]
+    missing = {where: list_unexplained(value) for where, value in large if value.name not in IN_A_TABLE}
+    assert {where: names for where, names in missing.items() if names} == {}
+
+
+def list_unexplained(value):
+    bare = [field for field in value.fields if not (field.comment or field.docstring)]
+    plain = [field for field in value.fields if not has_own_type(field)]
+    is_half = 2 * (len(value.fields) - len(bare)) >= len(plain)
+    return [field.name for field in bare if needs_words(field) or (field in plain and not is_half)]
+
+
+def needs_words(field):
+    return field.type == "bool" or field.type.endswith("| None") or field.type.startswith("Callable[")
+
+
+def has_own_type(field):
+    """A class of the package has a docstring itself."""
+    return re.fullmatch(r"[A-Z]\w+", field.type) is not None and field.type != "Any"
+
+
+def test_a_field_is_explained_in_one_way():
+    """By a comment behind it where that fits, else by a docstring below it."""
+    fields = [(f"{where}.{field.name}", field) for where, value in list_values(tests=True) for field in value.fields]
+    short = [where for where, field in fields if field.docstring and not field.comment and fits_behind(field)]
+    assert short == []
+
+
+def fits_behind(field):
+    is_one_line = field.line.strip().startswith(f"{field.name}:")
+    return is_one_line and len(f"{field.line}  # {field.docstring.removesuffix('.')}") <= MOST_COLUMNS
 
 
 MUTABLE_NAMES = {

@@ -13,19 +13,19 @@ TESTS = Path(__file__).resolve().parent
 
 
 @pytest.mark.parametrize(
-    ("variables", "load", "profile", "why"),
+    ("variables", "load", "processes", "profile", "why"),
     [
-        ({}, 0.1, "dev", "a person on an idle machine hears of slow code"),
-        ({"CI": "true"}, 0.1, "ci", "GitHub Actions and GitLab set it"),
-        ({"CI": "false"}, 0.1, "dev", "some tools set it to false"),
-        ({"CI": ""}, 0.1, "dev", "an empty variable is as good as none"),
-        ({"PYTEST_XDIST_WORKER": "gw0"}, 0.1, "ci", "several test processes share the machine"),
-        ({}, 2.0, "ci", "something else uses the machine"),
-        ({"HYPOTHESIS_PROFILE": "dev", "CI": "true"}, 9.0, "dev", "who names a profile gets it"),
+        ({}, 0.1, 0, "dev", "a person on an idle machine hears of slow code"),
+        ({"CI": "true"}, 0.1, 0, "ci", "GitHub Actions and GitLab set it"),
+        ({"CI": "false"}, 0.1, 0, "dev", "some tools set it to false"),
+        ({"CI": ""}, 0.1, 0, "dev", "an empty variable is as good as none"),
+        ({}, 0.1, 2, "ci", "several test processes share the machine"),
+        ({}, 2.0, 0, "ci", "something else uses the machine"),
+        ({"HYPOTHESIS_PROFILE": "dev", "CI": "true"}, 9.0, 0, "dev", "who names a profile gets it"),
     ],
 )
-def test_the_profile_fits_the_machine(variables, load, profile, why):
-    assert choose_profile(variables, load=load, cores=2) == profile, why
+def test_the_profile_fits_the_machine(variables, load, processes, profile, why):
+    assert choose_profile(variables, load=load, cores=2, processes=processes) == profile, why
 
 
 def test_the_profile_of_a_loaded_machine_has_no_deadline():

@@ -42,12 +42,12 @@ class Refused(RuntimeError):  # noqa: N818 - it is a refusal of the server
 
 @dataclass
 class Server:
-    """A server that is started by `command`. `ask` sends requests as an administrator."""
+    """A server of the Kubernetes API, which takes requests of an administrator."""
 
-    port: int
-    ca: Path
-    command: list[str]
-    process: subprocess.Popen[bytes] | None = None
+    port: int  # on this machine
+    ca: Path  # the certificate that its own is checked with
+    command: list[str]  # starts it
+    process: subprocess.Popen[bytes] | None = None  # None before it is started
 
     def start(self) -> None:
         self.process = start(self.command, self.ca.parent)

@@ -48,13 +48,13 @@ class SmokeError(Exception):
 
 
 class Target(NamedTuple):
-    """Where resources are created: an endpoint, the group, and how a request gets its token."""
+    """Where resources are created."""
 
     endpoint: str
-    subscription: str
+    subscription: str  # its id
     location: str
-    group: str
-    get_token: Callable[[], str]
+    group: str  # the name of the resource group
+    get_token: Callable[[], str]  # how a request gets its token
 
     @property
     def group_id(self) -> str:

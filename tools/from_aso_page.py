@@ -40,15 +40,15 @@ _CHANGING = re.compile(r"\b[0-9a-f]{12}\b|\bin \d+s\b|\d+ (?=Namespace| *objects
 
 
 class Held(NamedTuple):
-    """An object as the cluster holds it. `version` is the one that it was applied at."""
+    """An object as the cluster holds it."""
 
     group: str
     kind: str
-    version: str
+    version: str  # the one that it was applied at
     name: str
-    arm_id: str
-    spec: dict[str, Any]
-    annotations: dict[str, str]
+    arm_id: str  # as ASO recorded it
+    spec: dict[str, Any]  # as the API server returns it
+    annotations: dict[str, str]  # those of ASO
 
     @property
     def path(self) -> str:
@@ -81,11 +81,11 @@ ESTATE = (
 
 
 class Block(NamedTuple):
-    """Commands of one step. `output` is what the page shows below the command, "" for nothing."""
+    """Commands of one step."""
 
-    step: int
+    step: int  # its number on the page
     script: str
-    output: str
+    output: str  # what the page shows below the command, "" for nothing
 
 
 def follow_page(server: Server, folder: Path) -> str:

@@ -39,14 +39,14 @@ PATIENCE = 240  # seconds for a Job to end
 
 @dataclass
 class Bench:
-    """A cluster that runs pods. One worker without a cluster records `alone`, and makes `bodies` in Azure."""
+    """A cluster that runs pods."""
 
     server: Server
     runner: PodRunner
     folder: Path
-    alone: dict[str, Record] = field(default_factory=dict)
-    bodies: dict[str, Any] = field(default_factory=dict)
-    number: int = 0
+    alone: dict[str, Record] = field(default_factory=dict)  # what one worker without a cluster records
+    bodies: dict[str, Any] = field(default_factory=dict)  # what that worker makes in Azure
+    number: int = 0  # counts the sites
 
 
 @contextmanager
@@ -79,22 +79,22 @@ def open_bench(server: Server, runner: PodRunner, folder: Path) -> Bench:
 
 @dataclass(frozen=True)
 class Trial:
-    """What differs from case to case: Azure rules, nodes out of order, and fields of the CronJob."""
+    """What differs from case to case."""
 
-    rules: tuple[dict[str, Any], ...] = ()
-    trouble: Variables = lambda _: {}
-    deadline: int = 600
-    schedule: str = ""
+    rules: tuple[dict[str, Any], ...] = ()  # faults that Azure has
+    trouble: Variables = lambda _: {}  # nodes out of order: variables that a pod gets in place of its own
+    deadline: int = 600  # of the Job, in seconds
+    schedule: str = ""  # of the CronJob, "" for one that is started by hand
 
 
 @dataclass
 class Site:
-    """A namespace with the CronJob, a repository, and an Azure. `said` is what a case prints."""
+    """A namespace with the CronJob, a repository, and an Azure."""
 
     bench: Bench
     azure: EmulatedAzure
     folder: Path
-    said: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)  # what a case prints
 
     @property
     def namespace(self) -> str:

@@ -34,25 +34,23 @@ Variables = Callable[[Pod], Mapping[str, str]]
 
 @dataclass
 class Started:
-    """The process of a pod. `kill_at` is when it gets SIGKILL, once the pod is being deleted."""
+    """The process of a pod."""
 
     process: subprocess.Popen[bytes]
     log: Path
-    kill_at: float | None = None
+    kill_at: float | None = None  # when it gets SIGKILL, once the pod is being deleted; in monotonic seconds
 
 
 @dataclass
 class PodRunner:
-    """Runs the pods of all namespaces. `entry_point` is that of the image. `trouble` gives variables that a pod gets in
-    place of its own, as if its node were out of order.
-    """
+    """Runs the pods of all namespaces."""
 
     server: Server
-    entry_point: list[str]
+    entry_point: list[str]  # of the image
     folder: Path
-    trouble: Variables = lambda _: {}
-    started: dict[str, Started] = field(default_factory=dict)
-    ended: list[tuple[Pod, int]] = field(default_factory=list)
+    trouble: Variables = lambda _: {}  # variables that a pod gets in place of its own, as if its node were out of order
+    started: dict[str, Started] = field(default_factory=dict)  # by the uid of the pod
+    ended: list[tuple[Pod, int]] = field(default_factory=list)  # with the exit code
 
     def look(self) -> None:
         """Take each pod a step further."""

@@ -54,12 +54,12 @@ spec:
 
 
 class Shot(NamedTuple):
-    """A page, and the size of its picture in pixels before it is scaled."""
+    """A page, and the size of its picture."""
 
-    name: str
+    name: str  # of the file of the picture
     page: Path
-    width: int
-    height: int
+    width: int  # in pixels, before it is scaled
+    height: int  # likewise
     scale: float = 1.0
 
 

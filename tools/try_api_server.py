@@ -129,11 +129,11 @@ Action = Callable[[Bench, Kubernetes], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Case:
-    """`expected` is a pattern that occurs in what the action prints."""
+    """One case."""
 
     name: str
     act: Action
-    expected: str
+    expected: str  # a pattern that occurs in what the action prints
 
 
 def read_role() -> dict[str, Any]:

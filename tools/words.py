@@ -40,28 +40,30 @@ ROOT = Path(__file__).resolve().parent.parent
 class Row(NamedTuple):
     """A row of words.toml, which describes the members."""
 
-    ours: str
-    field: str
-    pattern: re.Pattern[str]
-    caught: list[str]
-    allowed: list[str]
+    ours: str  # the word to avoid
+    field: str  # the word to write instead
+    pattern: re.Pattern[str]  # finds the word in its bad sense
+    caught: list[str]  # texts that the pattern must find
+    allowed: list[str]  # texts that the pattern must not find
 
 
 class Piece(NamedTuple):
-    """A text of a file, the line that it begins at, and what it is."""
+    """A text of a file."""
 
-    line: int
-    sort: str
+    line: int  # the one that it begins at
+    sort: str  # what it is, such as a docstring
     text: str
     source: tuple[str, ...] = ()
     """The lines of a string whose text has other lines: one of several literals, or with escapes."""
 
 
 class Finding(NamedTuple):
+    """A word to replace."""
+
     line: int
-    word: str
-    sort: str
-    instead: str
+    word: str  # as it is in the text
+    sort: str  # what the text is, such as a docstring
+    instead: str  # what to write
 
 
 def read_rows() -> list[Row]:

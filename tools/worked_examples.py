@@ -35,6 +35,7 @@ PAGES = (
     ROOT / "docs/checks.md",
     ROOT / "docs/doctor.md",
     ROOT / "docs/replace.md",
+    ROOT / "docs/running.md",
     ROOT / "docs/how-to/audit.md",
     ROOT / "docs/how-to/drift.md",
     ROOT / "docs/how-to/drill.md",
@@ -82,13 +83,10 @@ Step = Command | tuple[str, str]
 
 
 class Example(NamedTuple):
-    """What a page has the shell do, in order: files (name and text) and commands.
+    """What a page has the shell do."""
 
-    `before` is what the pages do that it continues.
-    """
-
-    steps: tuple[Step, ...]
-    before: tuple[Step, ...] = ()
+    steps: tuple[Step, ...]  # files (name and text) and commands, in order
+    before: tuple[Step, ...] = ()  # what the pages do that it continues
 
     @property
     def commands(self) -> list[Command]:

@@ -82,7 +82,7 @@ def _split(resource: DriftedResource) -> list[DriftedResource]:
 def _join(parts: Sequence[DriftedResource]) -> tuple[DriftedResource, ...]:
     """Join the parts of each resource again, sorted by key."""
     joined: dict[Key, DriftedResource] = {}
-    for part in sorted(parts, key=lambda one: one.key):
+    for part in sorted(parts, key=lambda part: part.key):
         known = joined.get(part.key)
         joined[part.key] = replace(known, fields=(*known.fields, *part.fields)) if known else part
     return tuple(joined.values())
@@ -101,35 +101,36 @@ class _EditedPart(NamedTuple):
     """A part of a resource's drift, and how its document would be edited."""
 
     part: DriftedResource
-    path: str
-    number: int
-    edits: tuple[Edit, ...] | Literal[Removed.REMOVED]
+    path: str  # the file of the document
+    number: int  # of the document in its file, from 0
+    edits: tuple[Edit, ...] | Literal[Removed.REMOVED]  # REMOVED if the document goes
 
 
 class _Failure(NamedTuple):
-    """Why edits were not proven. `reasons` are those of the accepted resources that are at fault; empty if others are.
-    `line` is that of a text that cannot be edited.
-    """
+    """Why edits were not proven."""
 
     reason: str
     reasons: Mapping[Key, str] = MappingProxyType({})
-    line: int = 0
+    """Those of the accepted resources that are at fault; empty if others are."""
+
+    line: int = 0  # of a text that cannot be edited, 0 for none
 
 
 @dataclass(slots=True)
 class _Taking:
-    """The edits so far. Mutable: it is filled part by part. `rendered` are parts of plain documents whose value
-    variables have made. `edited` is the tree with the texts so far, if a unit needed it: to read one takes time.
-    """
+    """The edits so far. Mutable: it is filled part by part."""
 
     tree: Tree
     results: Mapping[Key, Result]
-    taken: list[DriftedResource] = field(default_factory=list)
+    taken: list[DriftedResource] = field(default_factory=list)  # the parts that the texts contain
     texts: Texts = field(default_factory=dict)
-    left: list[NotAccepted] = field(default_factory=list)
+    left: list[NotAccepted] = field(default_factory=list)  # the drift that was skipped
     rendered: list[DriftedResource] = field(default_factory=list)
-    edited: Tree | None = None
+    """Parts of plain documents whose value variables have made."""
+
+    edited: Tree | None = None  # the tree with the texts so far, if a unit needed it: to read one takes time
     documents: dict[str, Mapping[int, Sequence[_Document]]] = field(default_factory=dict)
+    """Those of each file, by their number."""
 
     def leave(self, part: DriftedResource, reason: str, line: int = 0, advice: str = BY_HAND) -> None:
         """Note that a part is skipped."""
@@ -172,11 +173,11 @@ class _Taking:
     def keep_writable(self, candidates: Sequence[_EditedPart]) -> list[_EditedPart]:
         """Keep the parts that the texts of their files can say together; note the others."""
         sections: dict[tuple[str, int], list[_EditedPart]] = {}
-        for one in candidates:
-            file = self.tree.open_file(one.path)
-            sections.setdefault((one.path, file.find_section(one.number)), []).append(one)
+        for part in candidates:
+            file = self.tree.open_file(part.path)
+            sections.setdefault((part.path, file.find_section(part.number)), []).append(part)
         kept = [self._keep_in_section(path, at, parts) for (path, at), parts in sections.items()]
-        return [one for parts in kept for one in parts]
+        return [part for parts in kept for part in parts]
 
     def _keep_in_section(self, path: str, at: int, candidates: Sequence[_EditedPart]) -> list[_EditedPart]:
         file = self.tree.open_file(path)
@@ -214,8 +215,8 @@ class _Taking:
     def write(self, candidates: Sequence[_EditedPart]) -> Texts:
         """Edit the files. Raises EditRefused for a text that cannot have the value."""
         files: dict[str, list[_EditedPart]] = {}
-        for one in candidates:
-            files.setdefault(one.path, []).append(one)
+        for part in candidates:
+            files.setdefault(part.path, []).append(part)
         # A file in which no document is left goes.
         return {path: self.tree.open_file(path).edit(_join_edits(parts)) or None for path, parts in files.items()}
 
@@ -270,10 +271,10 @@ def _find_faulty(
     if len(candidates) == 1:
         yield candidates[0], failure
         return
-    bad = [one for one in candidates if one.part.key in failure.reasons]
-    good = [one for one in candidates if one.part.key not in failure.reasons]
-    if bad and not good and len({one.part.key for one in bad}) == len(bad):  # each has failed by itself
-        yield from ((one, failure) for one in bad)
+    bad = [part for part in candidates if part.part.key in failure.reasons]
+    good = [part for part in candidates if part.part.key not in failure.reasons]
+    if bad and not good and len({part.part.key for part in bad}) == len(bad):  # each has failed by itself
+        yield from ((part, failure) for part in bad)
         return
     middle = len(candidates) // 2
     for half in (good, bad) if good and bad else (candidates[:middle], candidates[middle:]):
@@ -283,10 +284,10 @@ def _find_faulty(
 def _join_edits(candidates: Sequence[_EditedPart]) -> dict[int, DocumentEdits]:
     """Join the edits of one file by their documents."""
     edits: dict[int, list[Edit]] = {}
-    gone = {one.number for one in candidates if one.edits is REMOVED}
-    for one in candidates:
-        if one.edits is not REMOVED:
-            edits.setdefault(one.number, []).extend(one.edits)
+    gone = {part.number for part in candidates if part.edits is REMOVED}
+    for edit in candidates:
+        if edit.edits is not REMOVED:
+            edits.setdefault(edit.number, []).extend(edit.edits)
     return {**edits, **dict.fromkeys(gone, REMOVED)}
 
 
@@ -323,10 +324,10 @@ def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: M
     except SourceError as error:
         return _Failure(error.message)
     accepted = _join(parts)
-    faults = {one.key: _find_fault(tree, edited, one, results[one.key]) for one in accepted}
+    faults = {resource.key: _find_fault(tree, edited, resource, results[resource.key]) for resource in accepted}
     if reasons := {key: reason for key, reason in faults.items() if reason}:
         return _Failure(next(iter(reasons.values())), reasons)
-    keys = {one.key for one in accepted}
+    keys = {resource.key for resource in accepted}
     for key in sorted((before.keys() | after.keys()) - keys):
         if describe_request(before.get(key)) != describe_request(after.get(key)):
             return _Failure(f"The edit would also change the request of {key.kind}/{key.name}.")
@@ -343,15 +344,22 @@ def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Res
     if isinstance(problem := find_request(now), Problem):
         return f"The manifest would not be valid: {problem.message}"
     was = tree.prepared[resource.key].resource
-    expected = apply_edits({"spec": was.spec}, [Edit(path=one.path, value=one.new) for one in resource.fields])
-    meta, meta_now = ((one.gvk, one.annotations, one.labels, sorted(one.others)) for one in (was, now.resource))
+    expected = apply_edits(
+        {"spec": was.spec}, [Edit(path=drifted.path, value=drifted.new) for drifted in resource.fields]
+    )
+    meta, meta_now = (
+        (manifest.gvk, manifest.annotations, manifest.labels, sorted(manifest.others))
+        for manifest in (was, now.resource)
+    )
     specs = [json.dumps(spec, sort_keys=True) for spec in (expected["spec"], now.resource.spec)]
     if specs[0] != specs[1] or meta != meta_now:
         return "The edit would change more of the manifest than this field."
     old, new = compare_with_live(tree, result), compare_with_live(edited, result)
     if old is None or new is None:
         return "The plan does not have enough of Azure's values to compare the edited manifest with them."
-    taken = {cut(parse_pointer(one.pointer)) for one in resource.fields}
-    allowed = {cut(parse_pointer(one.path)) for one in old.differences} - taken
-    still = sorted(one.path for one in new.differences if cut(parse_pointer(one.path)) not in allowed)
+    taken = {cut(parse_pointer(drifted.pointer)) for drifted in resource.fields}
+    allowed = {cut(parse_pointer(difference.path)) for difference in old.differences} - taken
+    still = sorted(
+        difference.path for difference in new.differences if cut(parse_pointer(difference.path)) not in allowed
+    )
     return f"The next plan would still show a difference at {still[0]}." if still else ""

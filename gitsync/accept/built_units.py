@@ -59,11 +59,13 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     """
     prepared = tree.prepared[resource.key]
     unit = prepared.resource.unit
-    paths = [one.path for one in resource.fields]
+    paths = [drifted.path for drifted in resource.fields]
     path = cut(paths[0]) if len(paths) > 1 else (*paths, ())[0]
-    candidates = sorted(_list_candidates(resource, prepared, unit, tree), key=lambda one: one.order) if unit else []
+    candidates = (
+        sorted(_list_candidates(resource, prepared, unit, tree), key=lambda candidate: candidate.order) if unit else []
+    )
     trials = _try_texts(candidates, [resource, *alike], tree)
-    fitting = [one for one in trials if one.fits]
+    fitting = [trial for trial in trials if trial.fits]
     if len(fitting) == 1:
         return fitting[0].texts
     title = unit.title if unit else "the source"
@@ -75,15 +77,15 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
         advice = "Remove it from git by hand, or run gitsync sync to create it again."
     elif unit is None:
         reason = "Its value comes from variables that are set for the run."
-    elif shared := [one for one in trials if one.others]:
+    elif shared := [trial for trial in trials if trial.others]:
         fitting, others = shared, shared[0].others
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         reason = f"The text that produces this value also produces it for {others[0].kind}/{others[0].name}{more}."
-    elif trials and not any(one.texts for one in trials):
+    elif trials and not any(trial.texts for trial in trials):
         reason = trials[0].refusal
     else:
         reason = f"No text of {title} produces just this value."
-    places = [one.place for one in fitting] or [one.place for one in candidates]
+    places = [trial.place for trial in fitting] or [candidate.place for candidate in candidates]
     return NotAccepted(
         key=resource.key,
         field=format_field(path),
@@ -95,29 +97,27 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trial:
-    """What came out of an edit: the new files, whether they take the drift, and which resources they change if that is
-    more. Without files, `refusal` explains why the text cannot be edited.
-    """
+    """What came out of an edit."""
 
     place: SourceLocation
-    texts: Texts = field(default_factory=dict)
-    fits: bool = False
-    others: tuple[Key, ...] = ()
-    refusal: str = ""
+    texts: Texts = field(default_factory=dict)  # the new files
+    fits: bool = False  # the new files take the drift
+    others: tuple[Key, ...] = ()  # the resources that the edit changes too
+    refusal: str = ""  # why the text cannot be edited, if there are no new files
 
 
 def _try_texts(candidates: Sequence[_Candidate], resources: Sequence[DriftedResource], tree: Tree) -> list[_Trial]:
     """Edit one text after the other, for the drift of the first resource; the others may change with it."""
     trials: list[_Trial] = []
     for candidate in candidates:
-        if sum(1 for one in trials if one.texts) == MOST_CANDIDATES:
+        if sum(1 for trial in trials if trial.texts) == MOST_CANDIDATES:
             break
         try:
             texts = candidate.write(tree)
         except EditRefused as error:
             trials.append(_Trial(place=candidate.place, refusal=error.reason))
             continue
-        if any(one.texts == texts for one in trials):  # a list, and the manifest that has it, may come to the same
+        if any(trial.texts == texts for trial in trials):  # a list, and the manifest that has it, may come to the same
             continue
         changed = _find_changed(resources, tree, texts)
         others = () if changed is None else tuple(sorted(changed))
@@ -139,7 +139,7 @@ def _find_changed(
         requests, new_requests = tree.requests({}), edited.requests({})
     except (ConfigError, SourceError):
         return None
-    parts = {one.key: one for one in resources}
+    parts = {resource.key: resource for resource in resources}
     if not _has_drift(resources[0], tree.prepared, edited.prepared):
         return None
     return {
@@ -160,7 +160,7 @@ def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Map
         now.resource.labels,
     ):
         return False
-    expected = apply_edits({"spec": was.spec}, [Edit(path=one.path, value=one.new) for one in part.fields])
+    expected = apply_edits({"spec": was.spec}, [Edit(path=drifted.path, value=drifted.new) for drifted in part.fields])
     return _write_json(expected["spec"]) == _write_json(now.resource.spec)
 
 
@@ -173,19 +173,18 @@ def _write_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """A value in a file: that of a document, or of a document in a text of that, which `outer` leads to. `document` is
-    the whole of it. Of those that fit equally, texts in the folder of the unit come first: not `is_apart`.
-    """
+    """A value in a file: that of a document, or of a document in a text of that."""
 
     file: str
     line: int
-    number: int
-    path: FieldPath
+    number: int  # of the document in its file, or in the text around it
+    path: FieldPath  # of the value in the document
     value: Any
-    outer: _Text | None = None
-    document: Any = None
-    document_line: int = 0
+    outer: _Text | None = None  # the text that contains the document, None if the file does
+    document: Any = None  # its value in full
+    document_line: int = 0  # its first line
     is_apart: bool = False
+    """It is outside of the folder of the unit; of texts that fit equally, those inside come first."""
 
     def edit(self, content: bytes, edits: Sequence[Edit]) -> bytes:
         """Edit the content of the file. Raises EditRefused."""
@@ -197,14 +196,13 @@ class _Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """A text, and the edit that may take the drift; None removes its document, and if that was the only one of the
-    file, the `entries` of kustomizations that name it. The lower the `rank`, the better it fits.
-    """
+    """A text, and the edit that may take the drift."""
 
     text: _Text
-    edit: Edit | None
-    rank: int
+    edit: Edit | None  # None removes the document
+    rank: int  # the lower, the better it fits
     entries: tuple[_Text, ...] = ()
+    """Of kustomizations, which name the file; they are removed too if the document was the only one in it."""
 
     @property
     def place(self) -> SourceLocation:
@@ -248,9 +246,9 @@ def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
     inputs = {path for path in list_inputs([unit], KustomizationReader(files)) if path.endswith(SUFFIXES)}
     declarer = [text for text in _read_texts(unit.file, files, unit) if text.document_line == unit.line]
     references = [text.value for text in declarer if find_member(text.value, "kind") == "ConfigMap"]
-    names = {name for one in references if isinstance(name := one.get("name"), str)}
+    names = {name for reference in references if isinstance(name := reference.get("name"), str)}
     if unit.options.substitution:
-        names |= {one.name for one in unit.options.substitution.references if one.kind == "ConfigMap"}
+        names |= {reference.name for reference in unit.options.substitution.references if reference.kind == "ConfigMap"}
     yield from (text for text in declarer if unit.is_declared and text.file not in inputs)
     for text in _read_texts(FILE_NAME, files, unit):
         entry = find_member(text.document, *text.path[:2])
@@ -314,13 +312,13 @@ def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:
 def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, tree: Tree) -> Iterator[_Candidate]:
     """List the texts that may take the drift of a resource, each with its edit."""
     source, was = prepared.resource.source, {"spec": prepared.resource.spec}
-    now = apply_edits(was, [Edit(path=one.path, value=one.new) for one in resource.fields])
+    now = apply_edits(was, [Edit(path=drifted.path, value=drifted.new) for drifted in resource.fields])
     # Of one item of a list, the item and the whole list may have a text.
-    places = {cut(one.path) for one in resource.fields} | {one.path for one in resource.fields[:1]}
+    places = {cut(drifted.path) for drifted in resource.fields} | {drifted.path for drifted in resource.fields[:1]}
     texts = list(_list_texts(unit, tree))
     for text in texts:
         if resource.is_gone and not text.path and SourceLocation(text.file, text.line) == source:
-            entries = tuple(one for one in texts if _names_file(one, text.file))
+            entries = tuple(other for other in texts if _names_file(other, text.file))
             yield _Candidate(text=text, edit=None, rank=0, entries=entries)
         for path in places:
             if edit := _make_edit(text, path, was, now, resource.key):

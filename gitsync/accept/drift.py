@@ -13,57 +13,47 @@ from gitsync.model.problem import SourceLocation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftedField:
-    """A field of a manifest that Azure has changed.
+    """A field of a manifest that Azure has changed."""
 
-    `path` are its steps in the manifest (`("spec", "sku", "name")`), `pointer` is that of the ARM body. `old` is what
-    the manifest has, `new` what it needs to be like Azure; `REMOVED` stands for a side that is not there. `changed_by`
-    is who changed it, None if that is not known. `source` is its location, or that of its nearest parent.
-    """
-
-    path: tuple[Step, ...]
-    pointer: str
-    old: Any
-    new: Any
-    changed_by: Attribution | None = None
-    source: SourceLocation | None = None
+    path: tuple[Step, ...]  # its steps in the manifest, such as `("spec", "sku", "name")`
+    pointer: str  # the JSON pointer in the ARM body
+    old: Any  # what the manifest has; `REMOVED` if it has nothing
+    new: Any  # what the manifest needs to be like Azure; `REMOVED` for nothing
+    changed_by: Attribution | None = None  # who changed it, None if that is not known
+    source: SourceLocation | None = None  # its location, or that of its nearest parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftedResource:
-    """A resource whose drift git could take. `is_gone`: it was deleted in Azure, so its document goes.
-
-    `source` is the location of its manifest, and `unit` the name of the unit that renders it; "" for a plain document.
-    """
+    """A resource whose drift git could take."""
 
     key: Key
     arm_id: str
     arm_type: str
-    source: SourceLocation
-    unit: str = ""
+    source: SourceLocation  # the location of its manifest
+    unit: str = ""  # the name of the unit that renders it; "" for a plain document
     fields: tuple[DriftedField, ...] = ()
-    is_gone: bool = False
-    changed_by: tuple[Attribution, ...] = ()
+    is_gone: bool = False  # it was deleted in Azure, so its document goes
+    changed_by: tuple[Attribution, ...] = ()  # who changed it, the newest change first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAccepted:
-    """Drift that was skipped. `reason` is in full sentences, `advice` an order. `places` are where a person would edit,
-    best first, if gitsync found any. `field` is as people write it (`spec.sku.name`), "" for the whole resource.
-    """
+    """Drift that was skipped."""
 
     key: Key
-    field: str
-    reason: str
-    advice: str = ""
-    places: tuple[SourceLocation, ...] = ()
+    field: str  # as people write it (`spec.sku.name`), "" for the whole resource
+    reason: str  # in full sentences
+    advice: str = ""  # an order, "" for none
+    places: tuple[SourceLocation, ...] = ()  # where a person would edit, best first, if gitsync found any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """Drift that the new texts contain, proven. `texts` are the whole new files by path, relative to the root of the
-    repository; None for one that goes. Nothing is written yet.
-    """
+    """Drift that the new texts contain, proven. Nothing is written yet."""
 
     resources: tuple[DriftedResource, ...] = ()
     texts: dict[str, bytes | None]
-    left: tuple[NotAccepted, ...] = ()
+    """The new files in full by path, relative to the root of the repository; None for one that goes."""
+
+    left: tuple[NotAccepted, ...] = ()  # the drift that was skipped

@@ -81,29 +81,30 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Se
     keys = [result.key for result in report.results]
     selection = spell_out(Selection(only=tuple(names)), keys)
     named, wanted = find_named(names, keys), WantedFields(tuple(fields))
-    gone = {one.key for one in report.results if one.found is Verdict.MISSING and one.key in named}
+    gone = {result.key for result in report.results if result.found is Verdict.MISSING and result.key in named}
     resources, left = [], []
     for result in report.results:
         if not selection.has(result.key):
             continue
         search = _Search(result, tree, wanted, is_named=result.key in named)
-        if (result.verdict in _NOT_COMPARED or result.fault) and result.key in tree.prepared:  # else git has removed it
+        is_compared = result.verdict not in _NOT_COMPARED and not result.ending.fault
+        if not is_compared and result.key in tree.prepared:  # else git has removed it
             left.append(search.leave(f"It was not compared with Azure: {result.message}", (), result.condition.advice))
         if result.found not in DRIFTED:
             continue
-        if result.verdict is Verdict.HELD and result.hold and not search.is_named:
-            left.append(search.leave_unless_named(result.hold.sentence, ()))
+        if result.verdict is Verdict.HELD and result.manifest.hold and not search.is_named:
+            left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
             continue
         found = search.find_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
-        drifted = tuple(one for one in found if isinstance(one, DriftedField))
-        refused = [one for one in found if isinstance(one, NotAccepted)]
+        drifted = tuple(outcome for outcome in found if isinstance(outcome, DriftedField))
+        refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         left += refused
         prepared = tree.prepared.get(result.key)
         if prepared and (drifted or (result.found is Verdict.MISSING and not refused and not fields)):
             resources.append(search.describe(prepared.resource, drifted))
-    if all(one.field for one in left):  # else it is not known what has drifted
+    if all(refusal.field for refusal in left):  # else it is not known what has drifted
         wanted.refuse_missing()
-    return FoundDrift(tuple(sorted(resources, key=lambda one: one.key)), tuple(left))
+    return FoundDrift(tuple(sorted(resources, key=lambda resource: resource.key)), tuple(left))
 
 
 _WILDCARDS: Final = frozenset("*?[")
@@ -116,20 +117,20 @@ def cut(path: JsonPath) -> JsonPath:
 
 def find_author(changes: Sequence[Attribution], pointer: str) -> Attribution | None:
     """Find the newest change of a resource that made a difference; None if it is not known."""
-    known = [one for one in changes if not one.doubt]
+    known = [change for change in changes if not change.doubt]
     place = cut(parse_pointer(pointer))
-    exact = (one for one in known if any(cut(parse_pointer(path)) == place for path in one.paths))
-    return next(exact, next((one for one in known if not one.paths), None))
+    exact = (change for change in known if any(cut(parse_pointer(path)) == place for path in change.paths))
+    return next(exact, next((change for change in known if not change.paths), None))
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search in one result. `is_named` is true if people gave its name, and not only a pattern."""
+    """The search in one result."""
 
     result: Result
     tree: Tree
-    wanted: WantedFields
-    is_named: bool = False
+    wanted: WantedFields  # the fields that people named
+    is_named: bool = False  # people gave its name, and not only a pattern
 
     def describe(self, resource: Resource, fields: tuple[DriftedField, ...]) -> DriftedResource:
         kind = open_catalog().kind(resource.gvk)
@@ -169,14 +170,18 @@ class _Search:
                 )
             ]
         stay = sorted(
-            (one for one in self.tree.prepared.values() if key in one.depends_on and one.key not in gone),
-            key=lambda one: one.key,
+            (
+                resource
+                for resource in self.tree.prepared.values()
+                if key in resource.depends_on and resource.key not in gone
+            ),
+            key=lambda resource: resource.key,
         )
         if not stay:
             return []
-        names = ", ".join(f"{one.key.kind}/{one.key.name}" for one in stay)
+        names = ", ".join(f"{resource.key.kind}/{resource.key.name}" for resource in stay)
         advice = "Name all of them, or remove them from git first; gitsync sync creates the resource again."
-        places = tuple(one.resource.source for one in stay)
+        places = tuple(prepared.resource.source for prepared in stay)
         return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, places)]
 
     def find_fields(self) -> list[DriftedField | NotAccepted]:
@@ -188,15 +193,17 @@ class _Search:
             return [self.leave(f"The manifest in the working tree is not ready: {problem.message}")]
         comparison, kind = compare_with_live(self.tree, self.result), open_catalog().kind(prepared.resource.gvk)
         body = self.tree.fill(prepared)
-        if comparison is None or kind is None or body is None or self.result.live_body is None:
+        if comparison is None or kind is None or body is None or self.result.comparison.live_body is None:
             return [
                 self.leave("The plan does not have enough of Azure's values to compare an edited manifest with them.")
             ]
         if not self.result.differences:
             advice = "Run gitsync sync: it writes the resource again."
             return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice)]
-        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.live_body, prepared.ignored))
-        return list(reading.read([one.path for one in comparison.differences if one.rule not in UNDONE]))
+        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.comparison.live_body, prepared.ignored))
+        return list(
+            reading.read([difference.path for difference in comparison.differences if difference.rule not in UNDONE])
+        )
 
     def leave_unread(self) -> NotAccepted:
         return self.leave("The working tree has no manifest of it that a plan reads, or more than one.", (), BY_HAND)
@@ -208,22 +215,24 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The bodies of one resource: `desired` is what git requests, `live` what Azure has."""
+    """The bodies of one resource."""
 
     search: _Search
     kind: Kind
-    prepared: Prepared
-    desired: Mapping[str, Any]
-    live: Mapping[str, Any]
+    prepared: Prepared  # the manifest of the resource
+    desired: Mapping[str, Any]  # what git requests
+    live: Mapping[str, Any]  # what Azure has
 
     def read(self, moved: Collection[str]) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields that Azure changed. `moved` are the paths that a comparison without secrets finds."""
         search = self.search
         compared = {cut(parse_pointer(pointer)) for pointer in moved}
-        in_git = {cut(parse_pointer(one.path)) for one in search.result.differences if one.rule in UNDONE}
+        in_git = {
+            cut(parse_pointer(difference.path)) for difference in search.result.differences if difference.rule in UNDONE
+        }
         places: dict[JsonPath, list[Difference]] = {}
-        for one in search.result.differences:
-            places.setdefault(cut(parse_pointer(one.path)), []).append(one)
+        for difference in search.result.differences:
+            places.setdefault(cut(parse_pointer(difference.path)), []).append(difference)
         for place, differences in places.items():
             is_of_git = place in in_git and not self.has_moved(place)  # git alone has changed it
             if is_of_git or not search.wanted.want(search.result, self.prepared.resource, differences):
@@ -240,7 +249,7 @@ class _Reading:
     def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
         found = [self.read_move(*move) for move in self.find_moves(place)]
-        refused = [one for one in found if isinstance(one, NotAccepted)]
+        refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         field = find_field(self.kind, place, self.prepared.resource.spec) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
@@ -249,17 +258,18 @@ class _Reading:
     def has_moved(self, place: JsonPath) -> bool:
         """Return whether Azure changed what the last write has set at a path."""
         record = self.search.result.record
-        if record is None or record.applied is None or record.baseline is None:
+        if record is None or record.spec.applied is None or record.spec.baseline is None:
             return False
-        applied, before = (find(body, place, record.applied) for body in (record.applied, record.baseline))
-        return bool(project(applied, find(self.live, place, record.applied)) != before)
+        sent, baseline = record.spec.applied, record.spec.baseline
+        applied, before = (find(body, place, sent) for body in (sent, baseline))
+        return bool(project(applied, find(self.live, place, sent)) != before)
 
     def find_moves(self, place: JsonPath) -> list[_Move]:
         """Find what Azure changed at a leaf or in a list."""
         record, hints = self.search.result.record, find_kind_hints(self.kind)
         asked = select_asked(self.desired)
         desired, live = find(asked, place, asked), find(self.live, place, asked)
-        before = record.baseline if record else None
+        before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
             return [_Move(place, desired, live)]
         return list(
@@ -318,9 +328,9 @@ class _Reading:
     def refer(self, arm_id: str) -> Mapping[str, Any]:
         """Refer to a resource: by its name if it has a manifest in the same namespace."""
         near = {
-            one.arm_id: one.key
-            for one in self.search.tree.prepared.values()
-            if one.arm_id and one.key.namespace == self.prepared.key.namespace
+            resource.arm_id: resource.key
+            for resource in self.search.tree.prepared.values()
+            if resource.arm_id and resource.key.namespace == self.prepared.key.namespace
         }
         return ManifestIndex(near).refer(arm_id)
 
@@ -387,7 +397,7 @@ def _find_moves_without_keys(
     else:
         gone, new = _find_rest(path, desired, live, hints)
     if was is not None and is_plain(desired, live):
-        gone = [at for at in gone if any(is_equal((*path, at), desired[at], one, hints) for one in was)]
+        gone = [at for at in gone if any(is_equal((*path, at), desired[at], old, hints) for old in was)]
         new = [entry for entry in new if entry not in was]
     for index, entry in zip(gone, new, strict=False):
         yield from _find_moves((*path, index), desired[index], entry, _UNKNOWN, hints)
@@ -401,7 +411,9 @@ def _find_rest(
     """Find the indexes of what only git has, and the entries that only Azure has."""
     gone, new = [], list(live)
     for index, entry in enumerate(desired):
-        equal = next((at for at, one in enumerate(new) if is_equal((*path, index), entry, one, hints)), None)
+        equal = next(
+            (at for at, candidate in enumerate(new) if is_equal((*path, index), entry, candidate, hints)), None
+        )
         if equal is None:
             gone.append(index)
         else:

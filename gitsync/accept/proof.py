@@ -20,7 +20,7 @@ from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import compare
 from gitsync.errors import ConfigError, MissingValueError
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.contents import SourcePart, read_contents
+from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import find_git_directory, find_prefix
 from gitsync.git.source.listing import EditedListing
 from gitsync.git.source.location import Folder, parse_location
@@ -52,14 +52,12 @@ Request = Template | Problem
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """The files of SOURCE at one moment, in a git working tree. Paths are relative to `folder`, as those of locations
-    in manifests; `prefix` is the path of `folder` inside the repository ("" for its top).
-    """
+    """The files of SOURCE at one moment, in a git working tree."""
 
-    folder: Path
-    prefix: str
-    listing: EditedListing = field(repr=False)  # a Secret may be among the files
-    wanted: SourcePart = field(repr=False)
+    folder: Path  # paths are relative to it, as those of locations in manifests
+    prefix: str  # the path of the folder inside the repository, "" for its top
+    listing: EditedListing = field(repr=False)  # the files; a Secret may be among them
+    wanted: SourcePart = field(repr=False)  # the part of the source that a run reads
     reader: RevisionReader = field(repr=False)
 
     def content(self, path: str) -> bytes:
@@ -85,9 +83,8 @@ class Tree:
     def revised(self) -> Revised:
         """Everything that the files declare, prepared. Raises SourceError if they cannot be read."""
         contents = read_contents(self.listing, self.wanted)
-        revision = RevisionManifests(
-            commit=None, files=contents.files, units=contents.units, settings=contents.settings
-        )
+        read = SourceContents(files=contents.files, units=contents.units, settings=contents.settings)
+        revision = RevisionManifests(commit=None, contents=read)
         revised, _ = read_revised(self.reader, revision, "")
         return revised
 
@@ -95,8 +92,8 @@ class Tree:
     def prepared(self) -> Mapping[Key, Prepared]:
         """The resources by their keys. Several manifests of one key, which is an error, are left out."""
         found: dict[Key, list[Prepared]] = {}
-        for one in self.revised.prepared:
-            found.setdefault(one.key, []).append(one)
+        for resource in self.revised.prepared:
+            found.setdefault(resource.key, []).append(resource)
         return {key: ones[0] for key, ones in found.items() if len(ones) == 1}
 
     def fill(self, prepared: Prepared) -> Mapping[str, Any] | None:
@@ -116,7 +113,7 @@ class Tree:
     def requests(self, texts: Mapping[str, bytes | None]) -> Mapping[Key, Request]:
         """Return what every resource requests if some files are replaced, or removed (None)."""
         tree = self.replace(texts) if texts else self
-        return {key: find_request(one) for key, one in tree.prepared.items()}
+        return {key: find_request(resource) for key, resource in tree.prepared.items()}
 
 
 def find_request(prepared: Prepared) -> Request:
@@ -138,7 +135,12 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     """
     prepared = tree.prepared.get(result.key)
     kind = open_catalog().kind(prepared.resource.gvk) if prepared else None
-    if prepared is None or kind is None or result.live_body is None or not isinstance(find_request(prepared), Template):
+    if (
+        prepared is None
+        or kind is None
+        or result.comparison.live_body is None
+        or not isinstance(find_request(prepared), Template)
+    ):
         return None
     body = tree.fill(prepared)
     if body is None:
@@ -146,7 +148,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     remembered = find_remembered(result.record, prepared.api_version or "", prepared.ignored)
     if remembered is not None:
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
-    live = remove_paths(result.live_body, prepared.ignored)
+    live = remove_paths(result.comparison.live_body, prepared.ignored)
     body = take_live_values(body, live, kind.arm_type, prepared.told).body
     return compare(body, live, remembered, find_kind_hints(kind))
 

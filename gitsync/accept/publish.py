@@ -62,29 +62,26 @@ class PublishedAs(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """What was done, as a sentence for people. `url` is that of the pull request, "" without one."""
+    """What was done."""
 
     action: PublishedAs
-    sentence: str
+    sentence: str  # the same, for people
     branch: str
-    url: str = ""
+    url: str = ""  # of the pull request, "" without one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """Where accepted drift goes: the repository around `folder`, and its remote as `access` reaches it. `environment`
-    is that of the job. `mask` hides secrets in texts that others read. `status_branch` is that of the manifests, and
-    `ref` what they are read from, if that is set.
-    """
+    """Where accepted drift goes."""
 
-    folder: Path
-    access: GitAccess
+    folder: Path  # the repository is around it
+    access: GitAccess  # reaches the remote of the repository
     clock: Clock
-    environment: Mapping[str, str] = field(repr=False)
+    environment: Mapping[str, str] = field(repr=False)  # of the job
     who: Who = Who.AUTO
-    mask: Callable[[str], str] = str
-    status_branch: str = DEFAULT_BRANCH
-    ref: str | None = None
+    mask: Callable[[str], str] = str  # hides secrets in texts that others read
+    status_branch: str = DEFAULT_BRANCH  # of the manifests
+    ref: str | None = None  # what the manifests are read from, if that is set
 
 
 def commit_branch(accepted: Accepted, branch: str, publication: Publication) -> Published:
@@ -190,21 +187,19 @@ def open_repository(publication: Publication) -> Iterator[tuple[WorkTree, Head]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedFiles:
-    """The new texts of files of a revision as git keeps them, by path; None for one that goes. `executable` are those
-    that are programs.
-    """
+    """Files of a revision as git keeps them."""
 
-    texts: Mapping[str, bytes | None]
-    executable: frozenset[str]
+    texts: Mapping[str, bytes | None]  # their new texts, by path; None for one that goes
+    executable: frozenset[str]  # those that are programs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftCommit:
-    """A commit that accepts drift. `message` has no trailers yet; `places` are its fields (`quote_place`)."""
+    """A commit that accepts drift."""
 
     files: CommittedFiles
-    message: str
-    places: tuple[str, ...]
+    message: str  # without its trailers
+    places: tuple[str, ...]  # the fields that it accepts (`quote_place`)
 
     @property
     def digest(self) -> str:
@@ -267,7 +262,7 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
 
 def make_title(resources: tuple[DriftedResource, ...]) -> str:
     """Make the title of a commit and of a pull request: the same for the same resources."""
-    name, others = name_plainly(min(resources, key=lambda one: one.key)), len(resources) - 1
+    name, others = name_plainly(min(resources, key=lambda resource: resource.key)), len(resources) - 1
     if not name:
         return f"Accept drift of {format_plural(len(resources), 'resource')}"
     return f"Accept drift of {name}" + (f" and {format_plural(others, 'other resource')}" if others else "")
@@ -301,16 +296,14 @@ class OwnCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branches:
-    """The branches of a repository, with a clone for what is fetched of them. `base` is the commit that new ones begin
-    at, `target` that of the branch that will get them, "" for none.
-    """
+    """The branches of a repository."""
 
-    clone: Clone
+    clone: Clone  # for what is fetched of them
     remote: Remote
-    base: str
+    base: str  # the commit that new ones begin at
     author: Author
     clock: Clock
-    target: str = ""
+    target: str = ""  # the commit of the branch that will get them, "" for none
 
     def find(self, *patterns: str) -> Mapping[str, str]:
         """Find the branches that match patterns, with their commits. Raises PublishError if the remote does not

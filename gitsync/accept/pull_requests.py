@@ -68,7 +68,7 @@ def group_drift(
     that several have changed is in several groups, each with its fields. With `together` there is one group.
     """
     groups: dict[tuple[str, ...], dict[str, DriftedResource]] = {}
-    for resource in sorted(resources, key=lambda one: one.arm_id.casefold()):
+    for resource in sorted(resources, key=lambda resource: resource.arm_id.casefold()):
         whole = _identify(_find_author(resource))
         if together or not resource.fields:
             groups.setdefault(() if together else whole, {})[resource.arm_id] = resource
@@ -94,29 +94,31 @@ def _identify(change: Attribution | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The resources whose drift a plan shows in full, except in the fields that were `left` out; all as `quote_place`
-    writes them.
-    """
+    """What a plan shows of drift, all as `quote_place` writes it."""
 
     resources: frozenset[str] = frozenset()
-    left: frozenset[str] = frozenset()
+    """Those whose drift it shows in full, except in the fields that were left out."""
+
+    left: frozenset[str] = frozenset()  # the fields that were left out
 
     def knows(self, place: str) -> bool:
         """Return whether the plan would have found drift of a field."""
         arm_id, _, field = place.partition(" ")
-        left = [one.partition(" ")[2] for one in self.left if one.partition(" ")[0] == arm_id]
+        left = [place.partition(" ")[2] for place in self.left if place.partition(" ")[0] == arm_id]
         # Whether a resource was deleted, which has no field, is known without the fields that were left.
-        overlaps = any(not one or (field and (one.startswith(field) or field.startswith(one))) for one in left)
+        overlaps = any(
+            not pointer or (field and (pointer.startswith(field) or field.startswith(pointer))) for pointer in left
+        )
         return arm_id in self.resources and not overlaps
 
 
 def list_examined(report: Report, left: Sequence[NotAccepted]) -> Examined:
     """List what a plan has examined, and what was skipped."""
-    compared = (one for one in report.results if one.verdict in _COMPARED and not one.fault)
+    compared = (result for result in report.results if result.verdict in _COMPARED and not result.ending.fault)
     ids = {result.key: result.arm_id for result in compared if result.arm_id}
     return Examined(
         frozenset(map(quote_place, ids.values())),
-        frozenset(quote_place(ids[one.key], one.field) for one in left if one.key in ids),
+        frozenset(quote_place(ids[refusal.key], refusal.field) for refusal in left if refusal.key in ids),
     )
 
 
@@ -171,12 +173,12 @@ def _find_default(branches: Branches) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Publisher:
-    """Brings the pull requests of one run up to date. `tips` are the commits of the branches of the remote."""
+    """Brings the pull requests of one run up to date."""
 
     host: PullRequestHost
     branches: Branches
-    base: str
-    tips: Mapping[str, str]
+    base: str  # the branch that they are for
+    tips: Mapping[str, str]  # the commits of the branches of the remote
 
     def publish(self, text: _RequestText, change: DriftCommit) -> Published:
         """Open or update the pull request of one group."""
@@ -214,11 +216,11 @@ class _Publisher:
         """Close the requests, and delete the branches, of drift that is gone: this run has examined all of their
         fields. `urls` has the requests of this run by field.
         """
-        others = sorted(one for one in self.tips if one.startswith(_PREFIX) and one not in {*kept, self.base})
+        others = sorted(tip for tip in self.tips if tip.startswith(_PREFIX) and tip not in {*kept, self.base})
         for branch in others if examined.resources else ():
             own = self.branches.read_own(self.tips[branch])
             if own and own.places and all(map(examined.knows, own.places)):
-                yield self._close(branch, next((urls[one] for one in own.places if urls.get(one)), ""))
+                yield self._close(branch, next((urls[place] for place in own.places if urls.get(place)), ""))
 
     def _close(self, branch: str, successor: str) -> Published:
         request = self.host.find_request(branch)
@@ -241,12 +243,12 @@ class _Publisher:
 
 @dataclass(frozen=True, slots=True)
 class _RequestText:
-    """What a pull request reports. `mark` is its first line."""
+    """What a pull request reports."""
 
-    branch: str
+    branch: str  # the one that it brings
     title: str
-    mark: str
-    text: str
+    mark: str  # its first line, by which a later run finds it
+    text: str  # the rest of its description
 
     @property
     def body(self) -> str:
@@ -292,10 +294,12 @@ def _format_text(accepted: Accepted, room: int, publication: Publication) -> str
     }
     changes |= {_find_author(resource): None for resource in accepted.resources if not resource.fields}
     known = sorted(
-        (one for one in changes if one and not one.doubt), key=lambda one: (one.at, one.correlation_id), reverse=True
+        (change for change in changes if change and not change.doubt),
+        key=lambda change: (change.at, change.correlation_id),
+        reverse=True,
     )
     names = publication.who is Who.NAMES
-    lines = [f"- {publication.mask(format_change(one, names=names, quote=format_code))}" for one in known]
+    lines = [f"- {publication.mask(format_change(change, names=names, quote=format_code))}" for change in known]
     if len(known) < len(changes):
         lines.append(f"- Who changed {'the rest' if known else 'this'} is not known.")
     head = ["\n".join([f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"])]

@@ -38,7 +38,7 @@ def format_lines(accepted: Accepted, published: Sequence[Published] = (), *, nam
 def _list_places(accepted: Accepted, published: Sequence[Published]) -> list[str]:
     """List where the new texts are: in the files, or in branches."""
     edited = [f"{path} {'is edited' if text is not None else 'is removed'}" for path, text in accepted.texts.items()]
-    lines = [one.sentence for one in published] or edited
+    lines = [outcome.sentence for outcome in published] or edited
     return ["", *lines] if lines else []
 
 
@@ -65,7 +65,7 @@ def _format_side(value: Any) -> str:
 
 def _list_authors(resource: DriftedResource, *, names: bool) -> list[str]:
     """List who made what is accepted, each change once; with its fields, if there are several."""
-    fields: dict[Attribution, list[str]] = {one: [] for one in resource.changed_by[:1] if not resource.fields}
+    fields: dict[Attribution, list[str]] = {change: [] for change in resource.changed_by[:1] if not resource.fields}
     for field in resource.fields:
         if field.changed_by:
             fields.setdefault(field.changed_by, []).append(format_field(field.path))
@@ -79,16 +79,16 @@ def format_left(accepted: Accepted) -> Iterator[str]:
     """Format what was skipped, and why; nothing if there is none."""
     if accepted.left:
         yield "Skipped:"
-    for one in accepted.left:
-        yield from _format_one_left(one)
+    for refusal in accepted.left:
+        yield from _format_one_left(refusal)
 
 
-def _format_one_left(one: NotAccepted) -> Iterator[str]:
-    yield f"  {one.key.kind}/{one.key.name}{' ' if one.field else ''}{escape_controls(one.field)}"
-    yield f"    {escape_controls(one.reason)}"
-    if one.advice:
-        yield f"    {escape_controls(one.advice)}"
-    yield from (f"    {place}" for place in one.places)
+def _format_one_left(refusal: NotAccepted) -> Iterator[str]:
+    yield f"  {refusal.key.kind}/{refusal.key.name}{' ' if refusal.field else ''}{escape_controls(refusal.field)}"
+    yield f"    {escape_controls(refusal.reason)}"
+    if refusal.advice:
+        yield f"    {escape_controls(refusal.advice)}"
+    yield from (f"    {place}" for place in refusal.places)
 
 
 def build(accepted: Accepted, published: Sequence[Published] = (), *, names: bool) -> dict[str, Any]:
@@ -99,18 +99,18 @@ def build(accepted: Accepted, published: Sequence[Published] = (), *, names: boo
         "accepted": [_build_resource(resource, names=names) for resource in accepted.resources],
         "left": [
             {
-                "resource": str(one.key),
-                "field": one.field,
-                "reason": one.reason,
-                "advice": one.advice,
-                "places": _build_places(one.places),
+                "resource": str(refusal.key),
+                "field": refusal.field,
+                "reason": refusal.reason,
+                "advice": refusal.advice,
+                "places": _build_places(refusal.places),
             }
-            for one in accepted.left
+            for refusal in accepted.left
         ],
         "files": [{"path": path, "removed": text is None} for path, text in accepted.texts.items()],
         "published": [
-            {"action": one.action.value, "branch": one.branch, "url": one.url, "message": one.sentence}
-            for one in published
+            {"action": outcome.action.value, "branch": outcome.branch, "url": outcome.url, "message": outcome.sentence}
+            for outcome in published
         ],
     }
 
@@ -132,7 +132,7 @@ def _build_resource(resource: DriftedResource, *, names: bool) -> dict[str, Any]
             }
             for field in resource.fields
         ],
-        "changedBy": [build_change(one, names=names) for one in resource.changed_by],
+        "changedBy": [build_change(change, names=names) for change in resource.changed_by],
     }
 
 

@@ -35,22 +35,21 @@ def check_fields(texts: Iterable[str]) -> None:
 
 @dataclass(slots=True)
 class WantedFields:
-    """The fields that people want, all without `texts`. Mutable: `seen` are the names of fields with drift, `found` the
-    texts that one of them fits.
-    """
+    """The fields that people want. Mutable: it keeps which of them were found."""
 
-    texts: tuple[str, ...] = ()
-    seen: dict[str, None] = field(default_factory=dict)
-    found: set[str] = field(default_factory=set)
+    texts: tuple[str, ...] = ()  # as people wrote them; all fields if there are none
+    seen: dict[str, None] = field(default_factory=dict)  # the names of fields with drift
+    found: set[str] = field(default_factory=set)  # those of `texts` that one of these fits
 
     def want(self, result: Result, resource: Resource, differences: Sequence[Difference]) -> bool:
         """Return whether people want one of the differences at a path: one at or below a field that they name."""
         if not self.texts:
             return True
-        parts = [part for one in differences for part in (one, *split_lists(one))]
-        names = [result.fields[one.path].name if one.path in result.fields else one.path for one in parts]
+        parts = [part for difference in differences for part in (difference, *split_lists(difference))]
+        known = result.comparison.fields
+        names = [known[part.path].name if part.path in known else part.path for part in parts]
         self.seen.update(dict.fromkeys(names))
-        pointers = [parse_pointer(one.path) for one in parts]
+        pointers = [parse_pointer(difference.path) for difference in parts]
         fields = [_locate(parse_field(name), resource) for name in names if not name.startswith("/")]
         fits = {text for text in self.texts if _is_above(text, pointers, fields, resource)}
         self.found |= fits
@@ -93,7 +92,7 @@ def _find_index(entries: Any, wanted: Entry) -> int | None:
     """Find the index of the entry that has a key; None if there is none."""
     key = find_key(_nest(wanted.field, wanted.value), wanted.field)
     numbered = enumerate(entries if isinstance(entries, list) else ())
-    return next((at for at, one in numbered if find_key(one, wanted.field) == key), None)
+    return next((at for at, entry in numbered if find_key(entry, wanted.field) == key), None)
 
 
 def _nest(name: str, value: str) -> Mapping[str, Any]:

@@ -211,6 +211,7 @@ class Reader:
         """
         first, source = format_target(path, api_version, query), ListSource(path)
         read, so_far = partial(self._read_page, path, is_optional=is_optional), PagesRead(source)
+        # The first page is read by itself: whether Azure offers the list shows in it.
         page = read_page(await so_far.read(first, partial(read, first)), source, self._parts.cloud)
         # A caller that stops early closes this generator; left to the event loop, the inner one costs its own task.
         async with aclosing(self._follow_pages(page, source, so_far, read)) as pages:
@@ -387,6 +388,7 @@ def _make_write(
         accepts=_ACCEPTS[method],
         headers={**headers, **({} if payload is None else _JSON)},
         payload=payload,
+        # The answer of an action may be a list of keys.
         is_private=method == "POST",
     )
 

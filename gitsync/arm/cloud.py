@@ -37,14 +37,12 @@ HostOrigin = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cloud:
-    """Where an Azure service is (`endpoint`, without a path), the audience of its tokens, and the authority. `service`
-    is its name, for messages.
-    """
+    """Where an Azure service is, and who signs in to it."""
 
-    endpoint: str
-    audience: str
-    authority: str
-    service: str = "Azure Resource Manager"
+    endpoint: str  # without a path
+    audience: str  # of its tokens
+    authority: str  # issues its tokens
+    service: str = "Azure Resource Manager"  # its name, for messages
 
     @property
     def origin(self) -> HostOrigin:

@@ -22,12 +22,12 @@ _ACCEPTS = frozenset({200, 202})
 
 @dataclass(slots=True)
 class _Registration:
-    """One namespace in one subscription. The holder of the lock registers for all; the others use its result."""
+    """One namespace in one subscription."""
 
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    was_asked: bool = False
-    is_done: bool = False
-    refusal: ArmError | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # its holder registers for all; the others use its result
+    was_asked: bool = False  # a registration was requested
+    is_done: bool = False  # nothing more is needed
+    refusal: ArmError | None = None  # why it cannot be registered, None if it can
 
 
 class Registrations:
@@ -46,6 +46,7 @@ class Registrations:
         path = f"/subscriptions/{subscription}/providers/{namespace}"
         known = self._known[namespace.casefold(), subscription.casefold()]
         with session.waiting(Wait(f"waits for the registration of {namespace}")):
+            # The first node registers. The others wait for its answer, and send nothing.
             async with known.lock:
                 if known.refusal:
                     raise known.refusal

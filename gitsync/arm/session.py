@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitsync.arm.auth.access import PollInterval
+from gitsync.backoff import Backoff
 from gitsync.model.clock import Clock
 from gitsync.model.condition import Hold
 from gitsync.model.record import LastWrite
-from gitsync.model.result import Attempt, Stage, Wait
+from gitsync.model.result import FailedRequest, Stage, Wait
 
 THROTTLED = 429
 LAST_ANSWER = 5.0
@@ -33,27 +33,21 @@ OUT_OF_TIME: Final = frozenset({DEADLINE, INTERRUPTED})
 
 @dataclass(slots=True)
 class Session:
-    """`deadline` is in the clock's monotonic seconds. `requests` counts what was sent, including polls and failed
-    attempts. `attempts` has every failed attempt, including throttled ones. `is_ended`: the run was stopped before the
-    deadline. `wait` is what the node currently waits for, for a display; None while it works. `last_write` is the last
-    write that was done or may have been done; `has_written`: Azure accepted one. `sent` has the correlation ids of all
-    writes and actions, as in Azure's logs. `sent_at` is when the last request was sent, and `written_at` the last
-    write, in the clock's monotonic seconds.
-    """
+    """What the requests of one node have in common. Times are in the clock's monotonic seconds."""
 
-    deadline: float
+    deadline: float  # no request goes on after it
     stage: Stage = Stage.OBSERVE
-    attempts: list[Attempt] = field(default_factory=list)
-    requests: int = 0
-    is_ended: bool = False
-    wait: Wait | None = None
-    last_write: LastWrite | None = None
-    sent_at: float = 0.0
-    written_at: float = 0.0
-    has_written: bool = False
-    sent: list[str] = field(default_factory=list)
+    failures: list[FailedRequest] = field(default_factory=list)  # every failed attempt, including throttled ones
+    requests: int = 0  # the number of those sent, including polls and failed attempts
+    is_ended: bool = False  # the run was stopped before the deadline
+    wait: Wait | None = None  # what the node currently waits for, for a display; None while it works
+    last_write: LastWrite | None = None  # the last one that was done or may have been done
+    sent_at: float = 0.0  # when the last request was sent
+    written_at: float = 0.0  # when the last write was sent
+    has_written: bool = False  # Azure accepted a write
+    sent: list[str] = field(default_factory=list)  # the correlation ids of all writes and actions, as in Azure's logs
     _limits: list[asyncio.Timeout] = field(default_factory=list)
-    _throttled: set[int] = field(default_factory=set)  # indexes of `attempts`
+    _throttled: set[int] = field(default_factory=set)  # indexes of `failures`
 
     @asynccontextmanager
     async def in_time(self, clock: Clock) -> AsyncIterator[None]:
@@ -84,6 +78,7 @@ class Session:
         keys.
         """
         self.sent += dict.fromkeys(filter(None, (write.correlation_id, write.returned_id)))
+        # Most actions list keys: an action must not hide the last write of the resource.
         if method != "POST":
             self.last_write, self.written_at = write, self.sent_at
             self.has_written |= is_accepted
@@ -103,14 +98,14 @@ class Session:
         """
         # Marked, not dropped: the last error before a deadline may be that Azure throttled.
         if status == THROTTLED:
-            self._throttled.add(len(self.attempts) - 1)
+            self._throttled.add(len(self.failures) - 1)
         return status == THROTTLED
 
-    def list_failures(self) -> tuple[Attempt, ...]:
+    def list_failures(self) -> tuple[FailedRequest, ...]:
         """List the failed attempts except those that were throttled and repeated."""
-        if not self.attempts:
+        if not self.failures:
             return ()  # the usual case
-        return tuple(attempt for index, attempt in enumerate(self.attempts) if index not in self._throttled)
+        return tuple(attempt for index, attempt in enumerate(self.failures) if index not in self._throttled)
 
     @property
     def end_reason(self) -> str:
@@ -125,7 +120,8 @@ class Session:
     def last_error(self, stage: Stage | None = None) -> str:
         """Return the last error (of one stage), as a sentence for the message of a deadline; "" without one."""
         stages = {stage} if stage else set(Stage)
-        tries = (attempt for attempt in reversed(self.attempts) if attempt.stage in stages)
+        tries = (attempt for attempt in reversed(self.failures) if attempt.stage in stages)
+        # A deadline is not the cause of another one, so the last answer is shown.
         cause = next((attempt for attempt in tries if attempt.code not in OUT_OF_TIME), None)
         if cause is None:
             return ""
@@ -141,10 +137,12 @@ LAST_LOOK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The interval of a run, with its clock."""
+    """The interval of a run, with its clock. A poll is not a retry: it repeats what succeeded, until the answer is
+    another or the time of the session is up. So its loops are where the answers are read.
+    """
 
     clock: Clock
-    poll_interval: PollInterval
+    poll_interval: Backoff
 
     async def pause(self, requested: float | None, polls: int, session: Session) -> bool:
         """Wait the seconds that Azure requested, else the interval after so many polls.

@@ -26,6 +26,7 @@ class WriteLocks:
     async def hold(self, arm_id: str, session: Session) -> AsyncIterator[None]:
         """Wait for the lock of a resource and hold it for the body of the `async with`."""
         lock = self._locks[find_lock_name(arm_id)]
+        # A free lock is the usual case, and shows nothing to wait for.
         with session.waiting(_make_wait(arm_id)) if lock.locked() else nullcontext():
             await lock.acquire()
         try:

@@ -86,13 +86,13 @@ async def read_log(
 class _Row:
     """One row of an operation: it has one when it begins, and others when it ends."""
 
-    arm_id: str
-    operation: str
+    arm_id: str  # in lower case
+    operation: str  # the permission, as Azure spells it
     at: datetime
-    status: str
-    category: str
+    status: str  # "started", "succeeded" and others, in lower case
+    category: str  # "administrative" or "policy"
     correlation_id: str
-    cells: Mapping[str, Any]
+    cells: Mapping[str, Any]  # all of the row
 
 
 def read_operations(rows: Iterable[Mapping[str, Any]]) -> Iterator[RecordedChange]:
@@ -100,11 +100,11 @@ def read_operations(rows: Iterable[Mapping[str, Any]]) -> Iterator[RecordedChang
     operations: defaultdict[tuple[object, ...], list[_Row]] = defaultdict(list)
     for row in filter(None, map(_read_row, rows)):
         operation_id = row.cells.get("operationId")
-        one = row.correlation_id, str(operation_id), row.arm_id, row.operation.casefold()
+        identity = row.correlation_id, str(operation_id), row.arm_id, row.operation.casefold()
         # What Azure did by itself has one correlation id for all.
-        operations[(*one, row.at) if row.correlation_id in {"", NO_CORRELATION} and not operation_id else one].append(
-            row
-        )
+        operations[
+            (*identity, row.at) if row.correlation_id in {"", NO_CORRELATION} and not operation_id else identity
+        ].append(row)
     for same in operations.values():
         states = {row.status for row in same}
         if states & {"succeeded", "accepted"} and "failed" not in states:

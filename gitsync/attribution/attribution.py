@@ -45,16 +45,14 @@ _MOST = 5  # changes of one resource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """What to look up for one resource. `paths` are JSON pointers of what differs, none for a resource that is missing.
-    `last_write` is the last one before this run, None if it is not known. `questions` are those of its identity.
-    """
+    """What to look up for one resource."""
 
     key: Key
     arm_id: str
-    paths: tuple[str, ...] = ()
-    is_missing: bool = False
-    last_write: LastWrite | None = None
-    questions: Questions
+    paths: tuple[str, ...] = ()  # JSON pointers of what differs, none for a resource that is missing
+    is_missing: bool = False  # Azure no longer has the resource
+    last_write: LastWrite | None = None  # the last one before this run, None if it is not known
+    questions: Questions  # those of its identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +72,11 @@ def list_ids(write: LastWrite | None) -> frozenset[str]:
 
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """What is known of one drift. `others` are the ids of operations that changed other fields only, and `gaps` why the
-    sources may know more.
-    """
+    """What is known of one drift."""
 
-    changes: list[Attribution] = field(default_factory=list)
-    others: set[str] = field(default_factory=set)
-    gaps: list[str] = field(default_factory=list)
+    changes: list[Attribution] = field(default_factory=list)  # those that may have made it
+    others: set[str] = field(default_factory=set)  # the ids of operations that changed other fields only
+    gaps: list[str] = field(default_factory=list)  # why the sources may have more
 
     @property
     def is_enough(self) -> bool:
@@ -104,24 +100,29 @@ async def find_authors(drifts: Sequence[Drift], own: OwnWrites, now: datetime) -
 
 async def _list_own_applications(drifts: Iterable[Drift]) -> frozenset[str]:
     """List the ids of the applications that gitsync runs as."""
-    principals = await asyncio.gather(*(one.find_principal() for one in {drift.questions for drift in drifts}))
-    ids = {one.casefold() for principal in principals if principal for one in (principal.client, principal.object)}
+    principals = await asyncio.gather(*(session.find_principal() for session in {drift.questions for drift in drifts}))
+    ids = {
+        principal_id.casefold()
+        for principal in principals
+        if principal
+        for principal_id in (principal.client, principal.object)
+    }
     return frozenset(ids - {""})
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The search for the authors of one run. `callers` are the ids of gitsync's own applications."""
+    """The search for the authors of one run."""
 
     answers: Mapping[Key, _Answer]
-    own: OwnWrites
-    callers: frozenset[str]
+    own: OwnWrites  # the writes of gitsync's own runs
+    callers: frozenset[str]  # the ids of gitsync's own applications
     now: datetime
 
     async def ask_graph(self, drifts: Sequence[Drift]) -> None:
         """Ask Resource Graph about the resources of one identity."""
         start = min(_find_start(drift, resource_graph.RETENTION, self.now) for drift in drifts)
-        records = await resource_graph.read_graph((one.arm_id for one in drifts), start, drifts[0].questions)
+        records = await resource_graph.read_graph((drift.arm_id for drift in drifts), start, drifts[0].questions)
         by_id = _index(records)
         for drift in drifts:
             answer = self.answers[drift.key]
@@ -134,7 +135,7 @@ class _Search:
         """Read the activity log of one subscription, as the identity that most of the resources belong to."""
         start = min(_find_start(drift, activity_log.RETENTION, self.now) for drift in drifts)
         questions = Counter(drift.questions for drift in drifts).most_common(1)[0][0]
-        records = await activity_log.read_log([one.arm_id for one in drifts], start, self.now, questions)
+        records = await activity_log.read_log([drift.arm_id for drift in drifts], start, self.now, questions)
         by_id = _index(records)
         for drift in drifts:
             answer = self.answers[drift.key]
@@ -142,7 +143,7 @@ class _Search:
             # Itself, and then its parents: what changes or deletes those may do so to it.
             family = [self._select_new(by_id[path], drift) for path in iterate_ancestors(drift.arm_id)]
             if answer.changes:
-                answer.changes = [self._add_author(one, family[0]) for one in answer.changes]
+                answer.changes = [self._add_author(change, family[0]) for change in answer.changes]
             else:
                 chosen = _choose_delete(family) if drift.is_missing else []
                 answer.changes = self._keep_newest_of_each(chosen or self._choose_writes(family, drift, answer.others))
@@ -190,15 +191,15 @@ class _Search:
                 return chosen
         for changes in family[1:]:
             writes = [change for change in changes if change.verb is Verb.WRITE and "/providers/" in change.arm_id]
-            if foreign := [one for one in writes if self._say(one).author is not AuthorKind.GITSYNC]:
+            if foreign := [change for change in writes if self._say(change).author is not AuthorKind.GITSYNC]:
                 return foreign[:1]
         return []
 
     def _keep_newest_of_each(self, changes: Iterable[RecordedChange]) -> list[Attribution]:
         """Return the newest change of each author, since the activity log does not name the changed fields."""
         said = [self._say(change) for change in changes]
-        newest = {(one.author, one.name, one.client): one for one in reversed(said)}
-        return [one for one in said if newest[one.author, one.name, one.client] is one][:_MOST]
+        newest = {(change.author, change.name, change.client): change for change in reversed(said)}
+        return [change for change in said if newest[change.author, change.name, change.client] is change][:_MOST]
 
 
 def _find_start(drift: Drift, memory: timedelta, now: datetime) -> datetime:
@@ -212,7 +213,7 @@ def _index(records: Records) -> defaultdict[str, list[RecordedChange]]:
     """Sort changes by resource, each with the newest first."""
     by_id: defaultdict[str, list[RecordedChange]] = defaultdict(list)
     newest_first = sorted(
-        records.changes, key=lambda one: (one.at, one.correlation_id, one.said.operation), reverse=True
+        records.changes, key=lambda change: (change.at, change.correlation_id, change.said.operation), reverse=True
     )
     for change in newest_first:
         by_id[change.arm_id].append(change)

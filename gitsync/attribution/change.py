@@ -45,18 +45,17 @@ class Verb(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedChange:
-    """One change. `arm_id` is in lower case. `fields` are the dotted paths that changed, in lower case; None if the
-    source does not name them. `creates`: there was no resource before. `callers` are the ids of an application that
-    made it, in lower case. `said` is its wording in a report, without the paths.
-    """
+    """One change."""
 
-    arm_id: str
+    arm_id: str  # in lower case
     at: datetime
     verb: Verb
     fields: tuple[str, ...] | None = None
-    creates: bool = False
-    callers: frozenset[str] = frozenset()
-    said: Attribution
+    """The dotted paths that changed, in lower case; None if the source does not name them."""
+
+    creates: bool = False  # there was no resource before
+    callers: frozenset[str] = frozenset()  # the ids of an application that made it, in lower case
+    said: Attribution  # its wording in a report, without the paths
 
     @property
     def correlation_id(self) -> str:

@@ -53,7 +53,7 @@ async def read_graph(arm_ids: Iterable[str], since: datetime, questions: Questio
     is_asked = {arm_id: find_subscription(arm_id) and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
     ids = sorted({normalize_id(arm_id) for arm_id, asks in is_asked.items() if asks})
     tables = {
-        _RESOURCES: [one for one in ids if not _GROUP.fullmatch(one)],
+        _RESOURCES: [arm_id for arm_id in ids if not _GROUP.fullmatch(arm_id)],
         _GROUPS: list(filter(_GROUP.fullmatch, ids)),
     }
     asked = [
@@ -162,7 +162,7 @@ def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[s
     for pointer in pointers:
         dotted = ".".join(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]).casefold()
         path = _cut_at_index(dotted)
-        if any(path == one or path.startswith(f"{one}.") or one.startswith(f"{path}.") for one in touched):
+        if any(path == place or path.startswith(f"{place}.") or place.startswith(f"{path}.") for place in touched):
             yield pointer
 
 

@@ -41,47 +41,41 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run that sent something. `commit` is that of the status branch, "" if only a record names the run; `revision`
-    the commit that it synced, "" for a folder; `time` its end, or the time of the write (RFC 3339, UTC).
-    """
+    """A run that sent something."""
 
-    commit: str
-    revision: str
-    time: str
+    commit: str  # of the status branch, "" if only a record names the run
+    revision: str  # the commit that it synced, "" for a folder
+    time: str  # its end, or the time of the write (RFC 3339, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedOperation:
-    """One operation on a managed resource. `arm_id` is spelled as git does. `part_of` is the id of the parent whose
-    manifest declares it, "" for a resource with a manifest of its own. `undone` is the first recorded write by gitsync
-    to the same resource, or to that parent, after one of somebody else. `is_open`: it is so new that others of its time
-    may still be missing.
-    """
+    """One operation on a managed resource."""
 
-    arm_id: str
+    arm_id: str  # spelled as in git
     change: RecordedChange
     origin: Origin
-    part_of: str = ""
-    run: Run | None = None
+    part_of: str = ""  # the id of the parent whose manifest declares it, "" for a resource with a manifest of its own
+    run: Run | None = None  # the run that it belongs to, if one is known
     undone: Run | None = None
-    is_open: bool = False
+    """The first recorded write by gitsync to the same resource, or to that parent, after one of somebody else."""
+
+    is_open: bool = False  # so new that others of its time may still be missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """The operations, the newest first, from `since` until `until`. `others` counts the operations on what git does not
-    have, and `gaps` lists what could not be read.
-    """
+    """The operations on Azure in some time."""
 
-    since: datetime
-    until: datetime
-    operations: tuple[AuditedOperation, ...]
-    others: int = 0
-    gaps: tuple[str, ...] = ()
+    since: datetime  # the time that the audit begins with
+    until: datetime  # the time of the audit
+    operations: tuple[AuditedOperation, ...]  # the newest first
+    others: int = 0  # the number of operations on what git does not have
+    gaps: tuple[str, ...] = ()  # what could not be read
 
     def count(self, origin: Origin) -> int:
         """Count the operations of an origin."""
-        return sum(one.origin is origin for one in self.operations)
+        return sum(operation.origin is origin for operation in self.operations)
 
 
 async def audit(
@@ -99,13 +93,13 @@ async def audit(
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
     managed = {normalize_id(arm_id): arm_id for arm_id in (*earlier, *arm_ids)}
     changes, gaps = await _read_logs(managed, since, questions)
-    declared = {one.arm_id for one in changes if one.arm_id not in managed and is_declared(one.arm_id)}
+    declared = {change.arm_id for change in changes if change.arm_id not in managed and is_declared(change.arm_id)}
     parts = {arm_id: arm_id.rpartition("/")[0].rpartition("/")[0] for arm_id in declared}
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
     own = await _list_own(touched, recorded, questions)
     judged = []
-    for change in sorted(touched, key=lambda one: (one.at, one.arm_id, one.correlation_id), reverse=True):
+    for change in sorted(touched, key=lambda change: (change.at, change.arm_id, change.correlation_id), reverse=True):
         origin, run = judge(change, recorded, own)
         part_of = parts.get(change.arm_id, "")
         arm_id = managed.get(change.arm_id) or managed.get(part_of, part_of) + change.arm_id.removeprefix(part_of)
@@ -160,7 +154,7 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
     """
     known: dict[str, Run] = {}
     for record in records:
-        write = record.last_write
+        write = record.writes.last
         if write and not record.trust.is_refused:
             run = Run(commit="", revision=write.revision, time=write.at)
             known |= dict.fromkeys(list_ids(write), run)
@@ -202,13 +196,13 @@ def add_undone(operations: Sequence[AuditedOperation]) -> list[AuditedOperation]
     """
     later: dict[str, Run] = {}
     answer = []
-    for one in operations:
-        if one.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write reverts a read of keys, or restores an old key
-            answer.append(one)
+    for operation in operations:
+        if operation.change.verb in {Verb.KEYS, Verb.ACTION}:  # no write reverts a read of keys, or restores an old key
+            answer.append(operation)
             continue
-        is_foreign = one.origin in {Origin.OTHER, Origin.UNKNOWN}
-        undone = later.get(one.change.arm_id) or later.get(one.part_of)  # a PUT of the parent has its parts
-        answer.append(replace(one, undone=undone) if is_foreign else one)
-        if one.run:
-            later[one.change.arm_id] = one.run
+        is_foreign = operation.origin in {Origin.OTHER, Origin.UNKNOWN}
+        undone = later.get(operation.change.arm_id) or later.get(operation.part_of)  # a PUT of the parent has its parts
+        answer.append(replace(operation, undone=undone) if is_foreign else operation)
+        if operation.run:
+            later[operation.change.arm_id] = operation.run
     return answer

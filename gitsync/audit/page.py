@@ -52,15 +52,15 @@ def render(report: AuditReport, *, names: bool) -> str:
                 "tone": _TONES[origin],
                 "rows": [
                     {
-                        "time": format_moment(one),
-                        "verb": format_verb(one),
-                        "resource": clean(format_resource(one)),
-                        "arm_id": clean(one.arm_id, 400),
-                        "author": format_operation_author(one, names=names),
-                        "correlation": clean(one.change.correlation_id),
-                        "marks": list_marks(one),
+                        "time": format_moment(operation),
+                        "verb": format_verb(operation),
+                        "resource": clean(format_resource(operation)),
+                        "arm_id": clean(operation.arm_id, 400),
+                        "author": format_operation_author(operation, names=names),
+                        "correlation": clean(operation.change.correlation_id),
+                        "marks": list_marks(operation),
                     }
-                    for one in operations
+                    for operation in operations
                 ],
             }
             for origin, title, operations in split_operations(report)

@@ -39,16 +39,14 @@ _MOST_RUNS: Final = 20  # lines of runs in a text: they are as expected
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """`resources` is the number of resources that git has, `runs` that of the runs on the status branch since the
-    beginning; not `has_all_runs` if there may be more.
-    """
+    """An audit, and what it looked at."""
 
     audit: Audit
-    who: Who
-    resources: int
-    runs: int
-    has_all_runs: bool = True
-    requests: int
+    who: Who  # decides where names of people may be shown
+    resources: int  # the number of resources that git has
+    runs: int  # the number of runs on the status branch since the beginning
+    has_all_runs: bool = True  # False if there may be more
+    requests: int  # the number of those that were sent
 
     @property
     def exit_code(self) -> ExitCode:
@@ -91,15 +89,15 @@ def list_marks(operation: AuditedOperation, *, quote: Quote = str) -> list[str]:
 def format_lines(report: AuditReport, *, names: bool) -> Iterator[str]:
     """Format the report as text; with names of people if `names`."""
     for origin, title in TITLES.items():
-        operations = [one for one in report.audit.operations if one.origin is origin]
+        operations = [operation for operation in report.audit.operations if operation.origin is origin]
         if not operations:
             continue
         yield f"{title}:"
         shown = operations[:_MOST_RUNS] if origin is Origin.RUN else operations
-        for one in shown:
-            yield f"  {format_moment(one)}  {format_verb(one)}  {clean(format_resource(one))}"
-            author = format_operation_author(one, names=names)
-            yield f"    {'; '.join([f'by {author}', *list_marks(one)])}"
+        for operation in shown:
+            yield f"  {format_moment(operation)}  {format_verb(operation)}  {clean(format_resource(operation))}"
+            author = format_operation_author(operation, names=names)
+            yield f"    {'; '.join([f'by {author}', *list_marks(operation)])}"
         if len(operations) > len(shown):
             yield f"  … and {len(operations) - len(shown)} more; JSON and the page list all"
         yield ""
@@ -153,7 +151,7 @@ def build_document(report: AuditReport, *, names: bool) -> dict[str, Any]:
         "until": format_rfc3339(found.until),
         "openSince": format_rfc3339(found.until - LATE),
         "counts": {origin.value: found.count(origin) for origin in TITLES},
-        "operations": [_build_operation(one, names=names) for one in found.operations],
+        "operations": [_build_operation(operation, names=names) for operation in found.operations],
         "otherResources": found.others,
         "resources": report.resources,
         "runs": report.runs,
@@ -183,7 +181,7 @@ def _build_run(run: Run | None) -> dict[str, str] | None:
 def split_operations(report: AuditReport) -> list[tuple[Origin, str, Sequence[AuditedOperation]]]:
     """Split the operations by their origin, in the order of a report; those without any are left out."""
     rows = [
-        (origin, title, [one for one in report.audit.operations if one.origin is origin])
+        (origin, title, [operation for operation in report.audit.operations if operation.origin is origin])
         for origin, title in TITLES.items()
     ]
     return [row for row in rows if row[2]]

@@ -19,14 +19,11 @@ _Place = tuple[tuple[str, ...], Field]
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """The first step of a path that does not exist: its number, and the members that exist instead.
+    """The first step of a path that does not exist."""
 
-    `is_list`: the parent is a list, where steps choose entries.
-    """
-
-    step: int
-    members: tuple[str, ...]
-    is_list: bool = False
+    step: int  # its number, from 0
+    members: tuple[str, ...]  # those that exist instead
+    is_list: bool = False  # the parent is a list, where steps choose entries
 
 
 def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Callable[[str], bool]) -> Misfit | None:
@@ -121,4 +118,4 @@ def _find_entry(types: Mapping[str, TypeFacts], type_: FieldType, entry: Entry) 
 
 def _list_sent(facts: TypeFacts) -> tuple[str, ...]:
     """List the fields of a type that are sent."""
-    return tuple(sorted(name for name, one in facts["fields"].items() if "arm" in one and not one.get("meta")))
+    return tuple(sorted(name for name, field in facts["fields"].items() if "arm" in field and not field.get("meta")))

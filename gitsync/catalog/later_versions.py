@@ -25,14 +25,15 @@ _SPARE = frozenset({"group", "kind"})
 
 @dataclass(frozen=True, slots=True)
 class LaterVersion:
-    """A later version of a kind. `lacks` is the first field of a spec that another version has and it has not, or has
-    with another type (`retypes`); "" if there is none. `unknown` are the fields that no version has.
-    """
+    """A later version of a kind."""
 
     gvk: GVK
     lacks: str = ""
-    retypes: bool = False
-    unknown: tuple[str, ...] = ()
+    """The first path of a spec that another version has and it has not, or has with another type; "" if there is none.
+    """
+
+    retypes: bool = False  # that path has another type
+    unknown: tuple[str, ...] = ()  # the paths that no version has
 
     @property
     def has_all(self) -> bool:
@@ -54,12 +55,12 @@ def find_later_version(gvk: GVK, spec: Any, catalog: Catalog) -> LaterVersion | 
     None if the kind has no later version. A preview replaces a preview only.
     """
     names = _list_later(gvk, catalog)
-    lacking = {one: _list_all(kind, spec) for one in names if (kind := catalog.kind(one))}
+    lacking = {gvk: _list_all(kind, spec) for gvk in names if (kind := catalog.kind(gvk))}
     if any(lacking.values()):  # only then is it of interest what the others have
         others = (gvk._replace(version=version) for version in catalog.versions(gvk.group, gvk.kind))
-        lacking |= {one: _list_all(kind, spec) for one in others if (kind := catalog.kind(one))}
-    later = [_compare(one, lacking) for one in names if one in lacking]
-    return next((one for one in later if not one.lacks), later[0] if later else None)
+        lacking |= {gvk: _list_all(kind, spec) for gvk in others if (kind := catalog.kind(gvk))}
+    later = [_compare(gvk, lacking) for gvk in names if gvk in lacking]
+    return next((version for version in later if not version.lacks), later[0] if later else None)
 
 
 def _list_all(kind: Kind, spec: Any) -> list[_Lacking]:
@@ -68,19 +69,19 @@ def _list_all(kind: Kind, spec: Any) -> list[_Lacking]:
 
 def _compare(gvk: GVK, lacking: Mapping[GVK, list[_Lacking]]) -> LaterVersion:
     """Tell the fields that a version alone lacks from those that no version has."""
-    unknown = [one for one in lacking[gvk] if not one.is_retyped and _is_unknown(one.path, lacking.values())]
-    missed = next((one for one in lacking[gvk] if one not in unknown), None)
+    unknown = [field for field in lacking[gvk] if not field.is_retyped and _is_unknown(field.path, lacking.values())]
+    missed = next((field for field in lacking[gvk] if field not in unknown), None)
     return LaterVersion(
         gvk=gvk,
         lacks=format_field(missed.path) if missed else "",
         retypes=missed is not None and missed.is_retyped,
-        unknown=tuple(format_field(one.path) for one in unknown),
+        unknown=tuple(format_field(field.path) for field in unknown),
     )
 
 
 def _is_unknown(path: FieldPath, versions: Iterable[Iterable[_Lacking]]) -> bool:
     """Return whether each version lacks a field, or a field that it is inside of."""
-    return all(any(path[: len(one.path)] == one.path for one in lacking) for lacking in versions)
+    return all(any(path[: len(field.path)] == field.path for field in lacking) for lacking in versions)
 
 
 def _list_later(gvk: GVK, catalog: Catalog) -> list[GVK]:
@@ -106,10 +107,10 @@ def _make_age(match: re.Match[str]) -> tuple[str, bool]:
     return match["date"], match["preview"] is None
 
 
-def is_same_version(one: GVK, other: GVK) -> bool:
+def is_same_version(gvk: GVK, other: GVK) -> bool:
     """Return whether two versions of a kind are one api-version of ARM, in whatever spelling."""
-    first, second = _VERSION.fullmatch(one.version), _VERSION.fullmatch(other.version)
-    return one == other or bool(first and second and _make_age(first) == _make_age(second))
+    first, second = _VERSION.fullmatch(gvk.version), _VERSION.fullmatch(other.version)
+    return gvk == other or bool(first and second and _make_age(first) == _make_age(second))
 
 
 def find_lacking(kind: Kind, spec: Any) -> str:

@@ -32,12 +32,11 @@ from gitsync.problems.suggest import suggest
 @dataclass(frozen=True, slots=True)
 class AzureValues:
     """The values that Azure gives to leaves of one type by itself, where no one asks for them. An import leaves them
-    out. `same` has leaves with the one value that Azure gives them, `made` those that get another one each time, such
-    as an id.
+    out.
     """
 
-    same: Mapping[str, Any] = field(default_factory=dict)
-    made: frozenset[str] = frozenset()
+    same: Mapping[str, Any] = field(default_factory=dict)  # leaves with the one value that Azure gives them
+    made: frozenset[str] = frozenset()  # leaves that get another value each time, such as an id
 
     def is_own(self, path: JsonPath, value: Any) -> bool:
         """Return whether Azure gives a leaf this value by itself. `*` in the path stands for the index of an entry."""
@@ -66,7 +65,7 @@ def is_immutable(arm_type: str, pointer: str) -> bool:
     JSON pointer into the body. A field that is not in the table may be fixed as well: nothing is known of it.
     """
     fixed = _read_immutable_fields().get(arm_type.casefold(), frozenset())
-    return any(pointer == one or pointer.startswith(f"{one}/") for one in fixed)
+    return any(pointer == path or pointer.startswith(f"{path}/") for path in fixed)
 
 
 @cache

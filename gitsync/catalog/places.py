@@ -41,19 +41,15 @@ class Members(dict[str, "Place"]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Place:
-    """One place. It equals itself alone, so what follows from it may be looked up by it.
+    """One place. It equals itself alone, so what follows from it may be looked up by it."""
 
-    `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
-    name if it has one. `rules` are the constraints of the field and of its type. `fields` are those of `facts`.
-    """
-
-    types: Mapping[str, TypeFacts]
-    shape: str
-    name: str = ""
-    rules: Mapping[str, Any]
-    facts: TypeFacts | None = None
-    inner: FieldType = "any"
-    fields: Mapping[str, Field] = field(default_factory=dict)
+    types: Mapping[str, TypeFacts]  # those of the kind, by name
+    shape: str  # a scalar's name, "mapping" (with `facts`), "map" or "list" (of `inner`)
+    name: str = ""  # the type's, "" if it has none
+    rules: Mapping[str, Any]  # the constraints of the field and of its type
+    facts: TypeFacts | None = None  # of the type, for a mapping
+    inner: FieldType = "any"  # the type of the values of a map or the items of a list
+    fields: Mapping[str, Field] = field(default_factory=dict)  # those of `facts`
 
     @cached_property
     def members(self) -> Members:

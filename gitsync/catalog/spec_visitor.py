@@ -19,22 +19,17 @@ from gitsync.problems.field_path import FieldPath
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Visit:
-    """One value, and the type of its field.
-
-    `shape` is a scalar's name, "mapping" (named fields: `facts`), "map" or "list" (of `inner`). `name` is the type's
-    name if it has one. `rules` are the constraints of the field and of its type. `required` are the named fields that
-    must be set. `fits`: the value has that shape; only then it has children.
-    """
+    """One value, and the type of its field."""
 
     path: FieldPath
     value: Any
-    shape: str
-    name: str = ""
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    facts: TypeFacts | None = None
-    inner: FieldType = "any"
-    required: tuple[str, ...] = ()
-    fits: bool = True
+    shape: str  # a scalar's name, "mapping" (with `facts`), "map" or "list" (of `inner`)
+    name: str = ""  # the type's, "" if it has none
+    rules: Mapping[str, Any] = field(default_factory=dict)  # the constraints of the field and of its type
+    facts: TypeFacts | None = None  # of the type, for a mapping
+    inner: FieldType = "any"  # the type of the values of a map or the items of a list
+    required: tuple[str, ...] = ()  # the members that must be set
+    fits: bool = True  # the value has that shape; only then it has children
 
     @property
     def fields(self) -> Mapping[str, Field]:

@@ -31,12 +31,10 @@ class _Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """`why` is the sentence for a person. `safe` are the values that never weaken, in lower case, instead of a
-    direction.
-    """
+    """When a change of a value weakens the protection of a resource."""
 
-    why: str
-    safe: tuple[str, ...] = ()
+    why: str  # the sentence for a person
+    safe: tuple[str, ...] = ()  # the values that never weaken, in lower case, instead of a direction
     direction: _Direction = _Direction.ANY
 
 
@@ -298,7 +296,7 @@ def _pair_entries(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
     own rule means.
     """
     before, after = (side if isinstance(side, list) else [] for side in (old, new))
-    gone, come = [one for one in before if one not in after], [one for one in after if one not in before]
+    gone, come = [entry for entry in before if entry not in after], [entry for entry in after if entry not in before]
     return zip_longest(gone, come, fillvalue=REMOVED)
 
 
@@ -333,9 +331,9 @@ def _read_number(value: Any) -> int | None:
 def _opens(steps: list[str], old: Any, new: Any) -> bool:
     """Return whether more is allowed: by an entry, by a removed denial, or by a list that filters nothing any more."""
     if isinstance(old, list) or isinstance(new, list):
-        before, after = ([_write(one) for one in side] if isinstance(side, list) else [] for side in (old, new))
-        gone = [one for one in before if one not in after]
-        return not after or any(one not in before for one in after) or any(map(_DENIAL.search, gone))
+        before, after = ([_write(entry) for entry in side] if isinstance(side, list) else [] for side in (old, new))
+        gone = [entry for entry in before if entry not in after]
+        return not after or any(entry not in before for entry in after) or any(map(_DENIAL.search, gone))
     if new is REMOVED or new is None:
         return bool(_DENIAL.search(_write(old)))
     try:

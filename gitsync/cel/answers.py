@@ -45,16 +45,14 @@ class AnswerStage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of an expression. `error` is set unless it has a value. `secrets` are the keys that ASO reads from
-    Azure for it. `exportable`: its type may be exported, which means a string or a map of strings.
-    """
+    """The result of an expression."""
 
-    stage: AnswerStage
-    type: str = ""
+    stage: AnswerStage  # how far the expression came
+    type: str = ""  # of the value, as CEL names it
     value: Any = None
-    error: str = ""
-    secrets: tuple[str, ...] = ()
-    exportable: bool = False
+    error: str = ""  # set unless the expression has a value
+    secrets: tuple[str, ...] = ()  # the keys that ASO reads from Azure for it
+    exportable: bool = False  # its type may be exported, which means a string or a map of strings
 
     def to_json(self) -> dict[str, Any]:
         """Convert the answer to JSON; a compile error has no type, and an Azure object no value."""
@@ -130,11 +128,11 @@ _JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpressionQuestion:
-    """`document` is the object that the expression calls `self`, as from an API server."""
+    """An expression to evaluate."""
 
     kind: Kind
-    document: Mapping[str, Any]
-    secrets: Mapping[str, str] = field(repr=False)
+    document: Mapping[str, Any]  # the object that the expression calls `self`, as from an API server
+    secrets: Mapping[str, str] = field(repr=False)  # the values that the expression calls `secret`
     expression: str
 
 

@@ -39,13 +39,13 @@ FIELDS: Final = {"secretExpressions": ObjectKind.SECRET, "configMapExpressions":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportExpression:
-    """One entry of secretExpressions or configMapExpressions: without `key`, its value is a map of keys."""
+    """One entry of secretExpressions or configMapExpressions."""
 
-    address: Address
-    key: str | None
-    value: CompiledExpression
-    annotations: Mapping[str, CompiledExpression]
-    labels: Mapping[str, CompiledExpression]
+    address: Address  # the object that it writes to
+    key: str | None  # None if the value is a map of keys
+    value: CompiledExpression  # its result is the value of the key, or all keys with theirs
+    annotations: Mapping[str, CompiledExpression]  # those of the object, by name
+    labels: Mapping[str, CompiledExpression]  # those of the object, by name
 
     @property
     def programs(self) -> tuple[CompiledExpression, ...]:
@@ -73,8 +73,8 @@ def find_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str
     """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and `secret["name"]`, in
     values, annotations and labels alike. Expressions for config maps get none.
     """
-    into_secrets = (one for one in expressions if one.address.object_kind is ObjectKind.SECRET)
-    return frozenset(name for one in into_secrets for program in one.programs for name in program.secrets)
+    into_secrets = (expression for expression in expressions if expression.address.object_kind is ObjectKind.SECRET)
+    return frozenset(name for expression in into_secrets for program in expression.programs for name in program.secrets)
 
 
 def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind, Mapping[str, Any]]]:

@@ -51,17 +51,13 @@ UNTYPED: Final = Environment({"self": DYN, "secret": TEXTS})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledExpression:
-    """An expression that has been checked.
-
-    `secrets` are the keys of `secret` that it names, in any way. `uses_secret_whole`: it also uses `secret` in other
-    ways, so the names are not complete.
-    """
+    """An expression that has been checked."""
 
     text: str
     tree: ExpressionNode
-    type: Type
-    secrets: frozenset[str]
-    uses_secret_whole: bool
+    type: Type  # of the result
+    secrets: frozenset[str]  # the keys of `secret` that it names, in any way
+    uses_secret_whole: bool  # it also uses `secret` in other ways, so the names are not complete
 
 
 @lru_cache(maxsize=256)

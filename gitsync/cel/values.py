@@ -24,12 +24,11 @@ class Uint(int):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A point in time, in nanoseconds since 1970-01-01T00:00:00Z; from year 1 to year 9999. `offset` is that of its
-    text, in seconds east of UTC; it is only used to write the text again, and not compared.
-    """
+    """A point in time, from year 1 to year 9999."""
 
-    nanoseconds: int
+    nanoseconds: int  # since 1970-01-01T00:00:00Z
     offset: int = field(default=0, compare=False)
+    """That of its text, in seconds east of UTC; it is only used to write the text again, and not compared."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,10 +40,10 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """A value, or none. `present` is true if there is one, since null is a value too."""
+    """A value, or none."""
 
     value: Any = None
-    present: bool = True
+    present: bool = True  # there is a value, since null is one too
 
 
 NONE: Final = Optional(present=False)

@@ -95,7 +95,7 @@ class Budget:
     def _choose(self, claims: Sequence[RequestClaim], left: int, more: int) -> list[bool]:
         granted = [False] * len(claims)
         for claim, place in sorted(
-            ((claim, place) for place, claim in enumerate(claims)), key=lambda one: one[0].order
+            ((claim, place) for place, claim in enumerate(claims)), key=lambda pair: pair[0].order
         ):
             if left <= 0:
                 break

@@ -78,9 +78,11 @@ class Checks:
         none.
         """
         by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
+        # Without a client the run reports why it has none; a check could only repeat that.
         new = [change for change in changes if change.key not in self._found and arms[change.key] is not None]
         for change in sorted(new, key=lambda change: change.key):
             arm = cast("Arm", arms[change.key])
+            # What an identity may see differs, so each has requests of its own.
             self._questions.setdefault(id(arm), Questions(arm, self._open_session))
             by_arm[id(arm)].append(change)
         allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
@@ -94,7 +96,9 @@ class Checks:
             for key, finding in findings:
                 found[key].append(finding)
         for key, said in found.items():
-            said.sort(key=lambda one: (_ORDER[one.verdict], _ORDER[one.check], one.path, one.message))
+            said.sort(
+                key=lambda finding: (_ORDER[finding.verdict], _ORDER[finding.check], finding.path, finding.message)
+            )
             self._found[key] = tuple(said)
         return self._found
 
@@ -105,7 +109,7 @@ class Checks:
         counts = [questions.count_requests(without) for questions in self._questions.values()]
         others = self._budget.count_others(without)
         return RequestCounts(
-            reads=sum(one.reads for one in counts), questions=sum(one.questions for one in counts) - others
+            reads=sum(count.reads for count in counts), questions=sum(count.questions for count in counts) - others
         )
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:

@@ -40,27 +40,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """A management lock. `application` owns it, "" if a person made it."""
+    """A management lock."""
 
     id: str
     name: str
-    scope: str
-    level: str
-    notes: str = ""
-    application: str = ""
+    scope: str  # the id that it is set on
+    level: str  # "CanNotDelete" or "ReadOnly"
+    notes: str = ""  # by the person who made it
+    application: str = ""  # the id of the managed application that owns it, "" if a person made it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenyAssignment:
-    """A deny assignment. `principals` and `excluded` are pairs of id and type, in lower case."""
+    """A deny assignment."""
 
     name: str
     description: str
     scope: str
-    permissions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    principals: tuple[tuple[str, str], ...]
-    excluded: tuple[tuple[str, str], ...]
-    is_for_children: bool
+    permissions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]  # pairs of actions and of those that are excepted
+    principals: tuple[tuple[str, str], ...]  # pairs of id and type, in lower case
+    excluded: tuple[tuple[str, str], ...]  # principals that it does not apply to, likewise
+    is_for_children: bool  # it applies below its scope too
 
 
 class _Place(Enum):
@@ -92,6 +92,7 @@ async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -
         _read_rules(arm_id, _LOCKS, read_lock, questions),
         _read_rules(arm_id, _DENIALS, read_deny_assignment, questions),
     )
+    # It takes a token to know who signs in, and most subscriptions deny nothing.
     principal = await questions.find_principal() if denials else None
     gaps = [*no_locks, *no_denials]
     return [
@@ -115,10 +116,12 @@ async def _read_rules(
     if isinstance(answer, Unanswered):
         message = f"The {kind} of subscription {subscription} are not known: {answer.reason}"
         gaps.append(replace(answer.as_finding(CheckName.LOCKS), message=message))
+    # The right to list may be granted for the group alone.
     if isinstance(answer, Unanswered) and answer.status == _FORBIDDEN and group and "<" not in group:
         answer = await questions.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
     rows: Entries = [] if isinstance(answer, Unanswered) else answer
     rules = [read(row) for row in rows]
+    # An entry that cannot be read may be the one that forbids the change.
     if None in rules:
         gaps.append(_make_unknown(f"Azure's list of {kind} has an entry that cannot be read.", ODD_ANSWER))
     return [rule for rule in rules if rule is not None], gaps
@@ -192,6 +195,7 @@ def judge(
     change that is not refused for certain.
     """
     found = [*_judge_locks(change, locks), *_judge_denials(change, denials, principal)]
+    # What is refused for certain needs no doubts beside it.
     if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
         return found
     doubts = [*gaps, *([_make_unknown(change.id_gap)] if change.id_gap else ())]

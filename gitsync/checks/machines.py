@@ -14,17 +14,15 @@ from gitsync.model.check import HiddenValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineGroup:
-    """Machines of one size that a resource has. `most` is to how many its autoscaler may go. `path` is where the body
-    has it. `name` distinguishes those of one resource.
-    """
+    """Machines of one size that a resource has."""
 
     size: str
     count: int
-    most: int
-    zones: tuple[str, ...]
-    is_spot: bool
-    path: str
-    name: str = ""
+    most: int  # to how many its autoscaler may go
+    zones: tuple[str, ...]  # none if the body names none
+    is_spot: bool  # they have a quota of their own
+    path: str  # where the body has it
+    name: str = ""  # distinguishes those of one resource
 
     def exceed(self, before: MachineGroup | None) -> bool:
         """Return whether these need something that Azure does not have of them yet."""
@@ -35,15 +33,13 @@ class MachineGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSize:
-    """A size of machines that Azure offers. `is_closed`: this subscription may not use it in the region, and `zones`
-    are those in which it may.
-    """
+    """A size of machines that Azure offers."""
 
     name: str
-    family: str
+    family: str  # the name of its quota
     cores: int
-    zones: frozenset[str]
-    is_closed: bool
+    zones: frozenset[str]  # those in which this subscription may use it
+    is_closed: bool  # this subscription may not use it in the region
 
 
 def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:

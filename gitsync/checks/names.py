@@ -38,25 +38,18 @@ _FINE = _make(verdict=CheckVerdict.FINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How a type keeps what was deleted.
+    """How a type keeps what was deleted."""
 
-    `noun` is what a person calls it. `list` and `api_version` are those of what was deleted in a subscription. `former`
-    is the property with the former id, "" where the id of the entry shows it. `recover` is the property, with its
-    value, of a PUT that recovers it, and `field` that of a manifest; None where any PUT does. `purge` is the command
-    with the gaps name, group and location; "" if there is none. `code` refuses another PUT of the name; `nothing`, a
-    recovery where nothing was deleted.
-    """
-
-    noun: str
-    list: str
-    api_version: str
-    former: str = ""
-    days: int
-    recover: tuple[str, str] | None
-    field: str = ""
-    purge: str = ""
-    code: str
-    nothing: str = ""
+    noun: str  # the type, for people
+    list: str  # the path in a subscription that lists what was deleted
+    api_version: str  # of the list
+    former: str = ""  # the property with the former id, "" where the id of the entry shows it
+    days: int  # how long it is kept
+    recover: tuple[str, str] | None  # the property, with its value, of a PUT that recovers it; None where any PUT does
+    field: str = ""  # the same in a manifest
+    purge: str = ""  # the command, with `{name}`, `{group}` and `{location}`; "" if there is none
+    code: str  # Azure's, which refuses another PUT of the name
+    nothing: str = ""  # Azure's code for a recovery where nothing was deleted
     is_held_in_group: bool = False  # other groups may use the name
     forgetful_sku: str = ""  # keeps nothing
 
@@ -138,13 +131,13 @@ SOFT_DELETES: Final[Mapping[str, Retention]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Availability:
-    """How to check a name with the provider of a type: by a POST to `path`, with the `type` in its body unless that is
-    "". Only requests that a Reader may send: those of Service Bus, SQL and others are an action that Reader lacks.
+    """How to check a name with the provider of a type. Only requests that a Reader may send: those of Service Bus, SQL
+    and others are an action that Reader lacks.
     """
 
-    path: str
+    path: str  # of the POST
     api_version: str
-    type: str = ""
+    type: str = ""  # the member of its body with that name, "" for none
 
 
 AVAILABILITIES: Final[Mapping[str, Availability]] = {
@@ -177,15 +170,13 @@ _ADDRESS: Final = "microsoft.network/publicipaddresses"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """What was deleted, and holds its name. `group` and `location` are "" if Azure does not show them; `purged` is the
-    day on which the name becomes free.
-    """
+    """What was deleted, and holds its name."""
 
     name: str
-    group: str
-    location: str
-    purged: str = ""
-    is_protected: bool = False
+    group: str  # "" if Azure does not show it
+    location: str  # "" if Azure does not show it
+    purged: str = ""  # the day on which the name becomes free
+    is_protected: bool = False  # it cannot be purged before that day
     subdomain: str = ""
 
 
@@ -195,12 +186,13 @@ async def check_names(changes: Sequence[PlannedChange], questions: Questions) ->
     asked: list[tuple[PlannedChange, CheckFinding | None]] = []
     creates = [change for change in changes if change.creates]
     for change, first in zip(
-        creates, await asyncio.gather(*(_check_lists(one, questions) for one in creates)), strict=True
+        creates, await asyncio.gather(*(_check_lists(change, questions) for change in creates)), strict=True
     ):
         if first.is_all:
             findings += [(change.key, finding) for finding in first.findings]
         else:
             asked.append((change, next(iter(first.findings), None)))
+    # Each name takes a request, and a plan must not use up the limits of the sync.
     granted = await questions.claim([change] for change, _ in asked)
     answers = await asyncio.gather(
         *(
@@ -212,17 +204,15 @@ async def check_names(changes: Sequence[PlannedChange], questions: Questions) ->
         if gap is None or answer.verdict is CheckVerdict.REFUSED:
             findings.append((change.key, answer))
         else:
-            findings += [(change.key, one) for one in (gap, answer) if one.verdict is not CheckVerdict.FINE]
+            findings += [(change.key, finding) for finding in (gap, answer) if finding.verdict is not CheckVerdict.FINE]
     return findings
 
 
 class _Looked(NamedTuple):
-    """What is known of a name without its own request. If `is_all`, none is needed; else `findings` has the reason why
-    the deleted resources may not be known.
-    """
+    """What is known of a name without its own request."""
 
-    findings: Sequence[CheckFinding]
-    is_all: bool = True
+    findings: Sequence[CheckFinding]  # the reason why the deleted resources may not be known, if a request is needed
+    is_all: bool = True  # no request is needed
 
 
 async def _check_lists(change: PlannedChange, questions: Questions) -> _Looked:
@@ -296,6 +286,7 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
     name, group = change.arm_id.rpartition("/")[2].casefold(), find_resource_group(change.arm_id) or ""
     named = [holder for holder in holders if holder.name.casefold() == name]
     here = [holder for holder in named if holder.group.casefold() == group.casefold()]
+    # One in the same group is the likely one to recover.
     named = here if here or soft.is_held_in_group else named
     subdomain = find_member(change.body, *_SUBDOMAIN)
     taken = [
@@ -319,9 +310,11 @@ def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> Chec
         return _FINE
     if isinstance(location, HiddenValue) or mode is HiddenValue.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
+    # A PUT of this type recovers by itself what was deleted, with its data.
     if fits and soft.recover is None:
         message = f"The create recovers {what}, with its data and settings."
         return _make(verdict=CheckVerdict.WARNING, code="RecoversDeleted", message=message)
+    # The manifest states the recovery.
     if fits and mode in {soft.recover, _RECOVER_GOAL}:
         return _FINE
     is_named = holder.name.casefold() == change.arm_id.rpartition("/")[2].casefold()

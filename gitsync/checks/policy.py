@@ -65,16 +65,14 @@ _EXTENSION: Final = "/providers/microsoft.authorization/policy"  # begins the st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A policy, or a set of policies, that is in force at a scope. `messages` are pairs of a policy of the set, "" for
-    all, and the text for people.
-    """
+    """A policy, or a set of policies, that is in force at a scope."""
 
     id: str
-    title: str
+    title: str  # its display name
     scope: str
-    is_enforced: bool
-    not_scopes: tuple[str, ...]
-    messages: tuple[tuple[str, str], ...]
+    is_enforced: bool  # it refuses requests; if not, it only reports
+    not_scopes: tuple[str, ...]  # the ids that it does not apply to, nor to anything below
+    messages: tuple[tuple[str, str], ...]  # pairs of a policy of the set, "" for all, and the text for people
 
     def covers(self, arm_id: str) -> bool:
         return _covers(self.scope, arm_id) and not any(_covers(scope, arm_id) for scope in self.not_scopes)
@@ -87,15 +85,13 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemption:
-    """An exemption from an assignment, or from those policies of a set that `references` names. One that `is_partial`
-    holds for some resources only, by a rule that is not evaluated here.
-    """
+    """An exemption from an assignment, or from some policies of a set."""
 
     scope: str
-    assignment: str
-    references: frozenset[str]
-    expires: datetime | None
-    is_partial: bool
+    assignment: str  # the id of the assignment
+    references: frozenset[str]  # those policies of the set, none for all
+    expires: datetime | None  # None for an exemption without an end
+    is_partial: bool  # it holds for some resources only, by a rule that is not evaluated here
 
     def concerns(self, claim: PolicyClaim, arm_id: str, now: datetime) -> bool:
         is_valid = self.expires is None or now < self.expires
@@ -105,10 +101,10 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The assignments of a scope. `gap` is the reason why some may be missing, "" if none is."""
+    """The assignments of a scope."""
 
     assignments: Sequence[Assignment]
-    gap: str = ""
+    gap: str = ""  # the reason why some may be missing, "" if none is
 
     def is_same_for_groups(self, subscription: str) -> bool:
         """Return whether nothing is assigned to a part of a subscription, and no part of it left out."""
@@ -146,7 +142,7 @@ async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -
     asked = [(case, equals) for equals in classes for case in choose_samples(equals)]
     granted = await questions.claim(
         # The first one of a class answers for all.
-        [one.change for one in (equals if case is equals[0] else [case])]
+        [equal.change for equal in (equals if case is equals[0] else [case])]
         for case, equals in asked
     )
     gate = asyncio.Semaphore(AT_ONCE)

@@ -38,18 +38,15 @@ _EFFECTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyClaim:
-    """What a response shows of one policy, before anything is looked up. `reference` names the policy in a set.
-
-    `is_of_body`: only fields of the body decided: the same holds for an equal body of another name, or in another
-    group.
-    """
+    """What a response shows of one policy, before anything is looked up."""
 
     effect: PolicyEffect
     assignment: str
-    reference: str = ""
-    text: str = ""
-    path: str = ""
+    reference: str = ""  # names the policy in a set, "" for a single one
+    text: str = ""  # what the policy reports
+    path: str = ""  # of the member that it refuses, "" if it names none
     is_of_body: bool = False
+    """Only the body decided: the same holds for an equal body of another name, or in another group."""
 
     @property
     def denies(self) -> bool:
@@ -62,12 +59,12 @@ class PolicyClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A change to check: the scope, the request, and the fields that the request leaves out."""
+    """A change to check."""
 
     change: PlannedChange
     scope: str
-    question: Mapping[str, Any]
-    left_out: tuple[JsonPath, ...]
+    question: Mapping[str, Any]  # the body of the request
+    left_out: tuple[JsonPath, ...]  # the paths that the request leaves out
 
 
 def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
@@ -129,7 +126,7 @@ def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
     for left_out in case.left_out:
         for path in expressions:
             pairs = zip(left_out, path, strict=False)
-            if all(str(one).casefold() == str(other).casefold() for one, other in pairs):
+            if all(str(first).casefold() == str(other).casefold() for first, other in pairs):
                 return format_pointer(left_out)
     return format_pointer(case.left_out[0]) if case.left_out and not expressions else ""
 

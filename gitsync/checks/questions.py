@@ -41,15 +41,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """Why Azure gave no answer. `status` is that of HTTP, 0 if nothing came. `right` is the action that the identity is
-    not allowed, if Azure named one. `error` is Azure's refusal, which some requests have as their answer.
-    """
+    """Why Azure gave no answer."""
 
-    status: int
-    code: str
-    reason: str
-    right: str = ""
-    error: ArmError
+    status: int  # of HTTP, 0 if nothing came
+    code: str  # Azure's, or gitsync's if nothing was sent
+    reason: str  # in words
+    right: str = ""  # the action that the identity is not allowed, if Azure named one
+    error: ArmError  # Azure's refusal, which some requests have as their answer
 
     def as_finding(self, check: CheckName) -> CheckFinding:
         """The finding of a check that got no answer."""
@@ -71,12 +69,12 @@ def find_missing_right(message: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class _Asked:
-    """A request on its way, or answered: its session, and the checks that sent it."""
+    """A request on its way, or answered."""
 
     task: asyncio.Task[Any]
     session: Session
-    is_read: bool
-    checks: set[CheckName | None] = field(default_factory=set)
+    is_read: bool  # it is a GET, which counts as a read
+    checks: set[CheckName | None] = field(default_factory=set)  # those that sent it
 
 
 class Questions:
@@ -112,17 +110,19 @@ class Questions:
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
         """Count the requests for what none of some checks has asked."""
-        asked = [one for one in self._asked.values() if one.checks.isdisjoint(without)]
-        reads, questions = (sum(one.session.requests for one in asked if one.is_read is want) for want in (True, False))
+        asked = [entry for entry in self._asked.values() if entry.checks.isdisjoint(without)]
+        reads, questions = (
+            sum(entry.session.requests for entry in asked if entry.is_read is want) for want in (True, False)
+        )
         return RequestCounts(reads=reads, questions=questions)
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
         """Count the requests of some checks by subscription and kind: a POST counts as a write."""
         counts: Counter[Bucket] = Counter()
-        for key, one in self._asked.items():
-            if not one.checks.isdisjoint(names):
-                kind = RequestKind.READS if one.is_read else RequestKind.WRITES
-                counts[find_subscription(key[1]) or "", kind] += one.session.requests
+        for key, entry in self._asked.items():
+            if not entry.checks.isdisjoint(names):
+                kind = RequestKind.READS if entry.is_read else RequestKind.WRITES
+                counts[find_subscription(key[1]) or "", kind] += entry.session.requests
         return counts
 
     @property

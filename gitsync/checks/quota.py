@@ -66,12 +66,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a change needs beyond what it has. `machines` are those that are new, or of another size or zone."""
+    """What a change needs beyond what it has."""
 
     change: PlannedChange
-    place: QuotaRegion
-    counted: Mapping[QuotaLimit, int]
+    place: QuotaRegion  # where the quota is
+    counted: Mapping[QuotaLimit, int]  # how many of each limit
     machines: tuple[tuple[MachineGroup, MachineGroup | None], ...] = ()
+    """Those that are new, or of another size or zone, each with the one before."""
 
 
 class Demand(NamedTuple):
@@ -127,6 +128,7 @@ async def _find_region(
 def _measure(change: PlannedChange, region: str) -> Need:
     """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
     place = QuotaRegion((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
+    # The old resource may still count while the new one is created.
     live = {} if change.replaces else change.live_body or {}
     kind = KINDS[change.arm_type.casefold()]
     wanted, present = kind.count(change.body or {}), kind.count(live) if live else Counter()
@@ -208,6 +210,7 @@ def _add_cores(
 ) -> None:
     """Add the cores that machines need beyond those that Azure has of them."""
     cores = count * size.cores
+    # Spot machines have a limit of their own, so a change between the two frees nothing there.
     present = before.count * then.cores if before and then and before.is_spot == machines.is_spot else 0
     if machines.is_spot:
         counted[QuotaLimit(_COMPUTE, "lowPriorityCores")] += max(0, cores - present)
@@ -309,10 +312,10 @@ async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedKind:
-    """`count` counts what is limited by number, `find_machines` finds what needs cores."""
+    """How to find what one type needs of its quotas."""
 
-    count: Callable[[Mapping[str, Any]], Counter[QuotaLimit]]
-    find_machines: Callable[[Mapping[str, Any]], list[MachineGroup]] | None = None
+    count: Callable[[Mapping[str, Any]], Counter[QuotaLimit]]  # counts what is limited by number
+    find_machines: Callable[[Mapping[str, Any]], list[MachineGroup]] | None = None  # finds what needs cores
 
 
 def _count_one(provider: str, name: str) -> Callable[[Mapping[str, Any]], Counter[QuotaLimit]]:

@@ -31,10 +31,10 @@ _make = partial(CheckFinding, check=CheckName.VERSIONS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What a provider lists of a type. `locations` are as Azure shows them ("West Europe"), none for a global type."""
+    """What a provider lists of a type."""
 
     versions: tuple[str, ...]
-    locations: tuple[str, ...]
+    locations: tuple[str, ...]  # as Azure shows them ("West Europe"), none for a global type
 
 
 async def check_versions(changes: Sequence[PlannedChange], questions: Questions) -> Findings:

@@ -105,7 +105,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     print_accepted(accepted, published, options, config)
     named = find_named(options.names, [result.key for result in report.results])
     # What only a pattern selects may be skipped if names were given, too.
-    return ExitCode.FAILED if any(not named or one.key in named for one in accepted.left) else ExitCode.FINE
+    return ExitCode.FAILED if any(not named or refusal.key in named for refusal in accepted.left) else ExitCode.FINE
 
 
 def check_flags(options: argparse.Namespace, config: Config) -> None:
@@ -168,11 +168,13 @@ def take_in_groups(
     from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 
     found = find_drift(report, tree, options.names, options.field)
-    groups = [accept_resources(one, report, tree) for one in group_drift(found.resources, together=options.together)]
+    groups = [
+        accept_resources(group, report, tree) for group in group_drift(found.resources, together=options.together)
+    ]
     accepted = Accepted(
         resources=tuple(resource for group in groups for resource in group.resources),
         texts={path: text for group in groups for path, text in group.texts.items()},
-        left=(*found.left, *(one for group in groups for one in group.left)),
+        left=(*found.left, *(refusal for group in groups for refusal in group.left)),
     )
     # With --field, other fields of a resource may still differ, so it is not known that drift is gone.
     examined = Examined() if options.field else list_examined(report, accepted.left)
@@ -207,6 +209,9 @@ def print_accepted(
     shown = replace(accepted, texts={}) if options.branch or options.pull_request else accepted  # no file is edited
     lines = list(report.format_lines(shown, published, names=names))
     if options.quiet:
-        lines = [*report.format_left(accepted), *(one.sentence for one in published if one.action is PublishedAs.LEFT)]
+        lines = [
+            *report.format_left(accepted),
+            *(outcome.sentence for outcome in published if outcome.action is PublishedAs.LEFT),
+        ]
     for line in lines:
         print(neutralize(mask(line)))

@@ -96,7 +96,9 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     with open_recorded(config) as store:
         records = tuple(store.load().records.values())
         runs = store.read_runs(since, MOST_RUNS)
-    arm_ids = [one.arm_id for one in records if one.arm_id] + [one.arm_id for one in offline.everything if one.arm_id]
+    arm_ids = [record.arm_id for record in records if record.arm_id] + [
+        resource.arm_id for resource in offline.everything if resource.arm_id
+    ]
     check_subscription(config, arm_ids)
     if not arm_ids:
         raise ConfigError(f"{config.source} has no resource with an ARM id.", hint="Check SOURCE and --path.")

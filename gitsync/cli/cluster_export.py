@@ -45,18 +45,22 @@ def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:
     _refuse_inside(options.from_cluster_export, Path(config.source), existing)
     names, ids = set(existing.ids.values()), existing.ids
     manifests = take_manifests(export)
-    new = [one for one in manifests if one.key not in names and one.resource.arm_id.casefold() not in ids]
+    new = [
+        manifest
+        for manifest in manifests
+        if manifest.key not in names and manifest.resource.arm_id.casefold() not in ids
+    ]
     files = write_manifests(new, options)
-    written = {one.key: one.resource for one in new}
+    written = {manifest.key: manifest.resource for manifest in new}
     report = ImportReport(
         folder=options.out,
         files=files,
         proofs=tuple(prove_handover(written, show_repository(config, options.redactions) if written else ())),
-        skipped=tuple(one.resource.arm_id for one in manifests if one.key not in written),
+        skipped=tuple(manifest.resource.arm_id for manifest in manifests if manifest.key not in written),
         left_out=list_left_out(export),
         unread=(),
         requests=None,
-        problems=tuple(mask_problem(one, options.redactions.mask) for one in export.problems),
+        problems=tuple(mask_problem(problem, options.redactions.mask) for problem in export.problems),
     )
     print_report(report, config, options.redactions)
     return report.exit_code

@@ -116,7 +116,7 @@ def _read_document(path: str) -> ArmBody:
         contents = read_documents(path, Path(path).read_bytes())
     except OSError as error:
         raise _make_unreadable(path, error) from error
-    found = [*contents.problems, *(problem for one in contents.documents for problem in one.problems)]
+    found = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
     if problems := [problem for problem in found if problem.is_error]:
         raise SourceError(f"{path}:{problems[0].line}: {problems[0].message}", hint=problems[0].hint)
     if len(contents.documents) != 1:

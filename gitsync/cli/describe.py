@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.report.records import describe_record
 
     state = load_state(config)
-    record = state.records[find_key(options.resource, [one.key for one in select_records(state, config)])]
+    record = state.records[find_key(options.resource, [record.key for record in select_records(state, config)])]
     if config.output == "text":
         print(neutralize("\n".join(describe_record(record, revision=state.revision, width=find_terminal_width()))))
     else:

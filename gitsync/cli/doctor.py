@@ -129,5 +129,8 @@ def _print_json(checks: list[Check]) -> None:
 
     from gitsync.logging import neutralize
 
-    entries = [{"name": one.name, "level": one.level.value, "message": one.message, "hint": one.hint} for one in checks]
+    entries = [
+        {"name": check.name, "level": check.level.value, "message": check.message, "hint": check.hint}
+        for check in checks
+    ]
     print(neutralize(json.dumps({"checks": entries}, indent=2)))

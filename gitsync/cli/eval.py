@@ -102,8 +102,8 @@ def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[P
     from gitsync.manifests.selection import find_key
 
     offline = read_offline(config, redactions)
-    key = find_key(name, [one.key for one in offline.everything])
-    found = [one for one in offline.everything if one.key == key]
+    key = find_key(name, [resource.key for resource in offline.everything])
+    found = [resource for resource in offline.everything if resource.key == key]
     if len(found) > 1:
         raise ConfigError(f"Several manifests declare {key}.", hint="Set --path to read one environment.")
     return found[0], _find_kind(found[0], offline.catalog)
@@ -118,10 +118,10 @@ def _find_kind(prepared: Prepared, catalog: Catalog) -> Kind:
 
 def _recall(record: Record | None) -> Mapping[str, Any] | None:
     """What the last run recorded of a resource, as far as it looks like Azure's answer."""
-    if record is None or record.baseline is None:
+    if record is None or record.spec.baseline is None:
         return None
     named = {"id": record.arm_id, "name": record.arm_id.rpartition("/")[2]}
-    return {**record.baseline, **named}
+    return {**record.spec.baseline, **named}
 
 
 async def _read_live(

@@ -5,7 +5,8 @@ KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com)
 (Microsoft.Storage/storageAccounts) or a Terraform resource (azurerm_storage_account). Append fields with dots:
 StorageAccount.spec.sku.name. Without KIND, it lists all supported kinds. With --example, it prints a manifest of the
 kind instead. For the code of a problem (OwnerNotFound), the reason of a condition, a verdict (drifted) or an Azure
-error code (SkuNotAvailable), it shows the meaning and what to do.
+error code (SkuNotAvailable), it shows the meaning and what to do. For the word deletes, it lists what keeps a resource
+that was removed from git.
 """
 
 from __future__ import annotations
@@ -31,14 +32,25 @@ EXAMPLES = (
     Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
     Example("A first manifest of a kind", "gitsync explain aks --example > cluster.yaml"),
     Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
+    Example("What keeps a resource that was removed from git", "gitsync explain deletes"),
 )
 
 _INDENT = 2
+_DELETES = "deletes"
+_ABOUT_DELETES = (
+    "What keeps a resource that was removed from git, in order. A report shows the first reason.",
+    "A resource that is kept also keeps its owners, what it depends on and what is below it.",
+    "`gitsync sync --prune --release NAME` ends the reasons with an asterisk.",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "kind", metavar="KIND", nargs="?", default="", help="The kind, optionally with a path of fields; or a code."
+        "kind",
+        metavar="KIND",
+        nargs="?",
+        default="",
+        help="The kind, optionally with a path of fields; a code; or deletes.",
     )
     parser.add_argument(
         "--api-version", metavar="VERSION", help="The version of the kind. [default the newest release]"
@@ -50,6 +62,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.problems.problem_codes import find_code_meaning
 
+    if options.kind.casefold() == _DELETES:
+        _print_guards(config)
+        return ExitCode.FINE
     if meaning := find_code_meaning(options.kind):
         _print_code(meaning, config)
         return ExitCode.FINE
@@ -131,6 +146,30 @@ def _print_word(name: str, found: dict[str, str], config: Config) -> None:
         print("\n".join(["", f"{title}:", *indent(text, find_terminal_width(), by=_INDENT)]))
 
 
+def _print_guards(config: Config) -> None:
+    """Everything that keeps a resource that was removed from git, in the order in which it is evaluated."""
+    from gitsync.planning.delete_guards import GUARDS, Moment
+
+    if config.output == "json":
+        guards = [
+            {"name": one.name, "evaluated": one.moment.value, "keeps": one.protects, "canBeReleased": one.released}
+            for one in GUARDS
+        ]
+        print(json.dumps({"word": _DELETES, "guards": guards}, indent=2))
+        return
+    from gitsync.cli.output import find_terminal_width
+    from gitsync.report.terminal import indent, indent_after
+
+    width = find_terminal_width()
+    names = {guard: f"{' ' * _INDENT}{guard.name}{' *' if guard.released else ''}" for guard in GUARDS}
+    column = max(map(len, names.values())) + _INDENT
+    print("\n".join(line for text in _ABOUT_DELETES for line in indent(text, width, by=0)))
+    for moment in Moment:
+        print(f"\nEvaluated {moment.value}:")
+        for guard in (one for one in GUARDS if one.moment is moment):
+            print("\n".join(indent_after(names[guard].ljust(column), guard.protects, width)))
+
+
 def _label_mistakes(meaning: CodeMeaning) -> list[str]:
     """The lines of the example; those with the mistake have a comment."""
     from gitsync.catalog.catalog import open_catalog
@@ -139,9 +178,9 @@ def _label_mistakes(meaning: CodeMeaning) -> list[str]:
 
     manifests = read_manifests({"example.yaml": meaning.example.encode()})
     prepared = prepare(manifests, catalog=open_catalog(), subscription="0")
-    problems = {p for one in prepared for p in one.problems} | set(manifests.problems)
+    problems = {p for resource in prepared for p in resource.problems} | set(manifests.problems)
     lines = meaning.example.splitlines()
-    for problem in sorted(problems, key=lambda one: one.order, reverse=True):
+    for problem in sorted(problems, key=lambda problem: problem.order, reverse=True):
         if problem.code == meaning.code and 0 < problem.line <= len(lines):
             indentation = lines[problem.line - 1][: -len(lines[problem.line - 1].lstrip()) or None]
             lines.insert(problem.line - 1, f"{indentation}# wrong: {problem.message}")

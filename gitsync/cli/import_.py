@@ -94,17 +94,17 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     config = replace(config, source=str(find_repository(folder)), subscription=scope.subscription)
     existing = read_existing(config, redactions)
     findings, requests = asyncio.run(_search(options, config, scope, filters))
-    new = [one for one in findings.resources if one.arm_id.casefold() not in existing.ids]
+    new = [resource for resource in findings.resources if resource.arm_id.casefold() not in existing.ids]
     files = _write(new, existing, options, config)
     report = ImportReport(
         folder=options.out,
         files=files,
         proofs=_prove(files, config, redactions),
-        skipped=tuple(one.arm_id for one in findings.resources if one.arm_id.casefold() in existing.ids),
+        skipped=tuple(resource.arm_id for resource in findings.resources if resource.arm_id.casefold() in existing.ids),
         left_out=findings.left_out,
         unread=findings.unread,
         requests=requests,
-        problems=tuple(mask_problem(one, redactions.mask) for one in findings.problems),
+        problems=tuple(mask_problem(problem, redactions.mask) for problem in findings.problems),
     )
     print_report(report, config, redactions)
     return report.exit_code
@@ -133,7 +133,7 @@ def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
     if not Path(config.source).is_dir():
         return ExistingManifests({}, config.namespace or DEFAULT_NAMESPACE)
     offline = read_whole(config, redactions)
-    ids = {one.arm_id.casefold(): one.key for one in offline.everything if one.arm_id}
+    ids = {resource.arm_id.casefold(): resource.key for resource in offline.everything if resource.arm_id}
     return ExistingManifests(ids, offline.namespace, offline.paths)
 
 
@@ -191,8 +191,8 @@ def write_manifests(
     from gitsync.imports.conversion.manifests import format_manifests
     from gitsync.imports.plain_secrets import mark_plain_secrets
 
-    marked = [mark_plain_secrets(one) for one in manifests]
-    for secret in (secret for one in marked for secret in one.plain_secrets):
+    marked = [mark_plain_secrets(manifest) for manifest in manifests]
+    for secret in (secret for manifest in marked for secret in manifest.plain_secrets):
         options.redactions.add(secret.value)
     folder = Path(options.out)
     taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
@@ -207,7 +207,7 @@ def _prove(
     """Validate what was written, and compare it with what was read."""
     from gitsync.imports.conversion.proof import prove
 
-    imported = {one.key: one.resource for manifests in files.values() for one in manifests}
+    imported = {manifest.key: manifest.resource for manifests in files.values() for manifest in manifests}
     if not imported:
         return ()
     return tuple(prove(imported, show_repository(config, redactions)))
@@ -219,7 +219,11 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     from gitsync.request.placeholders import show
 
     environments = read_offline(config, redactions).environments
-    return [one for each in environments for one in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)]
+    return [
+        rendered
+        for each in environments
+        for rendered in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+    ]
 
 
 def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:

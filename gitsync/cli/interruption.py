@@ -73,15 +73,17 @@ class Interruption:
         which a plain signal handler does not. So both are installed.
         """
         # nohup has SIGHUP ignored: such a run outlives its terminal.
-        heard = [one for one in _SIGNALS if one != signal.SIGHUP or signal.getsignal(one) is not signal.SIG_IGN]
-        for one in heard:
-            loop.add_signal_handler(one, _wake_up)
-            signal.signal(one, self._hear)
+        heard = [
+            number for number in _SIGNALS if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN
+        ]
+        for number in heard:
+            loop.add_signal_handler(number, _wake_up)
+            signal.signal(number, self._hear)
         try:
             yield
         finally:
-            for one in heard:
-                loop.remove_signal_handler(one)
+            for number in heard:
+                loop.remove_signal_handler(number)
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         """Abort with KeyboardInterrupt or SystemExit, the only exceptions that leave an event loop."""

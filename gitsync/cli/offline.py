@@ -44,23 +44,20 @@ ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offline:
-    """The desired state of a source. `everything` has all resources, `environments` the same in sets, each without
-    units that stand for the same resources as others in it, `prepared` those that the settings select, `problems` those
-    of the selected resources and of the files, in the order of the files; `coverage` what was read, and `paths` the
-    files. `namespace` is that of manifests without one. `revision` is that of a named ref, None for a folder; paths of
-    files are relative to `root`, inside the repository.
-    """
+    """The desired state of a source."""
 
     catalog: Catalog
-    everything: tuple[Prepared, ...]
+    everything: tuple[Prepared, ...]  # all resources
     environments: tuple[EnvironmentSet, ...]
-    prepared: tuple[Prepared, ...]
-    problems: tuple[Problem, ...]
-    coverage: Coverage
-    paths: frozenset[str]
-    namespace: str
-    revision: str | None
-    root: str
+    """The same in sets, each without units that stand for the same resources as others in it."""
+
+    prepared: tuple[Prepared, ...]  # the resources that the settings select
+    problems: tuple[Problem, ...]  # those of the selected resources and of the files, in the order of the files
+    coverage: Coverage  # what was read
+    paths: frozenset[str]  # those of the files that were read
+    namespace: str  # of manifests without one
+    revision: str | None  # of a named ref, None for a folder
+    root: str  # paths of files are relative to this folder of the repository
 
     @property
     def has_errors(self) -> bool:
@@ -73,31 +70,31 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     out. SourceError if SOURCE cannot be read, ConfigError if --only or --target-namespaces matches nothing.
     """
     with _open_source(config) as source:
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         foreign = read_known_from(config, source, None, redactions.add)
         catalog, today = open_catalog(), SystemClock().now().date()
 
         def read(without: Collection[str]) -> Manifests:
-            files = drop_units(source.files, source.units, without)
-            manifests = read_declared_manifests(config, settings, files, source.units)
+            files = drop_units(source.contents.files, source.contents.units, without)
+            manifests = read_declared_manifests(config, settings, files, source.contents.units)
             redact_manifests(manifests, redactions)
-            return add_foreign_ids(replace(manifests, read_left_out=source.read_left_out), foreign, catalog)
+            return add_foreign_ids(replace(manifests, read_left_out=source.contents.read_left_out), foreign, catalog)
 
         def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
             subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
             prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
-            return tuple(replace(one, problems=_mask_problems(one.problems, redactions)) for one in prepared)
+            return tuple(replace(entry, problems=_mask_problems(entry.problems, redactions)) for entry in prepared)
 
         environments = prepare_separately(read, prepare)
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
-        check_namespaces(config.target_namespaces, (one.manifests for one in environments), source.problems)
-        selection = spell_out(Selection(only=config.only), (one.key for one in everything))
-        selected = tuple(one for one in everything if selection.has(one.key))
-        file_problems = _mask_problems((*source.problems, *manifests.problems, *foreign.problems), redactions)
+        check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
+        selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
+        selected = tuple(resource for resource in everything if selection.has(resource.key))
+        file_problems = _mask_problems((*source.contents.problems, *manifests.problems, *foreign.problems), redactions)
         missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
         coverage = coverage_of(source, manifests, looks_around=looks_for_values)
-        problems = (*file_problems, *(problem for one in selected for problem in one.problems), *missing)
+        problems = (*file_problems, *(problem for resource in selected for problem in resource.problems), *missing)
         return Offline(
             catalog=catalog,
             everything=everything,
@@ -105,7 +102,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             prepared=selected,
             problems=join_renderers(problem for problem in problems if not problem.is_note),
             coverage=mask_coverage(coverage, redactions.mask),
-            paths=frozenset(source.files),
+            paths=frozenset(source.contents.files),
             namespace=settings.namespace,
             revision=source.revision,
             root=source.root,
@@ -128,7 +125,7 @@ def read_whole(config: Config, redactions: Redactions) -> Offline:
     did not have it.
     """
     offline = read_offline(config, redactions)
-    own = {problem for one in offline.everything for problem in one.problems}
+    own = {problem for resource in offline.everything for problem in resource.problems}
     unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
     if unread:
         raise SourceError(

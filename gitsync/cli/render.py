@@ -43,20 +43,22 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.request.placeholders import show
 
     offline = read_offline(config, options.redactions)
-    selected_ids = {id(one) for one in offline.prepared}
+    selected_ids = {id(resource) for resource in offline.prepared}
     shown = [
-        _excuse_spare(one)
+        _excuse_spare(rendered)
         for environment in offline.environments
-        for one in show(environment.prepared, environment.manifests.config_maps)
-        if id(one.prepared) in selected_ids
+        for rendered in show(environment.prepared, environment.manifests.config_maps)
+        if id(rendered.prepared) in selected_ids
     ]
     offline = replace(offline, problems=tuple(map(_excuse, offline.problems)))
     if config.output == "json":
-        resource_problems = {problem for one in shown for problem in one.prepared.problems}
+        resource_problems = {problem for rendered in shown for problem in rendered.prepared.problems}
         file_problems = [problem for problem in offline.problems if problem not in resource_problems]
         print(neutralize(json.dumps(_build_document(shown, file_problems), indent=2)))
     else:
-        print(neutralize("".join(f"{line}\n" for one in shown for line in _format_lines(one, config))), end="")
+        print(
+            neutralize("".join(f"{line}\n" for rendered in shown for line in _format_lines(rendered, config))), end=""
+        )
     _print_notes(config, offline)
     return ExitCode.FAILED if offline.has_errors else ExitCode.FINE
 
@@ -80,7 +82,7 @@ def _build_document(shown: list[Shown], file_problems: list[Problem]) -> dict[st
     from gitsync.report.json import build_problem
 
     return {
-        "resources": [_build_resource(one) for one in shown],
+        "resources": [_build_resource(rendered) for rendered in shown],
         "problems": [build_problem(problem) for problem in file_problems],
     }
 

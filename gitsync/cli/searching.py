@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """`begin_session` begins requests that end with the timeout of the whole run. `count` receives how many reads
-    began, and how many ended.
-    """
+    """What a search in Azure needs."""
 
     arm: Arm
-    begin_session: Callable[[], Session]
-    count: Callable[[int, int], None]
+    begin_session: Callable[[], Session]  # begins requests that end with the timeout of the complete run
+    count: Callable[[int, int], None]  # receives how many reads began, and how many ended
 
     @property
     def requests(self) -> int:

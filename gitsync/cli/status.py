@@ -120,7 +120,7 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
         f"{waiting} waiting" if waiting else "",
         f"{ready} of {format_plural(len(records), 'resource')} Ready{at}",
         format_replacing(records),
-        format_holds(record.hold for record in records),
+        format_holds(record.manifest.hold for record in records),
     )
     print(f"\n{'; '.join(filter(None, parts))}.")
     if operations := list_operations(records, SystemClock().now()):
@@ -164,7 +164,9 @@ def _print_leftovers(state: State) -> None:
     if not state.leftovers:
         return
     print(f"\n{format_plural(len(state.leftovers), 'export')} not removed:")
-    lines = (f"{one.address} of {one.owner}, in the sink {one.sink}" for one in sorted(state.leftovers))
+    lines = (
+        f"{leftover.address} of {leftover.owner}, in the sink {leftover.sink}" for leftover in sorted(state.leftovers)
+    )
     print(neutralize("\n".join(f"  {line}" for line in lines)))
 
 
@@ -220,7 +222,7 @@ def _sign(config: Config, names: Sequence[str]) -> ExitCode:
         state = store.load()
         chosen = _select(state, config, names)
         must_be_named = frozenset() if config.only or names else _find_doubtful(state)
-        unsigned = [one for one in chosen if one.trust.is_refused and one.trust not in must_be_named]
+        unsigned = [record for record in chosen if record.trust.is_refused and record.trust not in must_be_named]
         if not unsigned:
             altered = ", or must be named: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""
             print(f"All of these records are signed{altered}.")

@@ -97,7 +97,11 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
 
     if names:
         own, others = config.subscription or "", inventory.groups if any(map(is_pattern, names)) else {}
-        subscriptions = [one for one in (own, *others) if one and (one is own or one != own.casefold())]
+        subscriptions = [
+            subscription
+            for subscription in (own, *others)
+            if subscription and (subscription is own or subscription != own.casefold())
+        ]
         if not subscriptions:
             raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
         return dict.fromkeys(subscriptions, tuple(dict.fromkeys(names)))
@@ -121,7 +125,7 @@ async def _search(
         found = await _search_scopes(options, search, questions, inventory, scopes)
         estate = join_estates([*found.values()])
         creations, doubts = await find_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
-        searched = {one: estate.groups for one, estate in found.items()} if options.resource_group else scopes
+        searched = {scope: estate.groups for scope, estate in found.items()} if options.resource_group else scopes
         return UnmanagedReport(
             source=BY_GRAPH if options.fast else BY_LISTS,
             scopes={subscription: groups for subscription, groups in searched.items() if groups},

@@ -147,13 +147,13 @@ def make_unknown_command(name: str, known_names: Iterable[str]) -> ConfigError:
 
 
 class Option(NamedTuple):
-    """One flag or argument: how it is written, what it does, its default ("" for none), and its variables."""
+    """One flag or argument."""
 
-    invocation: str
-    text: str
-    default: str = ""
-    variables: tuple[str, ...] = ()
-    is_advanced: bool = False
+    invocation: str  # how it is written
+    text: str  # what it does
+    default: str = ""  # "" for none
+    variables: tuple[str, ...] = ()  # those that set it, too
+    is_advanced: bool = False  # only `--help-all` shows it
 
 
 class OptionGroup(NamedTuple):
@@ -162,13 +162,13 @@ class OptionGroup(NamedTuple):
 
 
 class CommandHelp(NamedTuple):
-    """`summary` is the first paragraph of the docstring, `description` the rest. The first group has the arguments."""
+    """The help of one command."""
 
     name: str
     usage: str
-    summary: str
-    description: str
-    groups: tuple[OptionGroup, ...]
+    summary: str  # the first paragraph of the docstring
+    description: str  # the rest of the docstring
+    groups: tuple[OptionGroup, ...]  # the first one has the arguments
     examples: tuple[Example, ...]
 
 

@@ -57,11 +57,10 @@ _EVERY_COMMAND = frozenset({"*"})
 class Config:
     """All settings of one run, checked. Durations are in seconds; a `None` means "not given".
 
-    Source settings are read through `gitsync.config.config_file`, which has what the source gives. `config_file` is not
-    a setting: it is the file that the operator's settings were read from.
+    Source settings are read through `gitsync.config.config_file`, which has what the source gives.
     """
 
-    config_file: Path | None = None
+    config_file: Path | None = None  # the file that the operator's settings were read from; not a setting
 
     # what is read
     source: str = declare_setting(

@@ -124,16 +124,16 @@ _SOURCE_NAME: Final = re.compile(r"(?:[A-Za-z]+[/ ])?[-a-z0-9]+/[-.a-z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """The settings that a source may give for itself, in the gitsync.yaml at its root: one field for each source
-    setting of `Config`, with the default filled in.
+    """The settings that a source may give for itself, in the gitsync.yaml at its root: one for each source setting of
+    `Config`, with the default filled in.
 
     They are read at the revision whose manifests are read, so two revisions may have different ones.
     """
 
-    namespace: str
-    unknown_fields: str
-    units: tuple[UnitEntry, ...] = ()
-    this_repository: tuple[str, ...] = ()
+    namespace: str  # of manifests without one
+    unknown_fields: str  # "error" or "warn"
+    units: tuple[UnitEntry, ...] = ()  # those that gitsync.yaml names
+    this_repository: tuple[str, ...] = ()  # Flux sources that are this repository, although no file in it declares them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ def find_job_url(environment: Mapping[str, str]) -> str:
     names = ("SYSTEM_COLLECTIONURI", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID")
     if host is Host.GITHUB:
         names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
-    place, name, number = (environment.get(one, "") for one in names)
+    place, name, number = (environment.get(variable, "") for variable in names)
     if host is None or not (place and name and number):
         return ""
     page = "actions/runs/" if host is Host.GITHUB else "_build/results?buildId="

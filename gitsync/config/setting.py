@@ -52,23 +52,21 @@ class Authority(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The declaration of one setting. `commands` are those that take it, and only `--help-all` shows an advanced one.
-    `switches` are variables that select a value of the setting if they are true.
-    """
+    """The declaration of one setting."""
 
-    name: str
+    name: str  # of its member of `Config`
     form: SettingForm
-    authority: Authority
+    authority: Authority  # who may give it: the operator, or the source
     default: Any
-    help: str
-    group: HelpGroup
-    commands: frozenset[str]
-    is_advanced: bool
-    variables: tuple[str, ...]
-    switches: Mapping[str, str]
-    choices: tuple[str, ...]
+    help: str  # the text of `--help`, the man pages and docs/settings.md
+    group: HelpGroup  # the heading in the help
+    commands: frozenset[str]  # those that take it
+    is_advanced: bool  # only `--help-all` shows it
+    variables: tuple[str, ...]  # those of the environment that set it
+    switches: Mapping[str, str]  # variables that select a value of the setting if they are true
+    choices: tuple[str, ...]  # the only values; empty for any
     pattern: str  # that the whole text must match; "" for any
-    metavar: str
+    metavar: str  # what stands for the value in the help
     flag: str  # "" if there is none
     short: str  # the flag of one letter; "" if there is none
 

@@ -80,7 +80,7 @@ def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
         release=ChartRelease(
             name=values.get("release", ""),
             namespace=values.get("namespace", ""),
-            values=tuple(posixpath.normpath(posixpath.join(values["path"], one)) for one in values.get("values", ())),
+            values=tuple(posixpath.normpath(posixpath.join(values["path"], path)) for path in values.get("values", ())),
             kubernetes=values.get("kubernetes", ()),
         ),
     )

@@ -32,14 +32,14 @@ class DatabaseError(ProviderError):
 
 
 class Advice(NamedTuple):
-    """The code of an error, what is wrong, and what to do. `is_outage`: it may pass by itself. Both texts may name the
-    `{server}`, its `{service}`, and the `{group}` of its kinds.
+    """What is wrong, and what to do. Both texts may name the `{server}`, its `{service}`, and the `{group}` of its
+    kinds.
     """
 
     code: str
     message: str
-    hint: str
-    is_outage: bool = False
+    hint: str  # an order
+    is_outage: bool = False  # it may pass by itself
 
 
 NOT_REACHED = Advice(

@@ -11,15 +11,12 @@ from typing import NamedTuple
 
 
 class Grants(NamedTuple):
-    """One list: as the manifest states it (None if it does not), as gitsync last granted it, and what the server has.
+    """One list of grants."""
 
-    `fold` gives the server's name for an entry of the manifest.
-    """
-
-    stated: Sequence[str] | None
-    granted_before: Sequence[str]
-    live: frozenset[str]
-    fold: Callable[[str], str] = str
+    stated: Sequence[str] | None  # as the manifest has it, None if it does not
+    granted_before: Sequence[str]  # as gitsync last granted it
+    live: frozenset[str]  # what the server has
+    fold: Callable[[str], str] = str  # gives the server's name for an entry of the manifest
 
     @property
     def missing(self) -> list[str]:

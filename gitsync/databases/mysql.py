@@ -69,11 +69,11 @@ _READ_VARIABLES = "SHOW VARIABLES WHERE Variable_name IN ('lower_case_table_name
 
 
 class _Account(NamedTuple):
-    """`quoted` is its name with its host. `exists` is False of one that is still to be created."""
+    """One account of a server."""
 
     name: str
-    quoted: str
-    exists: bool
+    quoted: str  # its name with its host
+    exists: bool  # False for one that is still to be created
     privileges: Privileges
 
 
@@ -299,8 +299,8 @@ def check_user(user: ProvidedResource) -> None:
     InvalidDatabasePrivilege).
     """
     body, before = user.body or {}, user.applied or {}
-    types = [one for one in ("aadUser", "localUser") if one in before]
-    if body and (changed := next((one for one in types if one not in body), "")):
+    types = [user_type for user_type in ("aadUser", "localUser") if user_type in before]
+    if body and (changed := next((user_type for user_type in types if user_type not in body), "")):
         raise DatabaseError(
             f"The user {user.name!r} was created with `{changed}`, which cannot change.",
             code="InvalidDatabaseUser",

@@ -39,11 +39,11 @@ _MARIADB_WORDS: Final[Mapping[str, str]] = {
 
 
 class Dialect(NamedTuple):
-    """What differs between servers. `folds_names`: names of databases are kept in lower case."""
+    """What differs between servers."""
 
     is_mariadb: bool
-    has_wildcards: bool = True
-    folds_names: bool = False
+    has_wildcards: bool = True  # names of databases may be patterns
+    folds_names: bool = False  # names of databases are kept in lower case
 
     def fold(self, privilege: str) -> str:
         """Return a privilege as the server shows it."""
@@ -62,11 +62,11 @@ class Dialect(NamedTuple):
 
 
 class Privileges(NamedTuple):
-    """The privileges of one user, on the server and by patterns of databases. `names` has how these are shown."""
+    """The privileges of one user."""
 
-    server: Grants
-    databases: Mapping[str, Grants]
-    names: Mapping[str, str]
+    server: Grants  # those on the server
+    databases: Mapping[str, Grants]  # those by patterns of databases
+    names: Mapping[str, str]  # how the patterns are shown
 
     def show(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return them in the words of a manifest, databases that it does not have at the end."""

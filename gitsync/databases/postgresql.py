@@ -175,6 +175,7 @@ class PostgresqlUsers:
         try:
             await self._send(f"DROP ROLE IF EXISTS {quote_identifier(user.name)}")
         except DatabaseError as refusal:
+            # That code means that other objects depend on the role, which is worth a list of them.
             if refusal.native_code != "2BP01":
                 raise
         else:
@@ -210,7 +211,7 @@ class PostgresqlUsers:
         """Describe what keeps a role from being dropped, as far as the administrator can see it."""
         databases = [row["datname"] for row in await self._fetch(_READ_DATABASES_OF, oid)]
         described: list[str] = []
-        for database in [_DATABASE, *(one for one in databases if one != _DATABASE)][:_MOST_DATABASES]:
+        for database in [_DATABASE, *(database for database in databases if database != _DATABASE)][:_MOST_DATABASES]:
             described += await self._describe_objects(database, oid)
         shown = "; ".join(dict.fromkeys(described)) or "objects that the administrator may not see"
         quoted = quote_identifier(name)

@@ -14,23 +14,21 @@ from gitsync.model.secret import Placeholder, Secret
 
 
 class ServerAccess(NamedTuple):
-    """How to reach one server. `is_token`: the password is an Entra ID token. `timeout` is in seconds: to connect, and
-    of each statement.
-    """
+    """How to reach one server."""
 
     address: ServerAddress
     tls: ssl.SSLContext
-    administrator: str
+    administrator: str  # the login that signs in
     password: Secret
-    is_token: bool
-    timeout: float
+    is_token: bool  # the password is an Entra ID token
+    timeout: float  # seconds: to connect, and of each statement
 
 
 class Administrator(NamedTuple):
-    """`password` is None if a token signs in."""
+    """The login of a server's administrator."""
 
     name: str
-    password: Secret | None
+    password: Secret | None  # None if a token signs in
 
 
 def find_administrator(user: ProvidedResource, kept_password: Secret | None, service: Provider) -> Administrator:

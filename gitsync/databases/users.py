@@ -20,6 +20,7 @@ from gitsync.arm.auth.access import read_trust
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
+from gitsync.backoff import Backoff, retry
 from gitsync.databases.address import ServerAddress, find_address, find_token_scope
 from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
 from gitsync.databases.sign_in import ServerAccess, find_administrator, find_password
@@ -27,7 +28,7 @@ from gitsync.errors import DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.model.result import Attempt, Wait
+from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
 
 T = TypeVar("T")
@@ -39,8 +40,8 @@ GetToken = Callable[[str], Awaitable[Secret]]
 
 _MOST_CONNECTIONS = 4
 """To one server at a time: small ones take fifty in all, from all of their clients."""
-_PAUSES: Final = (1.0, 2.0, 4.0, 8.0)
-"""Seconds between tries of a server that is busy or just starts."""
+_BACKOFF: Final = Backoff(tries=5)
+"""For a server that is busy or just starts: 1, 2, 4 and 8 seconds between its tries."""
 _EXTRA = "databases"
 
 
@@ -66,20 +67,16 @@ class Connector(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Databases:
-    """The servers of one service of databases in one run. `server` on this machine stands in for all of them, in tests.
-
-    `ca_bundle` is a PEM file trusted instead of the system's certificates. `timeout` is in seconds: to connect, and of
-    each statement. The deadline of a user ends both sooner.
-    """
+    """The servers of one service of databases in one run."""
 
     service: Provider
     cloud: Cloud
     clock: Clock
-    read_server: ReadServer
-    get_token: GetToken
-    ca_bundle: Path | None = None
-    server: ServerAddress | None = None
-    timeout: float = 30.0
+    read_server: ReadServer  # reads the server of a user from ARM
+    get_token: GetToken  # gets an Entra ID token for the service
+    ca_bundle: Path | None = None  # a PEM file, trusted instead of the system's certificates
+    server: ServerAddress | None = None  # on this machine, stands in for all of them, in tests
+    timeout: float = 30.0  # seconds: to connect, and of each statement; the deadline of a user ends both sooner
 
     def reader(self, user: ProvidedResource, session: Session, password: Secret | None = None) -> UserReader:
         """Return what reads a user. `password` is the administrator's, for a prune; otherwise `user.body` has it."""
@@ -164,25 +161,29 @@ class UserReader:
 
     async def _connect(self, address: ServerAddress, *, reads_only: bool) -> Users:
         connector = await self._make_connector(address)
-        clock, session = self._databases.clock, self._session
-        for number, pause in enumerate((*_PAUSES, 0.0), 2):
+        clock, session, before = self._databases.clock, self._session, len(self._session.failures)
+
+        async def open_once() -> Users:
             session.requests += 1
             try:
                 return await connector.open(reads_only=reads_only)
             except DatabaseError as error:
-                attempt = Attempt(
+                attempt = FailedRequest(
                     at=format_rfc3339(clock.now()),
                     stage=session.stage,
                     status=0,
                     code=error.code,
                     message=error.message,
                 )
-                session.attempts.append(attempt)
-                if error.code not in RETRIED or not pause:
-                    raise
-            with session.waiting(Wait(attempt.code, clock.monotonic() + pause, number)):
-                await clock.sleep(pause)
-        raise AssertionError("the last try returns or raises")
+                session.failures.append(attempt)
+                raise
+
+        async def pause(seconds: float) -> None:
+            failed = session.failures[before:]
+            with session.waiting(Wait(failed[-1].code, clock.monotonic() + seconds, len(failed) + 1)):
+                await clock.sleep(seconds)
+
+        return await retry(open_once, _find_backoff, clock, pause)
 
     async def _make_connector(self, address: ServerAddress) -> Connector:
         administrator = find_administrator(self._user, self._password, self._service)
@@ -248,6 +249,10 @@ class UserWriter(UserReader):
     async def wait(self, reply: AcceptedWrite) -> bool:
         """Return that all is done: no write of a user is left running."""
         return True
+
+
+def _find_backoff(failure: BaseException) -> Backoff | None:
+    return _BACKOFF if isinstance(failure, DatabaseError) and failure.code in RETRIED else None
 
 
 class _Service(Protocol):

@@ -22,17 +22,15 @@ ArmBody = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentComparison:
-    """`baseline` is Azure's answer right after the last write, `applied` the body of that write; `desired`, if it is
-    absent.
-    """
+    """The input of one comparison."""
 
-    desired: ArmBody
-    live: ArmBody
+    desired: ArmBody  # the body that a PUT would send
+    live: ArmBody  # the body of a GET
     arm_type: str = ""
     api_version: str = ""
-    own_id: str = ""
-    baseline: ArmBody | None = None
-    applied: ArmBody | None = None
+    own_id: str = ""  # the ARM id of the resource
+    baseline: ArmBody | None = None  # Azure's answer right after the last write
+    applied: ArmBody | None = None  # the body of the last write; if it is absent, the desired one counts
 
 
 def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:

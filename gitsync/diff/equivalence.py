@@ -39,6 +39,7 @@ READ_FROM_ANSWER: Final = frozenset(
 
 def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:
     """Compare two leaves: the outcome, and the name of the rule that decided ("" for exactly the same, or none)."""
+    # In Python, True equals 1; in JSON a boolean is never a number.
     is_comparable = type(desired) is type(live) or (is_number(desired) and is_number(live))
     if is_comparable and desired == live:
         return RuleOutcome.SAME, ""
@@ -51,6 +52,7 @@ def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOu
         if outcome is RuleOutcome.SAME or outcome is RuleOutcome.UNTOLD:
             return outcome, rule.name
         if outcome is RuleOutcome.OTHER:
+            # The first rule that applies explains the difference best: the later ones are more general.
             rule_name = rule_name or rule.name
     return RuleOutcome.OTHER, rule_name
 

@@ -20,13 +20,12 @@ HANDED_OVER: Final = "handed over to Azure"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A body with Azure's values in the fields that are handed over. `paths` are these fields, in the steps of
-    `diff.ignore`; `because` has the reason, by JSON pointer, why one that differs from git is not compared.
-    """
+    """A body with Azure's values where they are handed over."""
 
     body: Mapping[str, Any]
-    paths: tuple[Steps, ...] = ()
+    paths: tuple[Steps, ...] = ()  # of these values, in the steps of `diff.ignore`
     because: Mapping[str, str] = field(default_factory=dict)
+    """The reason, by JSON pointer, why one that differs from git is not compared."""
 
 
 def take_live_values(
@@ -43,8 +42,10 @@ def take_live_values(
             if not row.applies(pair):
                 continue
             value = row.choose(pair)
+            # Azure's value is not compared, so the record must not keep it as git's.
             if value == pair.live:
                 paths.append(_make_steps(pair.path, body))
+            # Only a field that differs is worth a note in the report.
             if value == pair.live != pair.git:
                 because[format_pointer(pair.path)] = f"{HANDED_OVER} by {row.by}, which has {pair.live}"
             body = _put(body, pair.path, value) if value != pair.git else body

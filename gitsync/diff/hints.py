@@ -23,14 +23,12 @@ _SECRET_MODES: Final = frozenset({"secret", "secretMap"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """`arm_type` is the resource's; `own_id` its ARM id; `leaves` a tree of steps, with the hints at its leaves;
-    `answer` all that Azure returned, for values that it has in two fields.
-    """
+    """What a comparison gets about a resource in addition to its values."""
 
-    arm_type: str = ""
-    own_id: str = ""
-    leaves: Mapping[str, Any] = field(default_factory=dict)
-    answer: Mapping[str, Any] = field(default_factory=dict)
+    arm_type: str = ""  # of the resource
+    own_id: str = ""  # the ARM id of the resource
+    leaves: Mapping[str, Any] = field(default_factory=dict)  # a tree of steps, with the hints at its leaves
+    answer: Mapping[str, Any] = field(default_factory=dict)  # all that Azure returned, for values that it has twice
 
     def told(self, path: JsonPath) -> Told | None:
         """The hint of the leaf at a path; everything below a secret is one."""

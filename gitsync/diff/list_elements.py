@@ -43,11 +43,11 @@ def _pair_members(desired: Sequence[Any], live: Sequence[Any]) -> Iterator[tuple
     yield from _pair(ours, theirs)
 
 
-def _list_further(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[int, Any]]:
+def _list_further(first: Sequence[Any], other: Sequence[Any]) -> list[tuple[int, Any]]:
     """List the elements that a list has and the other has not, or not so often, with their indexes."""
     left = Counter(map(_write, other))
     further = []
-    for index, element in enumerate(one):
+    for index, element in enumerate(first):
         if left[_write(element)]:
             left[_write(element)] -= 1
         else:

@@ -46,13 +46,11 @@ _VERDICTS = {  # (git moved, Azure moved)
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Remembered:
-    """The state on record: the body last sent, and the live values of its leaves after that (None: not comparable).
-    `undone` are JSON pointers of what a later write was to change, which failed.
-    """
+    """The state on record."""
 
-    applied: Mapping[str, Any]
-    baseline: Mapping[str, Any] | None
-    undone: frozenset[str] = frozenset()
+    applied: Mapping[str, Any]  # the body last sent
+    baseline: Mapping[str, Any] | None  # the live values of its leaves after that, None if they cannot be compared
+    undone: frozenset[str] = frozenset()  # JSON pointers of what a later write was to change, which failed
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
         """Return whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all
@@ -69,13 +67,15 @@ def compare(
     Without `remembered` the verdict is ADOPT, with or without differences. Leaves that Azure does not return are in
     `unverified` and justify no write.
     """
+    # What requests nothing, such as an empty object, is not compared.
     desired = select_asked(desired)
     hints = hints or Hints()
     own_id = hints.own_id or live.get("id")
+    # Some rules need the answer as a whole, and the id by which the resource names itself.
     hints = replace(hints, answer=live, own_id=own_id if isinstance(own_id, str) else "")
     first_sight = list(compare_first_sight(desired, live, hints))
-    differences = tuple(one for one in first_sight if isinstance(one, Difference))
-    unverified_paths = [one.path for one in first_sight if isinstance(one, Unverified)]
+    differences = tuple(difference for difference in first_sight if isinstance(difference, Difference))
+    unverified_paths = [difference.path for difference in first_sight if isinstance(difference, Unverified)]
     if remembered is not None:
         # Azure is compared with the baseline where that has the leaf.
         unverified_paths = [
@@ -89,15 +89,20 @@ def compare(
     pending = tuple(_find_pending(desired, select_asked(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
     unpending = _remove_reported(differences, paths)
+    # Without a baseline, nothing shows which side changed: what git has not changed since counts as drift.
     drifted = unpending
+    # With a baseline, Azure is compared with itself, so its own spelling of a value is not drift.
     if remembered.baseline is not None:
-        by_two_leaves = tuple(one for one in unpending if one.rule in _BY_TWO_LEAVES)
+        # The baseline has one leaf of the two, so it cannot show that they have parted.
+        by_two_leaves = tuple(difference for difference in unpending if difference.rule in _BY_TWO_LEAVES)
         moved = tuple(_find_drifted(desired, remembered, live, hints))
         # What a failed write did in part has not drifted: it is still to be done.
-        left = tuple(replace(one, rule=HALF_DONE) for one in moved if one.path in remembered.undone)
+        left = tuple(
+            replace(difference, rule=HALF_DONE) for difference in moved if difference.path in remembered.undone
+        )
         pending += _remove_reported(left, paths)
         moved = _remove_reported(moved, remembered.undone)
-        drifted = moved + _remove_reported(by_two_leaves, {one.path for one in moved})
+        drifted = moved + _remove_reported(by_two_leaves, {difference.path for difference in moved})
     verdict = _VERDICTS[bool(pending), bool(drifted)]
     paths = {difference.path for difference in pending}
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
@@ -145,6 +150,7 @@ def _find_drifted(
             continue  # removed from git and deleted in Azure: both agree
         # Of an entry that is new in Azure, `current` has the key only; git may have all of it by now.
         whole = find(live, path, now) if before is None and desired_value is not None else current
+        # A change to what git has by now is not drift: both agree.
         if current is None or not any(
             is_equal(path, value, whole, hints) for value in _list_fine_values(path, desired_value, before, hints)
         ):
@@ -198,6 +204,7 @@ def _agree(
     live: Mapping[str, Any],
     left_out: str | None = None,
 ) -> bool:
+    # A member that came or went in git may be a change, which the full comparison finds.
     if desired.keys() != applied.keys():
         return False
     asked = 0
@@ -214,6 +221,7 @@ def _agree(
         if not _agree_on_value(key, value, sent, baseline[key], live.get(key)):
             return False
         asked += 1
+    # The baseline has a leaf that git no longer sets.
     return asked == len(baseline)
 
 
@@ -221,6 +229,7 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
     kind = type(desired)
     if not (type(applied) is type(baseline) is type(live) is kind):
         return False
+    # A mask is equal on every side, whatever the secret is: the full comparison decides.
     if kind in _SCALARS:
         return bool(desired == applied == baseline == live != MASKED)
     if kind is dict:

@@ -77,15 +77,19 @@ class AzureExamination:
         self._clock = clock
         self._registry = registry
         every = tuple(prepared)
-        self._own = tuple(one for one in every if one.template is not None and not has_own_credential(one))
+        self._own = tuple(
+            resource for resource in every if resource.template is not None and not has_own_credential(resource)
+        )
         self._others = sum(map(has_own_credential, every))
 
     async def examine(self) -> list[Check]:
         """The endpoint and the identity first: without them nothing else can be known."""
         checks = [await self._check("endpoint", self._reach)]
+        # The identity of the settings is used for no resource, so its rights mean nothing.
         if self._others and not self._own:
             return [*checks, self._describe_others()]
         checks.append(await self._check("identity", self._sign_in))
+        # Each of the others would fail for the same reason, and hide it.
         if any(check.level is CheckLevel.ERROR for check in checks):
             what = "subscription, resource providers and rights"
             return [*checks, make_doubt("rights", f"Not checked: {what}.", "Fix the errors above, then run again.")]
@@ -104,9 +108,12 @@ class AzureExamination:
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
         every = list_needed_rights(self._config, self._own, self._registry).rights
         needed = [right for right in every if right.use is Use.RUN]
-        namespaces = sorted({(find_subscription(one.arm_id) or "", find_provider(one.arm_id)) for one in needed})
+        namespaces = sorted({(find_subscription(right.arm_id) or "", find_provider(right.arm_id)) for right in needed})
         found = await asyncio.gather(
-            *(self._check("subscription", partial(self._read_subscription, one)) for one in subscriptions),
+            *(
+                self._check("subscription", partial(self._read_subscription, subscription))
+                for subscription in subscriptions
+            ),
             self._check("providers", lambda: self._read_providers([pair for pair in namespaces if pair[0]])),
             self._check("rights", lambda: self._read_rights(needed)),
         )
@@ -118,8 +125,8 @@ class AzureExamination:
 
     def _list_subscriptions(self) -> Iterator[str]:
         yield self._config.subscription or ""
-        for one in self._own:
-            subscription = find_subscription(one.arm_id or "") or ""
+        for resource in self._own:
+            subscription = find_subscription(resource.arm_id or "") or ""
             yield "" if subscription == ANY_SUBSCRIPTION else subscription
 
     async def _check(self, name: str, ask: Callable[[], Awaitable[Check]]) -> Check:
@@ -184,6 +191,7 @@ class AzureExamination:
         scopes = sorted({right.scope for right in needed})
         found = dict(zip(scopes, await asyncio.gather(*map(self._read_permissions, scopes)), strict=True))
         missing = [right for right in needed if not grants(found[right.scope], right.action)]
+        # Only for what is missing: most roles are assigned at a group or a subscription.
         missing = await self._leave_out_own(missing)
         counts = f"{format_plural(len(needed), 'right')} at {format_plural(len(scopes), 'scope')}"
         if not missing:

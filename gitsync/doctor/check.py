@@ -17,12 +17,12 @@ class CheckLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One line of the doctor. `name` is stable; `message` is a sentence, and `hint` is what to do, "" if nothing."""
+    """One line of the doctor."""
 
-    name: str
+    name: str  # stable
     level: CheckLevel
-    message: str
-    hint: str = ""
+    message: str  # a sentence
+    hint: str = ""  # what to do, "" if nothing
 
 
 def make_ok(name: str, message: str) -> Check:

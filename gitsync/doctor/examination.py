@@ -25,6 +25,7 @@ _SOPS_SINK = "sops"
 
 async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check]:
     """Every check, in order. Nothing is written: neither to git nor to Azure nor to a sink of secrets."""
+    # A person waits for the answer, so a server that hangs gets less time than in a run.
     config = replace(config, git_timeout=min(config.git_timeout, PATIENCE))
     clock = SystemClock()
     yield await asyncio.to_thread(check_tool, Program.GIT)
@@ -61,7 +62,7 @@ def check_notifications(config: Config, redactions: Redactions) -> Check:
 
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
     """The programs that the source needs, without git."""
-    units = {unit.kind for unit in found.source.units.values()} if found.source else set()
+    units = {unit.kind for unit in found.source.contents.units.values()} if found.source else set()
     needed = find_needed_tools(units, encrypted=found.has_encrypted, exports_by_sops=_SOPS_SINK in config.export_to)
     return sorted(needed - {Program.GIT})
 

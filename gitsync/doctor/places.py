@@ -30,7 +30,7 @@ async def examine_places(config: Config, access: ArmAccess, clock: Clock, prepar
     words = [word for word in dict.fromkeys((*config.secret_sources, *config.export_to)) if word not in _GIT]
     if not words:
         return [make_ok("secrets", "Secrets and ConfigMaps are read from git alone, and none are exported elsewhere.")]
-    written = {address for one in prepared if one.is_valid for address, _ in find_addresses(one.resource)}
+    written = {address for entry in prepared if entry.is_valid for address, _ in find_addresses(entry.resource)}
     needs = ExportNeeds(written=tuple(sorted(written)))
     return list(await asyncio.gather(*(_examine_place(word, config, access, clock, needs) for word in words)))
 
@@ -39,8 +39,8 @@ async def _examine_place(word: str, config: Config, access: ArmAccess, clock: Cl
     name = f"secrets ({word})"
     alone = replace(
         config,
-        secret_sources=tuple(one for one in config.secret_sources if one in {word, MANIFESTS}),
-        export_to=tuple(one for one in config.export_to if one == word),
+        secret_sources=tuple(source for source in config.secret_sources if source in {word, MANIFESTS}),
+        export_to=tuple(sink for sink in config.export_to if sink == word),
     )
     try:
         async with asyncio.timeout(PATIENCE), open_secret_stores(alone, access, clock, writes=True) as secret_stores:

@@ -64,24 +64,22 @@ class Use(StrEnum):
 
 
 class NeededRight(NamedTuple):
-    """An action, the scope where it is needed, and the resource that needs it. All are as Azure spells them.
+    """An action that is needed at a scope. All texts are as Azure spells them."""
 
-    The scope is a resource group or a subscription, "" for what is in none.
-    """
-
-    scope: str
+    scope: str  # a resource group or a subscription, "" for what is in none
     action: str
-    arm_id: str
+    arm_id: str  # the resource that needs it
     use: Use = Use.RUN
 
 
 class NeededRights(NamedTuple):
-    """The rights, each once for a scope, sorted. `left_out` are the resources that nothing is listed for, since their
-    group or subscription is known only during a run, or since an id has a `*` where a role would take it for any text.
-    """
+    """The rights that a run needs."""
 
-    rights: list[NeededRight]
+    rights: list[NeededRight]  # each once for a scope, sorted
     left_out: list[Key]
+    """The resources that nothing is listed for, since their group or subscription is known only during a run, or since
+    an id has a `*` where a role would take it for any text.
+    """
 
 
 def list_needed_rights(
@@ -89,24 +87,24 @@ def list_needed_rights(
 ) -> NeededRights:
     """List the rights to reconcile resources, and with --prune to delete `removed` ones."""
     needed_secrets, every, left_out = find_needed_secrets(prepared), list[NeededRight](), list[Key]()
-    for one in prepared:
-        if one.template is None and one.arm_id is None:
+    for resource in prepared:
+        if resource.template is None and resource.arm_id is None:
             continue  # an invalid manifest
-        rights = _ResourceRights(one, config, registry).list_all(needed_secrets)
-        if find_id(one) and all(map(_is_exact, rights)):
+        rights = _ResourceRights(resource, config, registry).list_all(needed_secrets)
+        if find_id(resource) and all(map(_is_exact, rights)):
             every += rights
         else:
-            left_out.append(one.key)
+            left_out.append(resource.key)
     for record in filter(_is_arm, removed) if config.prune else ():
         every += filter(_is_exact, _list_removal(record, registry))
     needed_most_last = sorted(every, key=lambda right: (right.use is Use.RUN, right))
-    once = {(one.scope.casefold(), one.action.casefold()): one for one in needed_most_last}
+    once = {(right.scope.casefold(), right.action.casefold()): right for right in needed_most_last}
     return NeededRights(sorted(once.values()), sorted(left_out))
 
 
-def _is_arm(one: Prepared | Record) -> bool:
+def _is_arm(prepared: Prepared | Record) -> bool:
     """Return whether ARM has a resource. Rights in Microsoft Graph and in a database are granted there, by no role."""
-    return open_catalog().provider(one.key.group, one.key.kind) is Provider.ARM
+    return open_catalog().provider(prepared.key.group, prepared.key.kind) is Provider.ARM
 
 
 def _is_exact(right: NeededRight) -> bool:
@@ -116,14 +114,14 @@ def _is_exact(right: NeededRight) -> bool:
     return not {"<", "*"} & {*right.scope} and (right.action == READ_ALL or "*" not in right.action)
 
 
-def has_own_credential(one: Prepared) -> bool:
+def has_own_credential(prepared: Prepared) -> bool:
     """Return whether another identity than the run's reconciles a resource."""
-    return bool(one.credential or one.resource.annotations.get(CREDENTIAL_FROM))
+    return bool(prepared.credential or prepared.resource.annotations.get(CREDENTIAL_FROM))
 
 
-def find_id(one: Prepared) -> str:
+def find_id(prepared: Prepared) -> str:
     """Return the id as far as it is known, with `<...>` in place of what is missing; "" if it begins with that."""
-    found = one.arm_id or (one.template.arm_id if one.template else "")
+    found = prepared.arm_id or (prepared.template.arm_id if prepared.template else "")
     if isinstance(found, str):
         return found
     text = "".join(part if isinstance(part, str) else "<...>" for part in found.parts)
@@ -133,56 +131,56 @@ def find_id(one: Prepared) -> str:
 class _ResourceRights:
     """The rights of one resource that a manifest declares."""
 
-    def __init__(self, one: Prepared, config: Config, registry: Registry) -> None:
-        self._one = one
+    def __init__(self, prepared: Prepared, config: Config, registry: Registry) -> None:
+        self._prepared = prepared
         self._config = config
         self._registry = registry
-        self._is_written = one.is_written and not one.is_watched
-        self._arm_id = find_id(one)
+        self._is_written = prepared.is_written and not prepared.is_watched
+        self._arm_id = find_id(prepared)
         self._scope = _find_scope(self._arm_id, is_created=self._is_written)
-        self._kind = open_catalog().kind(one.resource.gvk)
-        self._group_kind = (one.key.group, one.key.kind)
+        self._kind = open_catalog().kind(prepared.resource.gvk)
+        self._group_kind = (prepared.key.group, prepared.key.kind)
 
     def _need(self, action: str, scope: str = "", use: Use = Use.RUN) -> NeededRight:
         return NeededRight(scope or self._scope, action, self._arm_id, use)
 
     def list_all(self, needed_secrets: Collection[Address]) -> list[NeededRight]:
         """List what the resource needs in all; what is not ARM's needs its server alone."""
-        if not _is_arm(self._one):
+        if not _is_arm(self._prepared):
             return list(self._list_owner())
         return [*self.list_own(), *self.list_called(needed_secrets), *self.list_optional()]
 
     def list_own(self) -> Iterator[NeededRight]:
         """List what the resource itself needs, with its owner."""
-        one, registry = self._one, self._registry
+        prepared, registry = self._prepared, self._registry
         yield self._need(name_action(self._arm_id, "read"))
         if self._is_written:
             yield self._need(name_action(self._arm_id, "write"))
-        if self._config.prune and self._is_written and one.policy.allows_delete:
-            yield from _list_deletes(self._arm_id, one.key, self._kind, registry, self._scope)
-            if read_consent(one.resource).values:  # a replacement looks for what it would also delete
+        if self._config.prune and self._is_written and prepared.policy.allows_delete:
+            yield from _list_deletes(self._arm_id, prepared.key, self._kind, registry, self._scope)
+            if read_consent(prepared.resource).values:  # a replacement looks for what it would also delete
                 looks = ["Microsoft.Authorization/roleAssignments/read", *_list_reads_below(self._kind, self._arm_id)]
                 yield from map(self._need, looks)
         yield from self._list_owner()
 
     def _list_owner(self) -> Iterator[NeededRight]:
-        one, registry = self._one, self._registry
-        if one.owner and one.owner.arm_id:
-            owner = one.owner.arm_id
-            is_checked = registry.checks_owner(*self._group_kind) or not _is_arm(one)
+        prepared, registry = self._prepared, self._registry
+        if prepared.owner and prepared.owner.arm_id:
+            owner = prepared.owner.arm_id
+            is_checked = registry.checks_owner(*self._group_kind) or not _is_arm(prepared)
             use = Use.RUN if is_checked else Use.OWNERS
             yield self._need(name_action(owner, "read"), _find_scope(owner), use)
 
     def list_called(self, needed_secrets: Collection[Address]) -> Iterator[NeededRight]:
         """List what the extensions of its kind need, exports among it."""
-        one, registry = self._one, self._registry
-        secrets = _find_secret_fields(one, self._kind, self._config, needed_secrets)
+        prepared, registry = self._prepared, self._registry
+        secrets = _find_secret_fields(prepared, self._kind, self._config, needed_secrets)
         for suffix in registry.list_export_actions(*self._group_kind, secrets):
             yield self._need(name_action(f"{self._arm_id}{suffix}", "action"))
         points = {
             "post_check": self._is_written,
             "export_secrets": bool(secrets),
-            "export_config_maps": bool(find_destinations(one.resource, ObjectKind.CONFIG_MAP)),
+            "export_config_maps": bool(find_destinations(prepared.resource, ObjectKind.CONFIG_MAP)),
             "succeeded": True,
         }
         called = {point for point, is_called in points.items() if is_called}
@@ -191,8 +189,8 @@ class _ResourceRights:
             yield from self._list_body_calls()
 
     def _list_body_calls(self) -> Iterator[NeededRight]:
-        resource = self._one.resource
-        version = self._one.api_version or ""
+        resource = self._prepared.resource
+        version = self._prepared.api_version or ""
         subject = Subject(
             key=resource.key, gvk=resource.gvk, spec=resource.spec, arm_id=self._arm_id, api_version=version, live=None
         )
@@ -218,15 +216,15 @@ class _ResourceRights:
 
     def _list_questions(self) -> Iterator[NeededRight]:
         """List what the checks of a change to the resource ask."""
-        if not (self._is_written and self._one.template and find_subscription(self._arm_id)):
+        if not (self._is_written and self._prepared.template and find_subscription(self._arm_id)):
             return
         change = PlannedChange(
-            key=self._one.key,
+            key=self._prepared.key,
             action=Action.CREATE,
             arm_id=self._arm_id,
             arm_type=parse_arm_type(self._arm_id),
-            api_version=self._one.template.api_version,
-            body=hide_values(self._one.template.body),
+            api_version=self._prepared.template.api_version,
+            body=hide_values(self._prepared.template.body),
         )
         for name in self._config.checks:
             for path in list_questions(CheckName(name), change) if name != NO_CHECKS else ():
@@ -235,7 +233,7 @@ class _ResourceRights:
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
     """List the rights to delete what was removed from git."""
-    kind = open_catalog().kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = open_catalog().kind(GVK.parse(record.manifest.api_version, record.key.kind))
     scope = _find_scope(record.arm_id, is_created=True)
     yield NeededRight(scope, name_action(record.arm_id, "read"), record.arm_id)
     yield from _list_deletes(record.arm_id, record.key, kind, registry, scope)
@@ -259,14 +257,14 @@ def _list_reads_below(kind: Kind | None, arm_id: str) -> Iterator[str]:
 
 
 def _find_secret_fields(
-    one: Prepared, kind: Kind | None, config: Config, needed_secrets: Collection[Address]
+    prepared: Prepared, kind: Kind | None, config: Config, needed_secrets: Collection[Address]
 ) -> frozenset[str]:
     """The fields of `operatorSpec.secrets` that a run requests: those with a reader, and those of expressions."""
-    is_taken = not one.is_watched and any(sink != KeptConfigMaps.name for sink in config.export_to)
-    destinations = find_destinations(one.resource, ObjectKind.SECRET)
+    is_taken = not prepared.is_watched and any(sink != KeptConfigMaps.name for sink in config.export_to)
+    destinations = find_destinations(prepared.resource, ObjectKind.SECRET)
     fields = {field for field, to in destinations.items() if is_taken or to.address in needed_secrets}
-    if kind is not None and one.is_valid and has_expressions(one.resource):
-        expressions = compile_exports(one.resource, kind)
+    if kind is not None and prepared.is_valid and has_expressions(prepared.resource):
+        expressions = compile_exports(prepared.resource, kind)
         fields |= find_needed_fields(each for each in expressions if is_taken or each.address in needed_secrets)
     return frozenset(fields)
 

@@ -52,12 +52,12 @@ _POWERFUL: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A custom role. `actions` and `scopes` are sorted; `notes` are sentences for the person who creates it."""
+    """A custom role."""
 
     name: str
-    actions: tuple[str, ...]
-    scopes: tuple[str, ...]
-    notes: tuple[str, ...]
+    actions: tuple[str, ...]  # sorted
+    scopes: tuple[str, ...]  # sorted
+    notes: tuple[str, ...]  # sentences for the person who creates it
 
     def format_json(self) -> str:
         """Write the file that `az role definition create --role-definition` reads."""
@@ -85,7 +85,7 @@ def build_role(config: Config, redactions: Redactions) -> Role:
             hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours.",
         )
     repository, prepared = read_resources(config, None, SystemClock(), redactions)
-    own = [one for one in prepared if not has_own_credential(one)]
+    own = [resource for resource in prepared if not has_own_credential(resource)]
     removed = _find_removed(config, prepared) if config.prune else ()
     rights, left_out = list_needed_rights(config, own, Registry.load(), removed)
     actions, scopes = join_actions(rights), join_scopes(rights)
@@ -125,10 +125,12 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
     _, old = read_resources(config, config.from_revision, clock, redactions)
     _, new = read_resources(config, config.to_revision, clock, redactions)
     before, after = (
-        list_needed_rights(config, [one for one in prepared if not has_own_credential(one)], registry).rights
+        list_needed_rights(
+            config, [resource for resource in prepared if not has_own_credential(resource)], registry
+        ).rights
         for prepared in (old, new)
     )
-    manifests = {find_id(one): f"{one.key.kind}/{one.key.name}" for one in new}
+    manifests = {find_id(resource): f"{resource.key.kind}/{resource.key.name}" for resource in new}
     advice = f"is needed by {name} only. Remove it from the role once nothing uses it."
     unneeded = _subtract(join_actions(before), join_actions(after))
     return [
@@ -143,12 +145,12 @@ def _list_new(
     known_actions, known_scopes = join_actions(before), join_scopes(before)
     new_actions = _subtract(join_actions(after), known_actions)
     for action in new_actions:
-        users = [one for one in after if fnmatchcase(one.action.casefold(), action.casefold())]
-        names = name_first(sorted({f"{manifests[one.arm_id]} in {name_scope(one.scope)}" for one in users}), 2)
+        users = [right for right in after if fnmatchcase(right.action.casefold(), action.casefold())]
+        names = name_first(sorted({f"{manifests[right.arm_id]} in {name_scope(right.scope)}" for right in users}), 2)
         hint = f"Add it to the role. {_POWERFUL.get(action.casefold(), '')}".rstrip()
         yield make_doubt("new-right", f"{action}, for {names}. {name} does not need it.", hint)
     for scope in join_scopes(after):
-        if not any(is_same_id(scope, one) or is_below(scope, one) for one in known_scopes):
+        if not any(is_same_id(scope, known_scope) or is_below(scope, known_scope) for known_scope in known_scopes):
             hint = "Add it to the scopes of the role, and assign the role there."
             yield make_doubt("new-scope", f"{scope}. {name} does not need it.", hint)
     if not new_actions:
@@ -157,15 +159,15 @@ def _list_new(
 
 def _subtract(actions: Iterable[str], known: Iterable[str]) -> list[str]:
     """The actions that none of the known ones grants."""
-    patterns = [one.casefold() for one in known]
-    return [action for action in actions if not any(fnmatchcase(action.casefold(), one) for one in patterns)]
+    patterns = [pattern.casefold() for pattern in known]
+    return [action for action in actions if not any(fnmatchcase(action.casefold(), pattern) for pattern in patterns)]
 
 
 def _list_omissions(
     prepared: Sequence[Prepared], rights: Sequence[NeededRight], left_out: Sequence[Key]
 ) -> Iterator[str]:
     """Describe what the role has no actions for."""
-    if invalid := sum(not one.is_valid for one in prepared):
+    if invalid := sum(not resource.is_valid for resource in prepared):
         yield f"{format_plural(invalid, 'manifest')} cannot be used. Run `gitsync validate`, then write the role again."
     if others := sum(map(has_own_credential, prepared)):
         yield f"{format_plural(others, 'resource')} with a credential Secret: the role has no actions for its identity."
@@ -180,12 +182,12 @@ def _list_omissions(
 
 def _find_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:
     """The records of what git had before, and --prune deletes."""
-    keys, selection = {one.key for one in prepared}, make_selection(config)
+    keys, selection = {resource.key for resource in prepared}, make_selection(config)
     with open_source(config, Grace()) as source, open_state(config, source, SystemClock(), writes=False) as store:
         records = store.load().list_own(config.agent or DEFAULT_AGENT)
     return [
         record
         for key, record in sorted(records.items())
-        if key not in keys and selection.has(key) and record.claim.is_ours and record.policy.allows_delete
-        if not record.credential
+        if key not in keys and selection.has(key) and record.claim.is_ours and record.manifest.policy.allows_delete
+        if not record.access.credential
     ]

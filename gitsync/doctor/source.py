@@ -40,12 +40,12 @@ _PATIENCE = 10.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFindings:
-    """What the checks of the source leave for others. `source` is closed by now. `has_encrypted`: it has SOPS files."""
+    """What the checks of the source leave for others."""
 
     checks: tuple[Check, ...]
-    source: Checkout | None = None
+    source: Checkout | None = None  # closed by now
     prepared: tuple[Prepared, ...] = ()
-    has_encrypted: bool = False
+    has_encrypted: bool = False  # it has SOPS files
 
 
 def examine_source(config: Config, clock: Clock, redactions: Redactions) -> SourceFindings:
@@ -68,21 +68,25 @@ def _describe_source(source: Checkout) -> Check:
     if source.dirty:
         message = f"{name}{at} has uncommitted changes, which a sync refuses."
         return make_doubt("source", message, "Commit them, or run with --allow-dirty.")
-    return make_ok("source", f"{name}{at}, {format_plural(len(source.files), 'file')}")
+    return make_ok("source", f"{name}{at}, {format_plural(len(source.contents.files), 'file')}")
 
 
 def _read_manifests(config: Config, source: Checkout, today: date, redactions: Redactions) -> SourceFindings:
     """The resources as offline commands see them, and the number of their problems."""
     try:
-        settings = find_source_settings(config, source.settings)
-        manifests = read_declared_manifests(config, settings, source.files, source.units)
+        settings = find_source_settings(config, source.contents.settings)
+        manifests = read_declared_manifests(config, settings, source.contents.files, source.contents.units)
         redact_manifests(manifests, redactions)
-        check_namespaces(config.target_namespaces, [manifests], source.problems)
+        check_namespaces(config.target_namespaces, [manifests], source.contents.problems)
         subscription = choose_offline(manifests.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)
         prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, today)
     except GitsyncError as error:
         return SourceFindings(checks=(make_failure("manifests", error),))
-    problems = (*source.problems, *manifests.problems, *(p for one in prepared for p in one.problems))
+    problems = (
+        *source.contents.problems,
+        *manifests.problems,
+        *(p for resource in prepared for p in resource.problems),
+    )
     check = _count_problems(len(prepared), problems)
     selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
     return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.encrypted))

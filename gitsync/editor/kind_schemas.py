@@ -323,8 +323,8 @@ def _require_member(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
         return []
     members = list_members(facts)
     message = f"{kind_field.path} must set exactly one of {join_with_or(members, ALL_CHOICES)}."
-    one = {"oneOf": [require(member) for member in members], "errorMessage": message}
-    return [{"if": {"type": "object"}, "then": one}]
+    choice = {"oneOf": [require(member) for member in members], "errorMessage": message}
+    return [{"if": {"type": "object"}, "then": choice}]
 
 
 def _build_owner(kind: Kind) -> Schema:

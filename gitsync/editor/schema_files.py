@@ -32,14 +32,12 @@ SHARED: Final = "definitions.json"
 
 
 class KindFile(NamedTuple):
-    """The schema of a kind at a version: the kind, all spellings of its apiVersion, and the path of the file. The last
-    spelling is `unserved` if gitsync reads it and ASO does not serve it; "" if there is none.
-    """
+    """The schema of a kind at a version."""
 
     kind: Kind
-    api_versions: tuple[str, ...]
+    api_versions: tuple[str, ...]  # all spellings of its apiVersion
     path: str
-    unserved: str = ""
+    unserved: str = ""  # the last spelling if gitsync reads it and ASO does not serve it; "" if there is none
 
 
 def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:

@@ -32,13 +32,11 @@ _MANIFESTS: Final = ("*.yaml", "*.yml", *(f"!{name}" for name in (_SETTINGS_FILE
 
 
 class WorkspaceFile(NamedTuple):
-    """A file by its path in the folder. `essence` is what an existing file must contain to do the same; "" for a file
-    that may be anything.
-    """
+    """A file of the folder."""
 
-    path: str
+    path: str  # in the folder
     content: str
-    essence: str = ""
+    essence: str = ""  # what an existing file must contain to do the same; "" for a file that may be anything
 
 
 def build_workspace() -> tuple[WorkspaceFile, ...]:

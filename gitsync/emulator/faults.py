@@ -38,19 +38,16 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Which requests a rule counts: by method, ARM type and path (patterns with * and ?, case-insensitive), whether
-    they poll an operation, and whether they list (None: either). Then to which of those it applies: the `nth` (from 1),
-    or `times` of them `after` some.
-    """
+    """Which requests a rule counts, and to which of those it applies."""
 
-    methods: Collection[str] = ()
-    type: str = "*"
+    methods: Collection[str] = ()  # none for any
+    type: str = "*"  # an ARM type; a pattern with * and ?, case-insensitive, as for the path
     path: str = "*"
-    poll: bool = False
-    lists: bool | None = None
-    nth: Collection[int] = ()
-    after: int = 0
-    times: int | None = None
+    poll: bool = False  # requests that poll an operation
+    lists: bool | None = None  # requests that list, or only others; None for both
+    nth: Collection[int] = ()  # those by their number, from 1
+    after: int = 0  # the number of those that the rule skips first
+    times: int | None = None  # how many of the next ones it applies to, None for all
 
     def counts(self, request: ServerRequest, kind: str, *, poll: bool) -> bool:
         """Return whether a request matches; `kind` is the type of its resource."""
@@ -70,16 +67,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canned:
-    """An answer that replaces the normal one. Status and message default to those of the code.
-
-    `{base}` in a text of the body or of a header is the scheme and host that the client called.
-    """
+    """An answer that replaces the normal one."""
 
     code: str = ""
-    status: int = 0
-    message: str = ""
+    status: int = 0  # 0 for that of the code
+    message: str = ""  # "" for that of the code
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
+    """`{base}` in a text is the scheme and host that the client called."""
+
+    body: Any = None  # likewise
 
     def answer(self, request: ServerRequest) -> ServerResponse:
         headers = {name: _replace_base(str(value), request.base) for name, value in self.headers.items()}
@@ -110,20 +106,17 @@ def _replace_base(value: Any, base: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A change outside git: values set by JSON pointer, members removed, or the resource deleted or, with a body,
-    created.
+    """A change outside git."""
 
-    `id` "" is the resource of the request. In Azure's logs `by` made it using `client`: the name of a person, the id of
-    an application, or `System`; "" is unknown.
-    """
-
-    id: str = ""
+    id: str = ""  # "" for the resource of the request
     by: str = ""
-    client: str = ""
-    create: Mapping[str, Any] | None = None
-    set: Mapping[str, Any] = field(default_factory=dict)
-    remove: tuple[str, ...] = ()
-    delete: bool = False
+    """Who made it in Azure's logs: the name of a person, the id of an application, or `System`; "" is unknown."""
+
+    client: str = ""  # the program that made it in Azure's logs
+    create: Mapping[str, Any] | None = None  # the body of a new resource
+    set: Mapping[str, Any] = field(default_factory=dict)  # values by JSON pointer
+    remove: tuple[str, ...] = ()  # the JSON pointers of members
+    delete: bool = False  # the resource itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,20 +130,18 @@ class PlannedMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRule:
-    """One entry of a script. `where` is its file and line. `keep` has JSON pointers of the members in which a PUT keeps
-    values that its body omits.
-    """
+    """One entry of a script."""
 
     match: Match = Match()
-    answer: Canned | None = None
-    drop: Drop = Drop.NEVER
+    answer: Canned | None = None  # None for the normal one
+    drop: Drop = Drop.NEVER  # when the connection is cut
     timeout: bool = False  # the request has its effect, the answer is 504
-    delay: float = 0.0
-    course: Course | None = None
-    list_fault: ListFault | None = None
-    keep: tuple[str, ...] = ()
+    delay: float = 0.0  # seconds
+    course: Course | None = None  # how the operation of the request runs
+    list_fault: ListFault | None = None  # None if lists are as the state
+    keep: tuple[str, ...] = ()  # JSON pointers of the members in which a PUT keeps values that its body omits
     move: tuple[Move, ...] = ()
-    where: str = ""
+    where: str = ""  # its file and line
 
 
 class Script:

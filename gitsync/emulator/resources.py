@@ -32,7 +32,7 @@ from gitsync.emulator.types.bodies import (
 from gitsync.emulator.types.implicit_resources import find_implied, find_resource
 
 Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
-_PURGED_BY_DELETE = {soft.one: soft.purge_style for soft in SOFT_DELETES.values() if soft.purge == "DELETE"}
+_PURGED_BY_DELETE = {soft.deleted_type: soft.purge_style for soft in SOFT_DELETES.values() if soft.purge == "DELETE"}
 
 
 def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:

@@ -35,15 +35,12 @@ ANONYMOUS = "anonymous"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How operations run. An operation ends after `polls` polls and `seconds` seconds.
+    """How operations run. An operation ends after both its polls and its seconds."""
 
-    `style` None: each type's own, as recorded. `retry_after` is in seconds; None: each type's own, as recorded.
-    """
-
-    style: Style | None = None
+    style: Style | None = None  # None: each type's own, as recorded
     polls: int = 1
     seconds: float = 0.0
-    retry_after: int | None = 0
+    retry_after: int | None = 0  # seconds; None: each type's own, as recorded
 
 
 class Busy(StrEnum):
@@ -72,10 +69,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagementLock:
-    """A management lock: `read_only` refuses writes and deletes, otherwise only deletes."""
+    """A management lock."""
 
-    scope: str
-    read_only: bool = False
+    scope: str  # an id; everything below it is locked too
+    read_only: bool = False  # refuses writes and deletes, otherwise only deletes
     name: str = ""
     notes: str = ""
 
@@ -86,30 +83,26 @@ class ManagementLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedDenyAssignment:
-    """A deny assignment, as of a deployment stack or a managed application: patterns of actions that its principals
-    (client or object ids) must not use, even if their roles grant them.
-    """
+    """A deny assignment, as of a deployment stack or a managed application."""
 
     name: str
     scope: str
-    actions: tuple[str, ...]
-    not_actions: tuple[str, ...] = ()
+    actions: tuple[str, ...]  # patterns of those that its principals must not use, even if their roles grant them
+    not_actions: tuple[str, ...] = ()  # patterns of those that it does not deny
     description: str = ""
-    everyone: bool = False
-    principals: tuple[str, ...] = ()
-    exclude_principals: tuple[str, ...] = ()
-    only_at_scope: bool = False
+    everyone: bool = False  # it applies to all but the excluded principals
+    principals: tuple[str, ...] = ()  # client or object ids
+    exclude_principals: tuple[str, ...] = ()  # client or object ids
+    only_at_scope: bool = False  # it does not apply below its scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreflightSettings:
-    """What the preflight checks: no provider rules for `silent` types, nothing at all for `empty` ones. `refusals` are
-    provider rules for bodies, which also apply to writes.
-    """
+    """What the preflight checks."""
 
-    silent: tuple[str, ...] = ()
-    empty: tuple[str, ...] = ()
-    refusals: tuple[BodyRefusal, ...] = ()
+    silent: tuple[str, ...] = ()  # types without provider rules
+    empty: tuple[str, ...] = ()  # types without any check
+    refusals: tuple[BodyRefusal, ...] = ()  # provider rules for bodies, which also apply to writes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,23 +125,18 @@ class Denial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedPrincipal:
-    """An identity that the emulator issues tokens to. `tenant` "" means every tenant.
-
-    `actions` are those of its role, with `*` for any text, and `scopes` the ids where the role is assigned; none means
-    everywhere. The client ANONYMOUS is for requests without a token. Azure's logs show `user` if it is a person, and
-    the `app` that it uses; `identity` is the id of a managed identity.
-    """
+    """An identity that the emulator issues tokens to. The client ANONYMOUS is for requests without a token."""
 
     client: str
     object: str
-    tenant: str = ""
+    tenant: str = ""  # "" means every tenant
     secret: str = field(default="", repr=False)
-    read_only: bool = False
-    actions: tuple[str, ...] = ("*",)
-    scopes: tuple[str, ...] = ()
-    user: str = ""
-    app: str = ""
-    identity: str = ""
+    read_only: bool = False  # it may only read, whatever its actions
+    actions: tuple[str, ...] = ("*",)  # those of its role, with `*` for any text
+    scopes: tuple[str, ...] = ()  # the ids where the role is assigned; none means everywhere
+    user: str = ""  # the name in Azure's logs, if it is a person
+    app: str = ""  # the program that the person uses, in Azure's logs
+    identity: str = ""  # the id of a managed identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,28 +149,29 @@ class TakenName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedType:
-    """A type in the list of a provider; without `locations` if it is global or nested."""
+    """A type in the list of a provider."""
 
     type: str
     api_versions: tuple[str, ...]
-    locations: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()  # none if it is global or nested
     capabilities: tuple[str, ...] = (
         "CrossResourceGroupResourceMove",
         "CrossSubscriptionResourceMove",
         "SupportsTags",
         "SupportsLocation",
     )
+    """As Azure lists them: what the type supports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedQuota:
-    """A quota of a provider in a region. `used` is the usage outside the emulator."""
+    """A quota of a provider in a region."""
 
     provider: str
-    location: str
-    name: str
+    location: str  # a region
+    name: str  # as the usages of the provider have it
     limit: int
-    used: int = 0
+    used: int = 0  # the usage outside the emulator
 
 
 class RestrictionType(StrEnum):
@@ -204,61 +193,63 @@ class EmulatedSku:
     """A VM size that a region offers."""
 
     name: str
-    family: str
+    family: str  # the name of its quota
     cores: int
     location: str
-    zones: tuple[str, ...] = ()
-    restricted: tuple[SkuRestriction, ...] = ()
+    zones: tuple[str, ...] = ()  # those that offer it
+    restricted: tuple[SkuRestriction, ...] = ()  # where the subscription may not use it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeLogSettings:
-    """When Azure's logs show a change, in seconds after it; Resource Graph shows its author `actor_delay` later. A page
-    of the Activity Log has `page_size` rows.
-    """
+    """When Azure's logs show a change."""
 
-    resource_graph_delay: float = 60.0
-    actor_delay: float = 60.0
-    activity_log_delay: float = 180.0
-    page_size: int = 200
+    resource_graph_delay: float = 60.0  # seconds after it
+    actor_delay: float = 60.0  # how much later Resource Graph shows its author
+    activity_log_delay: float = 180.0  # seconds after it
+    page_size: int = 200  # rows of the Activity Log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorSettings:
-    """`subscriptions` and `types` empty: any. `types` maps a type to its api-versions, none meaning any. `limits` None:
-    no throttling. `registration_polls`: the number of reads of a provider until it is registered. `list_known_types`
-    returns the api-versions of Azure's types, which a provider lists in addition to `versions` if `types` is empty: the
-    emulator has no facts of its own, and loads them when a provider is read.
-    """
+    """Everything that can be set of the emulator (docs/emulator.md)."""
 
-    tenant: str = TENANT
-    subscriptions: tuple[str, ...] = ()
+    tenant: str = TENANT  # the id of the subscriptions' tenant
+    subscriptions: tuple[str, ...] = ()  # their ids; empty: any
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unregistered: tuple[str, ...] = ()
-    registration_polls: int = 2
-    operations: Timing = Timing()
+    """The api-versions of each type, none meaning any; empty: any type."""
+
+    unregistered: tuple[str, ...] = ()  # namespaces of providers that are not registered
+    registration_polls: int = 2  # the number of reads of a provider until it is registered
+    operations: Timing = Timing()  # how long-running operations go
     busy: Busy = Busy.RESOURCE
     locks: tuple[ManagementLock, ...] = ()
-    denied: tuple[Denial, ...] = ()
+    denied: tuple[Denial, ...] = ()  # actions that are denied, whatever the roles
     deny_assignments: tuple[EmulatedDenyAssignment, ...] = ()
     policies: tuple[EmulatedPolicy, ...] = ()
     exemptions: tuple[EmulatedExemption, ...] = ()
     preflight: PreflightSettings = PreflightSettings()
-    limits: Limits | None = Limits()
+    limits: Limits | None = Limits()  # None: no throttling
     rewrite: bool = False
-    page_size: int = 1000
-    require_token: bool = False
+    """Answers have values as Azure rewrites them: regions by display name, other case, sorted lists, defaults."""
+
+    page_size: int = 1000  # entries of a list in one answer
+    require_token: bool = False  # a request without a valid token gets 401
     principals: tuple[EmulatedPrincipal, ...] = ()
-    token_seconds: int = 3600
-    rules: tuple[FaultRule, ...] = ()
-    moves: tuple[PlannedMove, ...] = ()
-    deleted: tuple[ConfiguredDeletion, ...] = ()
-    taken_names: tuple[TakenName, ...] = ()
-    strict_names: bool = False
-    versions: tuple[ListedType, ...] = ()
+    token_seconds: int = 3600  # how long a token is valid
+    rules: tuple[FaultRule, ...] = ()  # the faults of a script
+    moves: tuple[PlannedMove, ...] = ()  # changes outside git that no request triggers
+    deleted: tuple[ConfiguredDeletion, ...] = ()  # resources that were deleted before the emulator began
+    taken_names: tuple[TakenName, ...] = ()  # names that are taken in another tenant
+    strict_names: bool = False  # names must have the form that their type requires
+    versions: tuple[ListedType, ...] = ()  # types in the list of a provider
     list_known_types: Callable[[], Mapping[str, tuple[str, ...]]] = field(default=dict, compare=False)
+    """Returns the api-versions of Azure's types, which a provider lists in addition to `versions` if `types` is empty:
+    the emulator has no facts of its own, and loads them when a provider is read.
+    """
+
     quotas: tuple[EmulatedQuota, ...] = ()
-    skus: tuple[EmulatedSku, ...] = ()
+    skus: tuple[EmulatedSku, ...] = ()  # VM sizes that regions offer
     change_log: ChangeLogSettings = ChangeLogSettings()
     graph: GraphSettings = field(default_factory=GraphSettings)
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from gitsync.arm.auth.access import PollInterval
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.messages import Response
 from gitsync.arm.http.retries import Retrier
 from gitsync.arm.session import Pace, Session
+from gitsync.backoff import Backoff
 from gitsync.entra.requests import GraphRequest
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import Clock, format_rfc3339
@@ -24,23 +24,20 @@ from gitsync.model.provider import IN_USE, ProvidedResource
 NEW: Final = 60.0
 """Seconds for which a 404 of a group that was created proves nothing, and for which a search may not show it."""
 
-_PAUSE: Final = PollInterval(first=1.0, most=8.0)
+_PAUSE: Final = Backoff(first=1.0, most=8.0)
 
 
 @dataclass(slots=True)
 class KnownGroup:
-    """What the run has learned of one group. `group_id` is "" if it has none; `is_gone`: it had one, and Graph does
-    not. `is_created` by this run: then no read proves that it is gone, so that no second one is created. `new_until` is
-    in the clock's monotonic seconds. A POST of `sent_at` got no answer. `is_declared`: a manifest has it.
-    """
+    """What the run has learned of one group."""
 
-    arm_id: str
-    group_id: str
-    is_declared: bool
-    is_gone: bool = False
-    is_created: bool = False
-    new_until: float = float("-inf")
-    sent_at: datetime | None = None
+    arm_id: str  # the id that gitsync gives the group
+    group_id: str  # "" if it has none
+    is_declared: bool  # a manifest has it
+    is_gone: bool = False  # it had an id, and Graph does not have the group
+    is_created: bool = False  # by this run: then no read proves that it is gone, so that no second one is created
+    new_until: float = float("-inf")  # Graph may not show the group yet before this, in the clock's monotonic seconds
+    sent_at: datetime | None = None  # when a POST was sent that got no answer
 
 
 class KnownGroups:
@@ -60,7 +57,7 @@ class KnownGroups:
 
     def find_other_owner(self, group_id: str, known: KnownGroup) -> str:
         """Return the id of a group that the run already has as that of another manifest; "" if there is none."""
-        others = (one.arm_id for one in self._groups.values() if one is not known and one.is_declared)
+        others = (group.arm_id for group in self._groups.values() if group is not known and group.is_declared)
         return next((arm_id for arm_id in others if self._groups[arm_id.casefold()].group_id == group_id), "")
 
 
@@ -110,6 +107,7 @@ class GroupAccess(NamedTuple):
         """Keep the id of a group that Graph shows, and until when a 404 for it proves nothing."""
         self.known.group_id, self.known.is_gone, self.known.sent_at = str(group["id"]), False, None
         created = read_time(group.get("createdDateTime"))
+        # Without a date, the group may have been created just now.
         age = (self.clock.now() - created).total_seconds() if created else NEW
         self.known.new_until = max(self.known.new_until, self.clock.monotonic() + min(NEW, NEW - age))
 

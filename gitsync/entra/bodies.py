@@ -42,7 +42,7 @@ def show_group(group: Mapping[str, Any], wanted: Mapping[str, Any]) -> Live:
     """
     description = group.get("description") or wanted.get("description")
     has_description = bool(group.get("description")) or description == ""
-    types = tuple(sorted(str(one) for one in group.get("groupTypes") or ()))
+    types = tuple(sorted(str(group_type) for group_type in group.get("groupTypes") or ()))
     return Live(
         body={
             "id": group["id"],

@@ -155,7 +155,7 @@ def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
     if not all(isinstance(group.get(name), str | None) for name in ("description", "mailNickname")):
         return "its description or mailNickname is not a string"
     types = group.get("groupTypes")
-    if not isinstance(types, list) or not all(isinstance(one, str) for one in types):
+    if not isinstance(types, list) or not all(isinstance(group_type, str) for group_type in types):
         return "its groupTypes are not a list of strings"
     return "" if isinstance(group.get("isAssignableToRole"), bool | None) else "its isAssignableToRole is not a boolean"
 

@@ -55,15 +55,12 @@ class ActsOnAzure(ReadsAzure, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LookupRequest:
-    """A lookup that a body modifier needs: a resource, or if it `lists`, all entries of a list.
-
-    `for_the_run`: the answer is the same for every resource of a run, so it is requested once.
-    """
+    """A lookup that a body modifier needs."""
 
     path: str
     api_version: str
-    lists: bool = False
-    for_the_run: bool = False
+    lists: bool = False  # all entries of a list, not one resource
+    for_the_run: bool = False  # the answer is the same for every resource of a run, so it is requested once
 
 
 LookupResult = Live | tuple[Mapping[str, Any], ...] | None
@@ -72,26 +69,23 @@ LookupResult = Live | tuple[Mapping[str, Any], ...] | None
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Subject:
-    """The resource that an extension is called for.
-
-    `live` is as just read (None: it does not exist); `owner` likewise, None if the kind has none or it is not needed.
-    `owner_name` is the name of the manifest of the owner, "" for an owner given by id. `answers` are those to the
-    requests of the body modifiers of the kind; if Azure did not respond, no further extension is called. `children` are
-    the bodies of embedded children that this run brings to their state in git, and `leaving` those that it then
-    deletes, both by their ARM ids in lower case.
-    """
+    """The resource that an extension is called for."""
 
     key: Key
     gvk: GVK
     spec: Mapping[str, Any]
     arm_id: str
     api_version: str
-    live: Live | None
-    owner: Live | None = None
-    owner_name: str = ""
+    live: Live | None  # as just read; None if it does not exist
+    owner: Live | None = None  # as just read; None if the kind has none or it is not needed
+    owner_name: str = ""  # of the manifest of the owner, "" for an owner given by id
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
+    """To the requests of the body modifiers of the kind; if Azure did not respond, no further extension is called."""
+
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    leaving: frozenset[str] = frozenset()
+    """The bodies of embedded children that this run brings to their state in git, by their ARM ids in lower case."""
+
+    leaving: frozenset[str] = frozenset()  # the embedded children that this run then deletes, likewise
 
 
 class PermanentError(GitsyncError):
@@ -109,12 +103,10 @@ class ActionCall:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check: `reason` is why not, and "" if the check passes. Call `then` before the run checks
-    again.
-    """
+    """The result of a check."""
 
-    reason: str = ""
-    then: ActionCall | None = None
+    reason: str = ""  # why not, "" if the check passes
+    then: ActionCall | None = None  # to call before the run checks again
 
     @property
     def agrees(self) -> bool:
@@ -179,20 +171,17 @@ class BodyModifier(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modifier:
-    """A body modifier in its parts, for one that takes more than the body and the resource. All of them are pure.
+    """A body modifier in its parts, for one that takes more than the body and the resource. All of them are pure."""
 
-    `asks`: the lookups that it needs, in a plan too. `compared`: the body as it is compared and recorded, and the input
-    of `sent`; `sent`: the body as a PUT sends it. `first`: the action to call before that. `foretells`: a sentence of a
-    plan about sending it, "" for nothing special. `restores`: sending it restores a former state, whatever else the
-    body contains, so that a second PUT sends what then differs.
-    """
-
-    asks: Callable[[Subject], tuple[LookupRequest, ...]] | None = None
-    compared: BodyModifier | None = None
-    sent: BodyModifier | None = None
-    first: Callable[[Subject], ActionCall | None] | None = None
-    foretells: Callable[[Subject], str] | None = None
+    asks: Callable[[Subject], tuple[LookupRequest, ...]] | None = None  # the lookups that it needs, in a plan too
+    compared: BodyModifier | None = None  # the body as it is compared and recorded, and the input of `sent`
+    sent: BodyModifier | None = None  # the body as a PUT sends it
+    first: Callable[[Subject], ActionCall | None] | None = None  # the action to call before that
+    foretells: Callable[[Subject], str] | None = None  # a sentence of a plan about sending it, "" for nothing special
     restores: Callable[[Subject], bool] | None = None
+    """Sending it restores an earlier state, whatever else the body contains, so that a second PUT sends what then
+    differs.
+    """
 
 
 NextDelete = Callable[[Subject, ActsOnAzure], Awaitable[None]]
@@ -209,9 +198,9 @@ class Deleter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of importing one resource: `skipped` is the reason to leave it out, and "" if it is imported."""
+    """The result of importing one resource."""
 
-    skipped: str = ""
+    skipped: str = ""  # the reason to leave it out, "" if it is imported
 
 
 def imported() -> Imported:
@@ -265,29 +254,31 @@ class SuccessHandler(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """One registration: what it adds for one kind, in every version of it. Unset points add nothing.
-
-    `deletes_besides` describes the deleter in a plan: a sentence on what it deletes in addition to the resource.
-    `calls` names the Azure actions that a point needs, other than read, write and delete of the resource, as roles
-    spell them: (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a
-    `Modifier` requests and calls first is found by calling it.
-    """
+    """One registration: what it adds for one kind, in every version of it. Unset points add nothing."""
 
     group: str
     kind: str
-    owner_check: PreReconciliationOwnerChecker | None = None
-    pre_check: PreReconciliationChecker | None = None
-    post_check: PostReconciliationChecker | None = None
-    classify: ErrorClassifier | None = None
-    modify: BodyModifier | Modifier | None = None
-    delete: Deleter | None = None
+    owner_check: PreReconciliationOwnerChecker | None = None  # before anything is read of the resource
+    pre_check: PreReconciliationChecker | None = None  # before a write
+    post_check: PostReconciliationChecker | None = None  # after a write
+    classify: ErrorClassifier | None = None  # decides what an ARM error means
+    modify: BodyModifier | Modifier | None = None  # changes the body that is compared or sent
+    delete: Deleter | None = None  # replaces the DELETE of the resource
     deletes_besides: str = ""
-    importer: Importer | None = None
-    export_secrets: SecretExporter | None = None
-    export_config_maps: ConfigMapExporter | None = None
-    succeeded: SuccessHandler | None = None
+    """Describes the deleter in a plan: a sentence on what it deletes in addition to the resource."""
+
+    importer: Importer | None = None  # decides whether an import includes the resource
+    export_secrets: SecretExporter | None = None  # reads the secrets that `operatorSpec.secrets` names
+    export_config_maps: ConfigMapExporter | None = None  # reads values that the status does not have
+    succeeded: SuccessHandler | None = None  # runs once the resource is ready
     foreseen: Callable[[Subject], Mapping[str, str]] | None = None
+    """Replaces `succeeded` in a plan: the annotations that follow from the read resource alone."""
+
     calls: tuple[tuple[str, str], ...] = ()
+    """The Azure actions that a point needs, other than read, write and delete of the resource, as roles spell them:
+    (("delete", "Microsoft.Subscription/cancel/action"),). `gitsync doctor --role` writes them. What a `Modifier`
+    requests and calls first is found by calling it.
+    """
 
 
 Extensions = tuple[Extension, ...]

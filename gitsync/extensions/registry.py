@@ -48,8 +48,10 @@ class Registry:
         for extension in extensions:
             self._by_kind.setdefault((extension.group, extension.kind), []).append(extension)
         # Each resource of a run needs these, and few kinds have them.
-        self._owner_checked = {kind for kind, chain in self._by_kind.items() if any(one.owner_check for one in chain)}
-        self._modified = {kind for kind, chain in self._by_kind.items() if any(one.modify for one in chain)}
+        self._owner_checked = {
+            kind for kind, chain in self._by_kind.items() if any(extension.owner_check for extension in chain)
+        }
+        self._modified = {kind for kind, chain in self._by_kind.items() if any(extension.modify for extension in chain)}
 
     @classmethod
     def load(cls) -> Registry:
@@ -70,10 +72,12 @@ class Registry:
         extensions = self._by_kind.get((group, kind))
         if not extensions:
             return False  # as most
-        exporters = [one.export_secrets for one in extensions if one.export_secrets] if secrets else []
-        checks = [one.pre_check for one in extensions if one.pre_check]
+        exporters = (
+            [extension.export_secrets for extension in extensions if extension.export_secrets] if secrets else []
+        )
+        checks = [extension.pre_check for extension in extensions if extension.pre_check]
         return (
-            any(one.post_check or one.succeeded or one.foreseen for one in extensions)
+            any(extension.post_check or extension.succeeded or extension.foreseen for extension in extensions)
             or not all(isinstance(check, OwnState) for check in checks)
             or any(not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters)
         )
@@ -90,12 +94,14 @@ class Registry:
     def alters_comparison(self, group: str, kind: str) -> bool:
         """Return whether an extension of this kind changes the body that is compared."""
         modifiers = (extension.modify for extension in self._by_kind.get((group, kind), []))
-        return any(isinstance(one, Modifier) and one.compared for one in modifiers)
+        return any(isinstance(modifier, Modifier) and modifier.compared for modifier in modifiers)
 
     def list_export_actions(self, group: str, kind: str, secrets: Collection[str]) -> tuple[str, ...]:
         """The paths below a resource to which a POST is sent to export `secrets`, as far as tables tell."""
-        exporters = (one.export_secrets for one in self._by_kind.get((group, kind), []))
-        return tuple(path for one in exporters if isinstance(one, Keys) for path in one.list_actions(secrets))
+        exporters = (extension.export_secrets for extension in self._by_kind.get((group, kind), []))
+        return tuple(
+            path for exporter in exporters if isinstance(exporter, Keys) for path in exporter.list_actions(secrets)
+        )
 
     def list_called(self, group: str, kind: str, points: Collection[str]) -> list[str]:
         """The Azure actions that the extensions of a kind declare for some of their points."""
@@ -106,11 +112,14 @@ class Registry:
         """The requests for other things that it may take to send a body: each path with `read`, or `action` for a POST.
         `subject` has no live resource: the requests for that case count, and those if it exists.
         """
+        # Which lookups are needed may depend on whether the resource exists, which is not known yet.
         existing = replace(subject, live=Live(body={}))
         asked = dict.fromkeys((*self.questions(subject), *self.questions(existing)))
-        answers: dict[LookupRequest, LookupResult] = {one: () if one.lists else Live(body={}) for one in asked}
+        answers: dict[LookupRequest, LookupResult] = {
+            request: () if request.lists else Live(body={}) for request in asked
+        }
         calls = self.first_calls(replace(subject, answers=answers))
-        return [*((one.path, "read") for one in asked), *((one.path, "action") for one in calls)]
+        return [*((request.path, "read") for request in asked), *((call.path, "action") for call in calls)]
 
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
@@ -123,9 +132,11 @@ class Registry:
 
     def classify(self, error: ProviderError, key: tuple[str, str]) -> Classification:
         """The class of a refusal for a (group, kind). Extensions know those of ARM."""
+        # The codes of other providers mean something else, and extensions know those of ARM.
         if not isinstance(error, ArmError):
             return classify(error)
         chain: Callable[[ArmError], Classification] = classify
+        # In reverse, so that the first extension is the outermost: it decides, or calls the rest.
         for extension in reversed(self._by_kind.get(key, [])):
             if extension.classify:
                 chain = partial(extension.classify, next=chain)
@@ -165,11 +176,13 @@ class Registry:
     def _list_modifiers(self, subject: Subject) -> list[Modifier]:
         """Body modifiers of the kind; one that is only a function alters what is sent."""
         modifiers = [extension.modify for extension in self.of(subject) if extension.modify]
-        return [one if isinstance(one, Modifier) else Modifier(sent=one) for one in modifiers]
+        return [modifier if isinstance(modifier, Modifier) else Modifier(sent=modifier) for modifier in modifiers]
 
     def deletes_besides(self, key: tuple[str, str]) -> str:
         """Additional effects of deleting a resource of a (group, kind), for a plan; "" for none."""
-        return " ".join(one.deletes_besides for one in self._by_kind.get(key, []) if one.deletes_besides)
+        return " ".join(
+            extension.deletes_besides for extension in self._by_kind.get(key, []) if extension.deletes_besides
+        )
 
     async def delete(self, subject: Subject, azure: ActsOnAzure, last: NextDelete) -> None:
         """Delete a resource as its kind wants it; `last` sends the DELETE of the resource itself."""
@@ -194,6 +207,7 @@ class Registry:
         secrets: dict[str, Secret] = {}
         for export in (e.export_secrets for e in self.of(subject) if e.export_secrets):
             if missing := wanted - secrets.keys():
+                # An earlier exporter wins, so another package can replace a built-in value.
                 secrets = {**await export(subject, azure, missing), **secrets}
         return {field: secrets[field] for field in sorted(wanted & secrets.keys())}
 

@@ -65,7 +65,9 @@ def _find_entry_points() -> Iterator[EntryPoint]:
     takes longer than most commands take to read the manifests. Of a package that is installed twice, the first on the
     path counts.
     """
-    packages = {one.name for one in distributions() if ENTRY_POINTS in (one.read_text("entry_points.txt") or "")}
+    packages = {
+        package.name for package in distributions() if ENTRY_POINTS in (package.read_text("entry_points.txt") or "")
+    }
     for name in sorted(packages):
         yield from distribution(name).entry_points.select(group=ENTRY_POINTS)
 
@@ -75,9 +77,9 @@ def _load(point: EntryPoint) -> Extensions:
         extensions = tuple(point.load())
     except Exception as error:  # the module of another package may raise anything
         raise _make_load_error(point, f"cannot be loaded: {error}") from error
-    for one in extensions:
-        if not isinstance(one, Extension):
-            raise _make_load_error(point, f"contains a {type(one).__name__} instead of an Extension")
+    for extension in extensions:
+        if not isinstance(extension, Extension):
+            raise _make_load_error(point, f"contains a {type(extension).__name__} instead of an Extension")
     return extensions
 
 

@@ -27,12 +27,10 @@ _MOST_LINKS = 40  # as the kernel follows
 
 @dataclass(frozen=True, slots=True)
 class OutputPath:
-    """A path without links: `start` is the first folder on it that a repository may have filled, or the whole path
-    without one; `steps` are what follows.
-    """
+    """A path without links."""
 
-    start: Path
-    steps: tuple[str, ...] = ()
+    start: Path  # the first folder on it that a repository may have filled, or the complete path without one
+    steps: tuple[str, ...] = ()  # what follows
 
     @property
     def path(self) -> Path:
@@ -96,7 +94,7 @@ def _follow(path: Path, roots: frozenset[Path]) -> Path:
         if target.is_absolute():
             current = Path(target.anchor)
         parts = target.parts[1:] if target.is_absolute() else target.parts
-        steps += [(one, shown) for one in reversed(parts)]
+        steps += [(part, shown) for part in reversed(parts)]
     return current
 
 
@@ -132,11 +130,11 @@ def open_folder(place: OutputPath, *, makes: int | None = None, made: list[Path]
     made = [] if made is None else made
     with ExitStack() as opened:
         try:
-            missing = [one for one in (current, *current.parents) if makes is not None and not one.exists()]
-            for one in reversed(missing):
-                current = one
-                one.mkdir(mode=makes or 0, exist_ok=True)
-                made.append(one)
+            missing = [path for path in (current, *current.parents) if makes is not None and not path.exists()]
+            for path in reversed(missing):
+                current = path
+                path.mkdir(mode=makes or 0, exist_ok=True)
+                made.append(path)
             current = place.start
             # The start is a path of the operator, which was followed to its end; a link in its place is new.
             folder = os.open(current, _FOLDER | os.O_NOFOLLOW)

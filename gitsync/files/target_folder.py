@@ -160,7 +160,7 @@ def _explain(error: OSError, folder: Path, name: str) -> ConfigError:
         return ConfigError(
             f"{place} is a link, so nothing is written into it.", hint="Replace the link with a folder, or remove it."
         )
-    if other := next((one for one in (place, *place.parents) if one.exists() and not one.is_dir()), None):
+    if other := next((path for path in (place, *place.parents) if path.exists() and not path.is_dir()), None):
         return ConfigError(f"{other} is not a folder.", hint=_HINT)
     return ConfigError(f"{place / name} cannot be written: {error.strerror}.", hint=_HINT)
 

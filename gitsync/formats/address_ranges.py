@@ -41,12 +41,12 @@ def find_overlaps(ranges: Iterable[tuple[AddressRange, _Each]]) -> Iterator[tupl
     """The owner of each range that overlaps one before it, with the owner of that: in the order of the addresses."""
     last: tuple[int, int, _Each] | None = None  # the version, the highest end so far, and whose it is
     ordered = sorted(ranges, key=lambda each: (each[0].version, int(each[0].network_address), each[0].prefixlen))
-    for one, owner in ordered:
-        start, end = int(one.network_address), int(one.broadcast_address)
-        if last and last[0] == one.version and start <= last[1]:
+    for network, owner in ordered:
+        start, end = int(network.network_address), int(network.broadcast_address)
+        if last and last[0] == network.version and start <= last[1]:
             yield owner, last[2]
-        if last is None or last[0] != one.version or end > last[1]:
-            last = (one.version, end, owner)
+        if last is None or last[0] != network.version or end > last[1]:
+            last = (network.version, end, owner)
 
 
 def is_inside(subnet: AddressRange, ranges: Iterable[AddressRange]) -> bool:

@@ -31,27 +31,27 @@ _LEFT_OUT = re.compile(r"… ([\d,]{1,20}) equal characters …", re.ASCII)
 _LONGEST_MARK = 40  # characters
 
 
-def leave_out_equal_start(one: str, other: str, most: int) -> tuple[str, str]:
+def leave_out_equal_start(first: str, other: str, most: int) -> tuple[str, str]:
     """Replace the equal start of two texts by its length, if their first `most` characters would not show a difference
     between them. Equal texts stay as they are.
     """
-    equal = count_equal_start(one, other)
-    if one == other or equal + AROUND <= most:
-        return one, other
+    equal = count_equal_start(first, other)
+    if first == other or equal + AROUND <= most:
+        return first, other
     left_out = equal - AROUND
     mark = f"… {left_out:,} equal characters …"
-    return mark + one[left_out:], mark + other[left_out:]
+    return mark + first[left_out:], mark + other[left_out:]
 
 
-def count_equal_start(one: str, other: str) -> int:
+def count_equal_start(first: str, other: str) -> int:
     """Count the characters that two texts have in common at their beginnings."""
-    most, start = min(len(one), len(other)), 0
+    most, start = min(len(first), len(other)), 0
     while start < most:  # by parts, since a comparison of slices costs no step for each character
         part = slice(start, start + _PART)
-        if one[part] != other[part]:
+        if first[part] != other[part]:
             lengths = range(1, min(_PART, most - start) + 1)
             return start + bisect_left(
-                lengths, True, key=lambda length: one[start : start + length] != other[start : start + length]
+                lengths, True, key=lambda length: first[start : start + length] != other[start : start + length]
             )
         start += _PART
     return most

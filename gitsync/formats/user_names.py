@@ -16,10 +16,10 @@ _CAPITAL = re.compile(r"%[0-9A-F]{2}|[A-Z]")
 
 
 class DatabaseUser(NamedTuple):
-    """A user of a server. `host` is the one that it signs in from, which only MySQL distinguishes."""
+    """A user of a server."""
 
     name: str
-    host: str = ANY_HOST
+    host: str = ANY_HOST  # the one that it signs in from, which only MySQL distinguishes
 
 
 def format_user(user: DatabaseUser) -> str:
@@ -38,4 +38,4 @@ def _encode(text: str) -> str:
     quoted = quote(text, safe="")
     if text.strip(".") == "":
         return quoted.replace(".", "%2E")
-    return _CAPITAL.sub(lambda one: one[0] if len(one[0]) > 1 else f"%{ord(one[0]):02X}", quoted)
+    return _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else f"%{ord(found[0]):02X}", quoted)

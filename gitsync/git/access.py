@@ -50,30 +50,26 @@ _NO_REPOSITORY = Path(os.devnull)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitAccess:
-    """How to reach remote repositories. `timeout` is in seconds for each git command; `username` is sent with the token
-    over https, for hosts that need one. Once `grace` has begun, commands end with it. `aliases` are names that the
-    operator gives the repository in a cluster, None to take those of its gitsync.yaml.
-    """
+    """How to reach remote repositories."""
 
-    token: Secret | None = None
-    username: str = "x-access-token"
-    timeout: float = 300.0
-    grace: Grace = field(default_factory=Grace)
+    token: Secret | None = None  # None for a repository that anyone may read, or with other credentials
+    username: str = "x-access-token"  # sent with the token over https, for hosts that need one
+    timeout: float = 300.0  # seconds, for each git command
+    grace: Grace = field(default_factory=Grace)  # once it has begun, commands end with it
     aliases: tuple[str, ...] | None = None
+    """Names that the operator gives the repository in a cluster, None to take those of its gitsync.yaml."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A remote repository with its credentials. `url` has no password and may be printed; `label` is its name in
-    messages, if not its URL.
-    """
+    """A remote repository with its credentials."""
 
-    url: str
-    environment: Mapping[str, str] = field(repr=False)
-    timeout: float
-    secrets: tuple[Secret, ...] = ()
+    url: str  # without a password, so it may be printed
+    environment: Mapping[str, str] = field(repr=False)  # variables that git gets for its credentials and proxies
+    timeout: float  # seconds, for each git command
+    secrets: tuple[Secret, ...] = ()  # kept out of every message
     grace: Grace = field(default_factory=Grace)
-    label: str = ""
+    label: str = ""  # its name in messages, if not its URL
 
     @property
     def name(self) -> str:

@@ -22,15 +22,13 @@ _LONGEST_KEPT = 2**18  # bytes of an answer that is kept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """A git directory that gitsync made. `environment` is added to what git gets of the process's own, `timeout` is in
-    seconds for each command, `secrets` are kept out of every message. Once `grace` has begun, git ends with it.
-    """
+    """A git directory that gitsync made."""
 
     folder: Path
-    environment: Mapping[str, str] = field(repr=False)
-    timeout: float
-    secrets: tuple[Secret, ...] = ()
-    grace: Grace = field(default_factory=Grace)
+    environment: Mapping[str, str] = field(repr=False)  # added to what git gets of the process's own
+    timeout: float  # seconds, for each command
+    secrets: tuple[Secret, ...] = ()  # kept out of every message
+    grace: Grace = field(default_factory=Grace)  # once it has begun, git ends with it
     _answers: dict[tuple[str, ...], bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def run(self, *arguments: str, stdin: Sequence[bytes] = ()) -> bytes:

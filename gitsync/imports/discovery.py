@@ -77,6 +77,7 @@ class Discovery:
         chosen = {name: find_names(name, by_name) for name in scope.groups}
         missing = sorted(name for name, found in chosen.items() if not found)
         self.missing_groups = tuple(missing)
+        # A misspelt group would give an import without its resources.
         if missing and not scope.may_lack_groups:
             error = SourceError(
                 f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",
@@ -164,7 +165,7 @@ class Discovery:
     async def _find_by_id(self, scope: ImportScope) -> list[FoundResource]:
         """Find the resources that ids name, and note those that cannot be read."""
         named = await asyncio.gather(*map(self._try_named, scope.ids))
-        self._failed += [one for one in named if isinstance(one, SourceError)]
+        self._failed += [outcome for outcome in named if isinstance(outcome, SourceError)]
         return [resource for batch in named if not isinstance(batch, SourceError) for resource in batch]
 
     async def _try_named(self, arm_id: str) -> list[FoundResource] | SourceError:

@@ -22,19 +22,17 @@ _LONGEST_LIST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """`files` are the manifests by path; `proofs` has one for each. `skipped` are ARM ids that a manifest stood for
-    before. `unread` are collections that were not read, or refused. `requests` is their number, None if Azure was not
-    read. `problems` are those of ids that are not imported, or of the files that were read instead of Azure.
-    """
+    """What an import did."""
 
     folder: str
-    files: Mapping[str, list[ImportedManifest]]
-    proofs: tuple[ImportProof, ...]
-    skipped: tuple[str, ...]
-    left_out: tuple[Omission, ...]
-    unread: tuple[str, ...]
-    requests: int | None
+    files: Mapping[str, list[ImportedManifest]]  # the manifests by path
+    proofs: tuple[ImportProof, ...]  # one for each manifest
+    skipped: tuple[str, ...]  # ARM ids that a manifest stood for before
+    left_out: tuple[Omission, ...]  # resources that are not imported, each with its reason
+    unread: tuple[str, ...]  # collections that were not read, or refused
+    requests: int | None  # their number, None if Azure was not read
     problems: tuple[Problem, ...] = ()
+    """Those of ids that are not imported, or of the files that were read instead of Azure."""
 
     @property
     def proven(self) -> int:

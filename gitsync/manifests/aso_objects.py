@@ -19,4 +19,4 @@ def count_aso_objects(files: Mapping[str, bytes]) -> dict[str, int]:
 
 def _count(path: str, content: bytes) -> int:
     documents = chain.from_iterable(map(split_list, read_documents(path, content).documents))
-    return sum(is_object(one.value) and is_ours(one.value["apiVersion"]) for one in documents)
+    return sum(is_object(document.value) and is_ours(document.value["apiVersion"]) for document in documents)

@@ -33,13 +33,13 @@ _LITERAL: Final = "Write $${ for a literal ${."
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """One `${…}`. `operator` is "" for the value as it is, "length" for `${#NAME}`, or the characters between the name
-    and the first argument.
-    """
+    """One `${…}`."""
 
     name: str
     operator: str = ""
-    arguments: tuple[tuple[str | Expansion, ...], ...] = ()
+    """"" for the value as it is, "length" for `${#NAME}`, or the characters between the name and the first argument."""
+
+    arguments: tuple[tuple[str | Expansion, ...], ...] = ()  # each in its parts: texts and further expansions
 
 
 TextParts = tuple[str | Expansion, ...]

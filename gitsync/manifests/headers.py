@@ -44,17 +44,15 @@ NAME_RULE = "Use lower-case letters, digits, '-' and '.', and at most 253 of the
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Header:
-    """The identity of a document. `problems` are those of annotations and labels, which do not affect the identity.
-    `others` are the fields next to the spec that are not read: those that clusters write, and misplaced ones.
-    """
+    """The identity of a document."""
 
     gvk: GVK
-    namespace: str
+    namespace: str  # the default if the document has none
     name: str
     annotations: Mapping[str, str]
     labels: Mapping[str, str]
-    others: Mapping[str, Any]
-    problems: tuple[Problem, ...]
+    others: Mapping[str, Any]  # those next to the spec that are not read: those that clusters write, and misplaced ones
+    problems: tuple[Problem, ...]  # those of annotations and labels, which do not affect the identity
 
 
 def is_object(value: Any) -> bool:
@@ -236,17 +234,15 @@ def _measure(text: str, other: str) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """The header of a mapping; texts are as written, "" if absent. `keys` maps each present field of the header to its
-    key in the mapping. `has_azure_name` and `has_owner`: the spec has these fields in ASO's form.
-    """
+    """The header of a mapping; texts are as written, "" if absent."""
 
-    keys: Mapping[str, str]
-    api_version: str = ""
+    keys: Mapping[str, str]  # those of the mapping, by the part of the header that they stand for
+    api_version: str = ""  # with group and version
     kind: str = ""
     name: str = ""
-    azure_name: str = ""
-    has_azure_name: bool = False
-    has_owner: bool = False
+    azure_name: str = ""  # of the spec
+    has_azure_name: bool = False  # the spec has this name in ASO's form
+    has_owner: bool = False  # the spec has an owner in ASO's form
 
     @classmethod
     def read(cls, value: Any) -> Likeness:

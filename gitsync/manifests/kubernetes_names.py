@@ -23,12 +23,12 @@ _LONGEST_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """The rule for one type of name: `words` describe it to people, `most` is in characters."""
+    """The rule for one type of name."""
 
-    what: str
+    what: str  # the type of name, for people
     pattern: re.Pattern[str]
-    most: int
-    words: str
+    most: int  # in characters
+    words: str  # describe the rule to people
 
     def explain_fault(self, text: str) -> str:
         """Return how a text breaks the rule, as the end of a sentence that starts with "its name"; "" if valid."""

@@ -234,16 +234,14 @@ _FIELDS: Final = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """A value that a patch sets at a field, with its lines in the file at `path`. It is for manifests of this kind and
-    name; "" is any.
-    """
+    """A value that a patch sets."""
 
-    path: str
-    kind: str
-    name: str
-    at: FieldPath
+    path: str  # its file
+    kind: str  # of the manifests that it is for; "" is any
+    name: str  # of the manifests that it is for; "" is any
+    at: FieldPath  # where it sets the value
     value: Any
-    lines: Lines
+    lines: Lines  # of the value, in its file
 
     def is_for(self, manifest: Any) -> bool:
         """Return whether the patch may be for a manifest."""

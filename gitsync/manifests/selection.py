@@ -25,15 +25,15 @@ from gitsync.model.resource import Prepared
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names of resources and namespaces; empty means all. `keys` are those of a shard, None without shards.
-
-    A name is `Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?. Other names are expanded
-    first (`spell_out`).
-    """
+    """The resources that a run is restricted to."""
 
     only: tuple[str, ...] = ()
-    namespaces: tuple[str, ...] = ()
-    keys: frozenset[Key] | None = None
+    """`Kind.group/namespace/name`, `Kind/name`, or a pattern of either with * and ?; other names are expanded first
+    (`spell_out`); empty means all.
+    """
+
+    namespaces: tuple[str, ...] = ()  # empty means all
+    keys: frozenset[Key] | None = None  # those of a shard, None without shards
 
     def has(self, key: Key) -> bool:
         """Return whether the run covers a resource."""
@@ -86,7 +86,7 @@ def check_namespaces(
     known = {key.namespace for key in records}
     problems = [*problems]
     for manifests in revisions:
-        known.update(one.key.namespace for one in (*manifests.resources, *manifests.elsewhere))
+        known.update(resource.key.namespace for resource in (*manifests.resources, *manifests.elsewhere))
         known.update(manifests.namespaces)
         problems += manifests.problems
     unknown = next((name for name in wanted if name not in known), None)

@@ -40,26 +40,26 @@ class VariableUse:
     """A variable without a value in one field."""
 
     variable: UnsetVariable
-    path: FieldPath
-    line: int
-    is_key: bool = False
+    path: FieldPath  # of the text in the document
+    line: int  # of the text in its file
+    is_key: bool = False  # the variable is in a key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubstitutedDocument:
-    """A document with its variables replaced. If that is not possible, a text of `spec` or data is a `Placeholder`, and
-    any other text stays as written. `document.problems` has invalid expansions; `uses` has variables without a value,
-    even if they may be empty.
-
-    `names` are all variables that the document mentions. `shown` are the texts from Secrets that are part of an id, a
-    name, a location or an owner, and so are plain text; `hidden` are all others.
-    """
+    """A document with its variables replaced."""
 
     document: Document
-    uses: tuple[VariableUse, ...] = ()
-    names: frozenset[str] = frozenset()
+    """If that is not possible, a text of `spec` or data is a `Placeholder`, and any other text stays as written; its
+    problems are invalid expansions.
+    """
+
+    uses: tuple[VariableUse, ...] = ()  # variables without a value, even if they may be empty
+    names: frozenset[str] = frozenset()  # all variables that the document mentions
     shown: tuple[Secret, ...] = ()
-    hidden: tuple[Secret, ...] = ()
+    """The texts from Secrets that are part of an id, a name, a location or an owner, and so are plain text."""
+
+    hidden: tuple[Secret, ...] = ()  # all other texts from Secrets
 
 
 INVALID = "InvalidVariable"
@@ -123,14 +123,14 @@ class _Replacement:
     document: Document
     values: VariableValues
     budget: ExpansionBudget
-    heeds_quotes: bool = field(kw_only=True)
+    heeds_quotes: bool = field(kw_only=True)  # quotes in the file decide whether a value stays text
     problems: list[Problem] = field(default_factory=list)
     uses: list[VariableUse] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
-    shown: list[Secret] = field(default_factory=list)
-    hidden: list[Secret] = field(default_factory=list)
-    renamed: dict[FieldPath, str] = field(default_factory=dict)
-    written: dict[FieldPath, WrittenValue] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)  # the variables that the document mentions
+    shown: list[Secret] = field(default_factory=list)  # the texts from Secrets that are plain text
+    hidden: list[Secret] = field(default_factory=list)  # all other texts from Secrets
+    renamed: dict[FieldPath, str] = field(default_factory=dict)  # the new keys, by the path of the old one
+    written: dict[FieldPath, WrittenValue] = field(default_factory=dict)  # the spelling of values that differ from JSON
 
     def convert(self, value: Any, path: FieldPath) -> Any:
         if isinstance(value, dict):
@@ -251,25 +251,21 @@ _REQUIRED = ":?"
 
 @dataclass(frozen=True, slots=True)
 class UnsetVariable:
-    """A variable without a value, which Flux replaces by an empty text. `message` is that of `${NAME:?message}`, whose
-    author wants an error. `is_unread`: it may have a value in a Secret or ConfigMap that was not read.
-    """
+    """A variable without a value, which Flux replaces by an empty text."""
 
     name: str
-    message: str = ""
-    is_unread: bool = False
+    message: str = ""  # of `${NAME:?message}`, whose author wants an error
+    is_unread: bool = False  # it may have a value in a Secret or ConfigMap that was not read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpandedText:
-    """`text` has empty texts for `unset` variables. `secrets` are the values of Secrets in it; `names` are all
-    variables that the text mentions, even if their values are not used.
-    """
+    """A text with its variables replaced."""
 
-    text: str
-    secrets: tuple[Secret, ...] = ()
+    text: str  # with empty texts for unset variables
+    secrets: tuple[Secret, ...] = ()  # the values of Secrets in it
     unset: tuple[UnsetVariable, ...] = ()
-    names: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()  # all variables that the text mentions, even if their values are not used
 
 
 def expand_text(text: str, values: VariableValues, budget: ExpansionBudget) -> ExpandedText:
@@ -302,7 +298,9 @@ class _Evaluation:
     values: VariableValues
     budget: ExpansionBudget
     secrets: dict[str, Secret] = field(default_factory=dict)
-    unset: dict[str, UnsetVariable] = field(default_factory=dict)
+    """The values of Secrets that the text contains, by variable."""
+
+    unset: dict[str, UnsetVariable] = field(default_factory=dict)  # the variables without a value, by name
 
     def join(self, parts: TextParts) -> str:
         """Join the texts of parts. Each is counted before they become one text, which may be far too large."""

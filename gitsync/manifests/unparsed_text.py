@@ -82,13 +82,13 @@ _MEANINGS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntaxFault:
-    """What is wrong at a line and a column, both from 1."""
+    """What is wrong with a text that does not parse."""
 
     code: str
-    message: str
-    hint: str
-    line: int
-    column: int
+    message: str  # in full sentences
+    hint: str  # an order
+    line: int  # from 1
+    column: int  # from 1, in characters
 
 
 def explain_form(content: bytes) -> SyntaxFault | None:
@@ -156,12 +156,12 @@ def has_no_name(text: bytes) -> bool:
 
 
 class LikelyHeader(NamedTuple):
-    """The header of a text that does not parse, read from its lines, and its first line, from 0."""
+    """The header of a text that does not parse, read from its lines."""
 
-    api_version: str
+    api_version: str  # "" if no line has it, like the others
     kind: str
     name: str
-    line: int
+    line: int  # its first one, from 0
 
 
 def find_likely_header(text: bytes) -> LikelyHeader | None:

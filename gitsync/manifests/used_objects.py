@@ -146,11 +146,9 @@ class ConflictingConfigMap:
 
 @dataclass(slots=True)
 class ConfigMapVersions:
-    """Collects the ConfigMaps of a source. Mutable: it is filled document by document. `clusters` are the folders of
-    clusters.
-    """
+    """Collects the ConfigMaps of a source. Mutable: it is filled document by document."""
 
-    clusters: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()  # the folders of clusters
     by_address: dict[Address, list[ConfigMapVersion]] = field(default_factory=dict)
     aside: list[ConflictingConfigMap] = field(default_factory=list)
 

@@ -58,15 +58,15 @@ def _has(value: Any, step: str | int) -> bool:
     return 0 <= step < len(value or ()) if isinstance(step, int) else step in (value or {})
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(first: Any, other: Any) -> bool:
     """Compare two values as JSON: true is not 1."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if isinstance(one, float) and isinstance(other, float) and math.isnan(one):
+    if isinstance(first, dict) and isinstance(other, dict):
+        return first.keys() == other.keys() and all(is_same(first[key], other[key]) for key in first)
+    if isinstance(first, list) and isinstance(other, list):
+        return len(first) == len(other) and all(map(is_same, first, other))
+    if isinstance(first, float) and isinstance(other, float) and math.isnan(first):
         return math.isnan(other)
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+    return bool(first == other) and isinstance(first, bool) == isinstance(other, bool)
 
 
 def list_changes(value: Any, edits: Sequence[Edit]) -> list[TextChange]:

@@ -28,13 +28,11 @@ from gitsync.problems.suggest import suggest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferencedValues:
-    """The known values of a Secret or ConfigMap. `fault` explains why others are not known, "" if these are all.
-    `is_to_come`: a sync will read them.
-    """
+    """The known values of a Secret or ConfigMap."""
 
     values: Mapping[str, str | Secret] = field(default_factory=dict)
-    fault: str = ""
-    is_to_come: bool = False
+    fault: str = ""  # why others are not known, "" if these are all
+    is_to_come: bool = False  # a sync will read them
 
 
 References = Mapping[ValuesReference, ReferencedValues]
@@ -102,24 +100,22 @@ _MOST_PLACES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariablePlace:
-    """Where a variable is used. `resource` is the position of the resource among those that were read, None for another
-    document. `about` is the object that resources may use, if the document is one.
-    """
+    """Where a variable is used."""
 
     source: SourceLocation
     path: FieldPath
-    resource: int | None
-    about: FeedingObject | None = None
+    resource: int | None  # the position of the resource among those that were read, None for another document
+    about: FeedingObject | None = None  # the object that resources may use, if the document is one
 
 
 @dataclass(slots=True)
 class _Uses:
-    """The locations of one fault. `fault` is that of the first location."""
+    """The locations of one fault."""
 
-    fault: VariableFault
-    unit: Unit | None
+    fault: VariableFault  # of the first location
+    unit: Unit | None  # None for a plain folder
     level: Level
-    places: list[VariablePlace] = field(default_factory=list)
+    places: list[VariablePlace] = field(default_factory=list)  # where the variable is used
 
     def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: DeclaredConfigMaps) -> Problem:
         first = min(places, key=lambda place: place.source)

@@ -48,14 +48,12 @@ _WHOLE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # hardly a literal text
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class VariableSubject:
-    """A document and its unit. `resource` is its position among the resources; None for a Secret, a ConfigMap or a
-    Namespace. `namespace` is the default.
-    """
+    """A document and its unit."""
 
     document: Document
-    unit: Unit | None
-    resource: int | None
-    namespace: str = "default"
+    unit: Unit | None  # None for a plain folder
+    resource: int | None  # its position among the resources; None for a Secret, a ConfigMap or a Namespace
+    namespace: str = "default"  # of manifests without one
 
     def find_place(self, path: FieldPath) -> VariablePlace:
         source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))
@@ -66,16 +64,16 @@ class VariableSubject:
 
 @dataclass(slots=True)
 class VariableReader:
-    """Replaces variables, and collects the uses. Mutable: `names` are the variables that each unit mentions, by the
-    unit's name ("" for plain folders), `shown` the texts from Secrets that are plain text, `hidden` all others.
-    """
+    """Replaces variables, and collects the uses. Mutable: it is filled document by document."""
 
     variables: VariableSet
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     uses: VariableUses = field(default_factory=VariableUses)
     names: dict[str, set[str]] = field(default_factory=dict)
-    shown: list[Secret] = field(default_factory=list)
-    hidden: list[Secret] = field(default_factory=list)
+    """The variables that each unit mentions, by the unit's name ("" for plain folders)."""
+
+    shown: list[Secret] = field(default_factory=list)  # the texts from Secrets that are plain text
+    hidden: list[Secret] = field(default_factory=list)  # all other texts from Secrets
 
     def has_variables(self, unit: Unit | None) -> bool:
         """Return whether the manifests of a unit have their variables replaced."""
@@ -86,6 +84,7 @@ class VariableReader:
         stay, since the build has read such a line as a key.
         """
         values = self.variables.find(unit)
+        # In a built text such a line is a key already, so a replacement would change its meaning.
         if is_built or values is None:
             return content
         try:
@@ -119,6 +118,7 @@ class VariableReader:
         self._note_unset(substituted, values, subject if has_identity else replace(subject, resource=None))
         if not has_identity:
             return reject(document, *substituted.document.problems)
+        # A Secret or ConfigMap keeps the keys whose values are known: a resource may use only those.
         if subject.resource is None:
             return _keep_known_data(substituted.document)
         if values.is_partial or (values.labels and values.missing):

@@ -75,22 +75,22 @@ _UNPATCHED: Mapping[FieldPath, SourceLocation] = {}
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Document:
-    """One document: plain JSON values. `lines` has the line of each field, from 1; `problems` are those that leave the
-    document readable. `text` is what it was read from. `patched` are the locations of fields that a patch has set.
-
-    Other facts are kept apart from the value, so that a change of the value does not lose them: `seal` is the text that
-    SOPS encrypted together, from this document and others of its file; b"" for a plain document. `original` is the
-    document in its file, if the value was changed since.
+    """One document: plain JSON values. Other facts are kept apart from the value, so that a change of the value does
+    not lose them.
     """
 
     path: str
     value: Any
-    lines: Lines
-    problems: tuple[Problem, ...] = ()
-    text: bytes = b""
+    lines: Lines  # the line of each field, from 1
+    problems: tuple[Problem, ...] = ()  # those that leave the document readable
+    text: bytes = b""  # what it was read from
     patched: Mapping[FieldPath, SourceLocation] = field(default_factory=lambda: _UNPATCHED)
+    """The locations of fields that a patch has set."""
+
     seal: bytes = b""
-    original: Document | None = None
+    """The text that SOPS encrypted together, from this document and others of its file; b"" for a plain document."""
+
+    original: Document | None = None  # the document in its file, if the value was changed since
 
     def line(self, *path: Step) -> int:
         """Find the line of a field, or of the document if it does not have the field."""
@@ -102,11 +102,12 @@ class Document:
 
 @dataclass(slots=True)
 class FileDocuments:
-    """The content of one file. `unparsed` are the texts of the problems, with their first line numbers."""
+    """The content of one file."""
 
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unparsed: list[tuple[int, bytes]] = field(default_factory=list)
+    """The texts of the problems, with their first line numbers."""
 
 
 @dataclass(slots=True)
@@ -187,8 +188,8 @@ def _seal(documents: Sequence[Document]) -> Iterator[Document]:
         seals.append(json.dumps(document.value[ENCRYPTED], sort_keys=True) if is_encrypted(document) else "")
         texts.setdefault(seals[-1], {})[document.text] = None
     joined = {seal: b"".join(parts) for seal, parts in texts.items() if seal}
-    for one, seal in zip(documents, seals, strict=True):
-        yield replace(one, seal=joined[seal]) if seal else one
+    for document, seal in zip(documents, seals, strict=True):
+        yield replace(document, seal=joined[seal]) if seal else document
 
 
 def _explain_unreadable(path: str, error: Unreadable, chunk: bytes) -> Sequence[Problem]:
@@ -476,7 +477,9 @@ def _find_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
     again = [problem for problem in problems if problem.code == "DuplicateKey" and "." not in problem.field]
     if not {"apiVersion", "kind"} <= {problem.field for problem in again}:
         return tuple(problems)
-    second = min((problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda one: one.line)
+    second = min(
+        (problem for problem in again if problem.field in {"apiVersion", "kind"}), key=lambda problem: problem.line
+    )
     message = f"A second manifest starts on line {second.line}, and no --- separates it from the first."
     lost = replace(second, message=message, hint=f"Add a line with --- before line {second.line}.")
     return tuple(

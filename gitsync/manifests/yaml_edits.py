@@ -44,13 +44,11 @@ def edit_documents(content: bytes, edits: Mapping[int, DocumentEdits]) -> bytes:
 
 
 class FilePart(NamedTuple):
-    """A part of a file that is parsed by itself: between lines of three dashes, or a complete JSON text. Its documents
-    have the numbers from `first` on.
-    """
+    """A part of a file that is parsed by itself: between lines of three dashes, or a complete JSON text."""
 
-    start: int
+    start: int  # where it starts in the file, in bytes
     chunk: bytes
-    first: int
+    first: int  # the number of its first document
     documents: Sequence[Document]
 
     @property
@@ -59,7 +57,9 @@ class FilePart(NamedTuple):
 
     def select(self, edits: Mapping[int, DocumentEdits]) -> dict[int, DocumentEdits]:
         """Select the edits of its documents."""
-        return {one: edits[one] for one in range(self.first, self.first + len(self.documents)) if one in edits}
+        return {
+            number: edits[number] for number in range(self.first, self.first + len(self.documents)) if number in edits
+        }
 
 
 class EditableFile:
@@ -146,7 +146,7 @@ class EditableFile:
     ) -> None:
         """Raise EditRefused unless a text has exactly these values, without a new problem."""
         after = self._read(edited)
-        is_proven = is_same([one.value for one in after.documents], list(values))
+        is_proven = is_same([document.value for document in after.documents], list(values))
         if not is_proven or _count_problems(after) > _count_problems(before):
             first = min(edits)
             where = next((edit.path for edit in order_edits(edits[first])), ())
@@ -182,7 +182,7 @@ def _is_json(content: bytes) -> bool:
 
 def _apply(documents: Sequence[Document], edits: Mapping[int, DocumentEdits]) -> list[Any]:
     """Return the values of documents with their edits, without removed documents."""
-    values = [apply_edits(one.value, edits.get(number, ())) for number, one in enumerate(documents)]
+    values = [apply_edits(document.value, edits.get(number, ())) for number, document in enumerate(documents)]
     return [value for value in values if value is not REMOVED]
 
 

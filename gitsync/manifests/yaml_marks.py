@@ -30,20 +30,18 @@ _PROPERTY = re.compile(r"[&!][^\s,\[\]{}]*")
 
 @dataclass(slots=True, eq=False)
 class TextNode:
-    """A value and its text, from `start` to `end`, without a tag or an anchor. For a collection in block style, this is
-    from its first entry to the last character of its last value. `head` is where its text may start: after the colon or
-    the dash, the tag and the anchor. `text` is that of a scalar, or the name of an alias, and `target` the node of the
-    alias.
+    """A value and its text, without a tag or an anchor. The text of a collection in block style is from its first entry
+    to the last character of its last value.
     """
 
-    style: str
-    head: int
-    start: int
-    end: int
-    text: str = ""
+    style: str  # how it is written: block, flow, alias, or as a scalar
+    head: int  # where its text may start: after the colon or the dash, the tag and the anchor
+    start: int  # where its text starts
+    end: int  # where its text ends
+    text: str = ""  # of a scalar, or the name of an alias
     anchor: str = ""
     tag: str = ""
-    target: TextNode | None = None
+    target: TextNode | None = None  # the node of the alias
     entries: list[TextEntry] = field(default_factory=list)
 
     @property
@@ -54,15 +52,13 @@ class TextNode:
 
 @dataclass(slots=True, eq=False)
 class TextEntry:
-    """A key and its value, or an item of a list: then the key is None. It starts with its key or its dash. `has_sign`:
-    it has a colon or a dash.
-    """
+    """A key and its value, or an item of a list."""
 
-    key: TextNode | None
+    key: TextNode | None  # None for an item of a list
     value: TextNode
-    start: int
-    end: int
-    has_sign: bool
+    start: int  # of its key or its dash
+    end: int  # of its value
+    has_sign: bool  # it has a colon or a dash
 
     @property
     def name(self) -> str | None:
@@ -83,10 +79,10 @@ class TextEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedDocument:
-    """A document of a text. `start` is that of its three dashes, if it has them."""
+    """A document of a text."""
 
     root: TextNode
-    start: int
+    start: int  # of its three dashes, if it has them
 
 
 def mark_documents(text: str) -> Iterator[MarkedDocument]:

@@ -53,12 +53,12 @@ class UnspliceableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """One change. `path` is that of an existing value, except for `add`, which adds a new key to a mapping, or a new
-    item to a list, before the item at this index.
-    """
+    """One change."""
 
     verb: Literal["set", "add", "remove"]
-    path: FieldPath
+    """"add" adds a new key to a mapping, or a new item to a list, before the item at this index."""
+
+    path: FieldPath  # of an existing value, except to add
     value: Any = None
 
     @property
@@ -91,8 +91,8 @@ def change_text(
     return _replace(text, spans, 0, len(text)), left
 
 
-def _touch(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+def _touch(first: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
+    return first[0] <= other[1] and other[0] <= first[1]
 
 
 def _replace(text: str, splices: Iterable[tuple[int, int, str]], start: int, end: int) -> str:

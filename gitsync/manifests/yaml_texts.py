@@ -21,16 +21,14 @@ _LINES = re.compile(r"\n+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLayout:
-    """The style of a file: its line ends, the indentation of one more level and of the items of a list, the quotes of
-    texts that need some, whether it is JSON, and whether its last line has an end.
-    """
+    """The style of a file."""
 
     line_end: str
-    step: int = 2
-    list_step: int = 2
-    quote: str = '"'
-    is_json: bool = False
-    is_ended: bool = True
+    step: int = 2  # the indentation of one more level
+    list_step: int = 2  # the indentation of the items of a list
+    quote: str = '"'  # those of texts that need some
+    is_json: bool = False  # the file is JSON, so all its texts have quotes
+    is_ended: bool = True  # its last line has an end
 
     def write_key(self, key: str, *, in_flow: bool) -> str:
         """Write a key of a mapping."""

@@ -42,27 +42,25 @@ A_PERSON: Final = "a person"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution:
-    """One change in Azure of a drifted, conflicting or missing resource. `doubt` is a sentence on why the author is not
-    known, "" if it is.
-
-    `name` is the name of a person (a UPN), the id of an application or of a policy assignment; "" if Azure does not
-    return one. `label` is the display name of an application, "" if it could not be read. `client` is the program that
-    made the change, such as `Azure Portal`. `at` is RFC 3339 in UTC. `operation` is the permission that was used, as
-    Azure spells it. `correlation_id` is that of the activity log. `commit` is the revision of the run if gitsync itself
-    wrote. `paths` are JSON pointers of the differences that this change made; empty if Azure returns no fields.
-    """
+    """One change in Azure of a drifted, conflicting or missing resource."""
 
     author: AuthorKind = AuthorKind.UNKNOWN
-    name: str = field(default="", repr=False)  # a log may contain the representation, but must not have the name
-    label: str = field(default="", repr=False)
-    client: str = ""
-    at: str = ""
-    operation: str = ""
-    correlation_id: str = ""
-    commit: str = ""
+    name: str = field(default="", repr=False)
+    """A UPN, or the id of an application or policy assignment; "" if Azure has none. A log may contain the
+    representation, but must not have the name.
+    """
+
+    label: str = field(default="", repr=False)  # the display name of an application, "" if it could not be read
+    client: str = ""  # the program that made the change, such as `Azure Portal`
+    at: str = ""  # RFC 3339, UTC
+    operation: str = ""  # the permission that was used, as Azure spells it
+    correlation_id: str = ""  # of the activity log
+    commit: str = ""  # the revision of the run, if gitsync itself wrote
     paths: tuple[str, ...] = ()
-    source: ChangeSource | None = None
-    doubt: str = ""
+    """JSON pointers of the differences that this change made; empty if Azure returns no fields."""
+
+    source: ChangeSource | None = None  # None if the change was not found
+    doubt: str = ""  # a sentence on why the author is not known, "" if it is
 
     def hide_name(self) -> Attribution:
         """Return the change without what is or may be the name of a person, for everything that is kept or published.

@@ -37,22 +37,16 @@ NO_CHECKS: Final = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckFinding:
-    """The finding of one check about one change.
-
-    `code` is Azure's, or gitsync's if Azure returned none; `gitsync explain` describes it. `message` is a sentence:
-    Azure's answer, or why there is none. `advice` is an order: what to change. `contact` names who can change what is
-    not in git. Both can be "". `path` is the JSON pointer of the field of the body, "" for the whole resource.
-    `missing_right` is the action that the identity is not allowed, if that is the reason.
-    """
+    """The finding of one check about one change."""
 
     check: CheckName
     verdict: CheckVerdict
-    code: str = ""
-    message: str = ""
-    advice: str = ""
-    contact: str = ""
-    path: str = ""
-    missing_right: str = ""
+    code: str = ""  # Azure's, or gitsync's if Azure returned none; `gitsync explain` describes it
+    message: str = ""  # a sentence: Azure's answer, or why there is none
+    advice: str = ""  # an order, what to change; "" if there is none
+    contact: str = ""  # who can change what is not in git, "" if that is not needed
+    path: str = ""  # JSON pointer of the field of the body, "" for the whole resource
+    missing_right: str = ""  # the action that the identity is not allowed, if that is the reason
 
     @property
     def statement(self) -> str:
@@ -79,26 +73,19 @@ class HiddenValue(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """A resource that would be created, updated, replaced or deleted.
-
-    `replaces`: the resource is deleted first and created again; its action is CREATE. `body` is that of the PUT, which
-    may have a `HiddenValue` in it; None for a delete. `live_body` is what Azure has now; None if it has nothing, or if
-    it was not read. `doubt` explains why the ARM id is not known, "" if it is; the id then has `<...>` for the missing
-    parts. `exports_secrets`: the run reads the resource's keys after the write. `purges`: the run first purges the
-    deleted resource that reserves the name.
-    """
+    """A resource that would be created, updated, replaced or deleted."""
 
     key: Key
     action: Action
-    arm_id: str
+    arm_id: str  # with `<...>` for the parts that are not known
     arm_type: str
     api_version: str
-    body: Mapping[str, Any] | None = None
-    live_body: Mapping[str, Any] | None = None
-    doubt: str = ""
-    replaces: bool = False
-    exports_secrets: bool = False
-    purges: bool = False
+    body: Mapping[str, Any] | None = None  # of the PUT, which may have a `HiddenValue` in it; None for a delete
+    live_body: Mapping[str, Any] | None = None  # what Azure has now; None if it has nothing, or if it was not read
+    doubt: str = ""  # why the ARM id is not known, "" if it is
+    replaces: bool = False  # the resource is deleted first and created again; its action is CREATE
+    exports_secrets: bool = False  # the run reads the resource's keys after the write
+    purges: bool = False  # the run first purges the deleted resource that reserves the name
 
     @property
     def deletes(self) -> bool:

@@ -46,18 +46,18 @@ class Hold(StrEnum):
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Condition:
-    """`time` is RFC 3339 in UTC with whole seconds. `advice` has hints that only the failed attempt can give. The
-    message is ASO's or Azure's own. Time, request id and advice may change without the condition changing.
+    """The condition of one resource. A change of the time, the request id or the advice alone is not a change of the
+    condition.
     """
 
     status: ConditionStatus
     severity: Severity = Severity.NONE
     reason: str
-    message: str = ""
-    generation: int = 1
-    time: str = ""
-    request_id: str = ""
-    advice: str = ""
+    message: str = ""  # ASO's or Azure's own
+    generation: int = 1  # of the spec which it is about
+    time: str = ""  # RFC 3339 in UTC, with whole seconds
+    request_id: str = ""  # Azure's, of the failed request
+    advice: str = ""  # hints that only the failed attempt can give
 
     type = "Ready"
 

@@ -20,11 +20,11 @@ REMOVED = Removed.REMOVED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One field of a document and its new value: JSON, or REMOVED to remove a key or an item.
-
-    `path` has its steps from the top of the document (`("spec", "sku", "name")`). A missing parent is added too. An
-    index one past the end of a list adds an item.
-    """
+    """One field of a document and its new value."""
 
     path: tuple[Step, ...]
-    value: Any
+    """Its steps from the top (`("spec", "sku", "name")`); a missing parent is added, and the index past the end adds an
+    item.
+    """
+
+    value: Any  # JSON, or REMOVED to remove a key or an item

@@ -44,14 +44,13 @@ class Address:
 class Owner:
     """The owner of an exported object: a resource and its agent, since two repositories may have the same key.
 
-    Recorded with the object, and printed without the agent if it has the default name. `repository` is host and path of
-    the repository if the agent has no name, "" if it has one or the repository is not known. It is not part of the
-    identity, since a repository may move.
+    Recorded with the object, and printed without the agent if it has the default name.
     """
 
     key: Key
     agent: str = NAMELESS
     repository: str = field(default="", compare=False)
+    """Host and path of the repository, which may move; "" if the agent has a name, or if it is not known."""
 
     @classmethod
     def parse(cls, text: str) -> Owner:
@@ -73,24 +72,25 @@ def is_owned_by(owner: str, key: Key) -> bool:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Leftover:
-    """An export that could not be removed with its resource. `sink` is its word in the settings."""
+    """An export that could not be removed with its resource."""
 
     owner: Owner
     address: Address
-    sink: str
+    sink: str  # its word in the settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """The desired state of one exported object. It replaces the existing data, annotations and labels.
+    """The desired state of one exported object. It replaces the existing data, annotations and labels."""
 
-    `data` of a ConfigMap is not secret, but is kept as `Secret` values, so that the same code writes both. `owner` is
-    the resource that exports it: an existing object with another owner is not written
+    address: Address  # the object that is written
+    owner: Owner
+    """The resource that exports it: an existing object with another owner is not written
     (docs/reference/reconciliation.md#export-ownership).
     """
 
-    address: Address
-    owner: Owner
     data: Mapping[str, Secret]
+    """Not secret in a ConfigMap, but kept as `Secret` values too, so that the same code writes both."""
+
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -18,34 +18,34 @@ FieldType = str | Mapping[str, Any]
 
 
 class Field(TypedDict, total=False):
-    """One field of a type, as the facts state it."""
+    """One member of a type, as the facts state it (docs/reference/catalog.md#fields). Absent members have no effect."""
 
     type: FieldType
-    arm: str
-    mode: str
-    meta: bool
-    required: bool
-    whenEmpty: str
-    default: Any
-    signsIn: bool
-    optionalConfigMapPair: str
-    pattern: str
+    arm: str  # path in the ARM body, by segments; without it the value is never sent
+    mode: str  # what is sent for a reference, a secret, a ConfigMap or an identity map, if that is not the value itself
+    meta: bool  # the owner and the like, which are not part of the body
+    required: bool  # a manifest without it is invalid
+    whenEmpty: str  # what ASO sends for nothing: "null", "empty" for an empty collection, or "kept"
+    default: Any  # stands for an absent value
+    signsIn: bool  # needed to reach the server: sent, but neither compared nor recorded
+    optionalConfigMapPair: str  # two members with the same text here give one value: by itself, or from a ConfigMap
+    pattern: str  # of RE2; it may match anywhere in the text
     minimum: float
     maximum: float
-    minLength: int
+    minLength: int  # in characters, as `maxLength`
     maxLength: int
-    minItems: int
+    minItems: int  # of a list, as `maxItems`
     maxItems: int
     multipleOf: float
 
 
 class TypeFacts(TypedDict, total=False):
-    """A type: its fields by their name in the manifest; for a union, which field each discriminator value selects."""
+    """A type: its members by their name in the manifest; for a union, which member each discriminator value selects."""
 
-    fields: Mapping[str, Field]
-    oneOf: bool
-    discriminator: str
-    values: Mapping[str, str]
+    fields: Mapping[str, Field]  # its members, by their name in the manifest
+    oneOf: bool  # a union: one member has a value
+    discriminator: str  # the member of the body that names which
+    values: Mapping[str, str]  # the member that each value of the discriminator selects
 
 
 class Scope(StrEnum):
@@ -78,7 +78,7 @@ class Kind:
     operations: frozenset[str]  # of Get, Head, Put, Delete
     owner: tuple[str, str] | None  # (group, kind) that an owner must have; None for any or none
     any_owner: bool  # an extension kind: the manifest names group and kind
-    fixed_azure_name: str | None
+    fixed_azure_name: str | None  # the only name that the resource can have, such as `default`; None for a free name
     azure_name: Mapping[str, Any]  # minLength, maxLength, pattern of a free name
     spec: str  # names of types
     status: str

@@ -36,9 +36,9 @@ class Key(NamedTuple):
     """Identity of a resource across revisions: printed as `Kind.group/namespace/name`."""
 
     group: str
-    kind: str
-    namespace: str
-    name: str
+    kind: str  # without the version, which may change
+    namespace: str  # the default if the manifest has none
+    name: str  # of the manifest, not the one in Azure
 
     @classmethod
     def parse(cls, text: str) -> Key:

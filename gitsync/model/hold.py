@@ -8,10 +8,10 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True, order=True)
 class HeldUntil:
-    """`day` is the last day (UTC) of the hold. `reason` is one short line by a person, as untrusted as a manifest."""
+    """A hold with its last day."""
 
-    day: date
-    reason: str
+    day: date  # the last day of the hold, UTC
+    reason: str  # one short line by a person, as untrusted as a manifest
 
     def lasts(self, today: date) -> bool:
         """Return whether the hold still applies on a date (UTC)."""

@@ -21,13 +21,11 @@ _MOST_WRITTEN = 1000  # values of a document whose spelling is kept: a file may 
 
 
 class WrittenValue(NamedTuple):
-    """The spelling of a value in its file, if it differs from JSON (`NO`, `1.30`, `004`). `expression` is the text with
-    variables that was replaced, "" if there is none. `keeps_quotes`: quotes around it make it text.
-    """
+    """The spelling of a value in its file, if it differs from JSON."""
 
-    text: str
-    expression: str = ""
-    keeps_quotes: bool = True
+    text: str  # `NO`, `1.30` or `004`, for example
+    expression: str = ""  # the text with variables that was replaced, "" if there is none
+    keeps_quotes: bool = True  # quotes around it make it text
 
 
 class LineTable:

@@ -20,13 +20,11 @@ class Absence:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Live:
-    """A resource as it was read: the body of its GET, and the ETag if the provider returned one. `bytes_read` is the
-    size of the response, 0 if it is not known.
-    """
+    """A resource as it was read."""
 
-    body: Mapping[str, Any]
-    etag: str | None = None
-    bytes_read: int = field(default=0, compare=False)
+    body: Mapping[str, Any]  # of its GET
+    etag: str | None = None  # None if the provider returned none
+    bytes_read: int = field(default=0, compare=False)  # the size of the response, 0 if it is not known
 
     @property
     def provisioning_state(self) -> str | None:

@@ -22,34 +22,31 @@ _TITLE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}(\.[a-z0-9][-.a-z0-9]{0,252})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encrypted:
-    """A Secret or a ConfigMap that is encrypted with SOPS, as written in its file.
-
-    `text` is the unit of encryption: all documents of the file that share the member `sops`. `name` is the kind, the
-    namespace and the name of the object in the file, "" for none; variables and kustomize may change them. `values` are
-    those of the object by key, still encrypted.
-    """
+    """A Secret or a ConfigMap that is encrypted with SOPS, as written in its file."""
 
     source: SourceLocation
-    text: bytes
+    text: bytes  # the unit of encryption: all documents of the file that share the member `sops`
     name: tuple[str, str, str]
-    values: Mapping[str, str] = field(default_factory=dict, compare=False)  # `text` contains them
+    """Kind, namespace and name of the object in the file, "" for none; variables and kustomize may change them."""
+
+    values: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Those of the object by key, still encrypted; `text` contains them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredObject:
-    """A Secret or a ConfigMap that a manifest declares. `owner` is the text of the resource that exported it, which the
-    sink `sops` writes into its encrypted manifests; "" for an object that a person owns.
-    """
+    """A Secret or a ConfigMap that a manifest declares."""
 
     source: SourceLocation
     owner: str = ""
+    """The text of the resource that exported it, as the sink `sops` writes it; "" for an object that a person owns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapVersion:
-    """A ConfigMap that the source declares in a file. `home` is the folder of its cluster."""
+    """A ConfigMap that the source declares in a file."""
 
-    home: str
+    home: str  # the folder of its cluster
     data: Mapping[str, str]
     path: str = ""
 
@@ -58,82 +55,80 @@ class ConfigMapVersion:
 class UnreadDocument:
     """A document that did not become a resource: of a kind that is not for gitsync, or rejected with a problem.
 
-    Texts are as written, "" if the document has none; a file or document that does not parse has none. `is_rejected`:
-    it has a problem, so it may have been meant as an ASO resource. `form` names its form if it has no kind but was
-    recognized. `unit` is the name of its unit, "" for the folder of its file. `is_followed`: it is the object of a
-    controller, and the unit that it declares was read.
+    Texts are as written, "" if the document has none; a file or document that does not parse has none.
     """
 
     source: SourceLocation
     api_version: str = ""
     kind: str = ""
     name: str = ""
-    azure_name: str = ""
-    is_rejected: bool = False
-    form: str = ""
-    unit: str = ""
-    is_followed: bool = False
+    azure_name: str = ""  # of the spec
+    is_rejected: bool = False  # it has a problem, so it may have been meant as an ASO resource
+    form: str = ""  # its form, if it has no kind but was recognized
+    unit: str = ""  # the name of its unit, "" for the folder of its file
+    is_followed: bool = False  # it is the object of a controller, and the unit that it declares was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownId:
-    """The ARM id of a resource that no manifest of the source declares, as a record has it.
-
-    `place` is where the record is, for messages. `doubt` is a sentence on why the id is not used; "" if it is.
-    """
+    """The ARM id of a resource that no manifest of the source declares, as a record has it."""
 
     arm_id: str
-    place: str
-    doubt: str = ""
+    place: str  # where the record is, for messages
+    doubt: str = ""  # a sentence on why the id is not used, "" if it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
-    """Everything that was read. ConfigMaps and Secrets are by (namespace, name), each a mapping of its keys;
-    `namespaces` has the annotations of Namespace manifests by name. Encrypted objects are in `encrypted` only;
-    `declared` has all objects, encrypted or not.
-
-    `problems` are those without a resource, in the order of the files; a resource that was read has its own. `unread`
-    are the documents that are not for gitsync and the rejected ones, in the order of the files. `elsewhere` are the
-    resources of namespaces outside the run. `known` are the ids of resources that other sources declare.
-    `read_left_out` reads the files that the kustomizations of their folders do not name, and `left_out` has the
-    locations of resources in them, by key without namespace. `rejected` has the locations of unusable documents, by the
-    same keys, as far as their texts show them.
-
-    `variables` are those that the documents of each unit mention, by the unit's name ("" for plain folders). `shown`
-    are the texts from Secrets that are part of ids and names, and so are plain text; `hidden` are the others.
-    `ambiguous` are the ConfigMaps and Secrets that are declared again with other values; `versions` has all
-    declarations of each ConfigMap.
-    """
+    """Everything that was read. ConfigMaps and Secrets are by (namespace, name), each a mapping of its keys."""
 
     resources: tuple[Resource, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
-    secrets: Mapping[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)
+    secrets: Mapping[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)  # without the encrypted ones
     encrypted: Mapping[Address, Encrypted] = field(default_factory=dict)
+    """The objects that are encrypted with SOPS, which no other mapping has the values of."""
+
     declared: Mapping[Address, DeclaredObject] = field(default_factory=dict)
+    """All Secrets and ConfigMaps, encrypted or not."""
+
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The annotations of Namespace manifests, by name."""
+
     problems: tuple[Problem, ...] = ()
+    """Those without a resource, in the order of the files; a resource that was read has its own."""
+
     unread: tuple[UnreadDocument, ...] = ()
-    elsewhere: tuple[Resource, ...] = ()
+    """The documents that are not for gitsync and the rejected ones, in the order of the files."""
+
+    elsewhere: tuple[Resource, ...] = ()  # the resources of namespaces outside the run
     variables: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    shown: tuple[Secret, ...] = ()
-    hidden: tuple[Secret, ...] = ()
-    ambiguous: frozenset[Address] = frozenset()
+    """Those that the documents of each unit mention, by the unit's name ("" for plain folders)."""
+
+    shown: tuple[Secret, ...] = ()  # the texts from Secrets that are part of ids and names, and so are plain text
+    hidden: tuple[Secret, ...] = ()  # all other texts from Secrets
+    ambiguous: frozenset[Address] = frozenset()  # the ConfigMaps and Secrets that are declared again with other values
     versions: Mapping[Address, tuple[ConfigMapVersion, ...]] = field(default_factory=dict)
-    known: Mapping[Key, KnownId] = field(default_factory=dict)
+    """All declarations of each ConfigMap."""
+
+    known: Mapping[Key, KnownId] = field(default_factory=dict)  # the ids of resources that other sources declare
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
+    """Reads the files that the kustomizations of their folders do not name."""
+
     left_out: Mapping[Key, SourceLocation] = field(default_factory=dict)
+    """The locations of resources in such files, by key without namespace."""
+
     rejected: Mapping[Key, SourceLocation] = field(default_factory=dict)
+    """The locations of unusable documents, by key without namespace, as far as their texts show them."""
 
     @property
     def known_ids(self) -> dict[Key, str]:
         """The ids in `known` that are used."""
-        return {key: one.arm_id for key, one in self.known.items() if not one.doubt}
+        return {key: known_id.arm_id for key, known_id in self.known.items() if not known_id.doubt}
 
     @property
     def passed_over(self) -> int:
         """How many documents are not for gitsync."""
-        return sum(not (one.is_rejected or one.is_followed) for one in self.unread)
+        return sum(not (document.is_rejected or document.is_followed) for document in self.unread)
 
 
 NO_MANIFESTS: Final = Manifests()
@@ -141,37 +136,35 @@ NO_MANIFESTS: Final = Manifests()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The documents of a source that were read, followed or skipped, which every report counts.
+    """The documents of a source that were read, followed or skipped, which every report counts."""
 
-    `files` and `resources` count what was read, `unread` are the documents that did not become a resource, and
-    `ignored` the paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot.
-    `skipped` are the paths of kustomizations that were not built, since their files have nothing for gitsync. `notes`
-    are problems of what gitsync does not use. `unnamed` has the number of ASO objects in each file that no
-    kustomization of its folder names; a sync does not fill it.
-    """
-
-    files: int = 0
-    resources: int = 0
-    unread: tuple[UnreadDocument, ...] = ()
+    files: int = 0  # the number of files that were read
+    resources: int = 0  # the number of resources that were read
+    unread: tuple[UnreadDocument, ...] = ()  # the documents that did not become a resource
     ignored: tuple[str, ...] = ()
+    """The paths of manifest files that were left out, by .gitsyncignore or because their name begins with a dot."""
+
     skipped: tuple[str, ...] = ()
-    notes: tuple[Problem, ...] = ()
+    """The paths of kustomizations that were not built, since their files have nothing for gitsync."""
+
+    notes: tuple[Problem, ...] = ()  # problems of what gitsync does not use
     unnamed: Mapping[str, int] = field(default_factory=dict)
+    """The number of ASO objects in each file that no kustomization of its folder names; a sync does not fill it."""
 
     @property
     def passed_over(self) -> Mapping[str, int]:
         """The number of documents that are not for gitsync, by kind: the most frequent first, then by name."""
-        return _count_kinds(one for one in self.unread if not (one.is_rejected or one.is_followed))
+        return _count_kinds(document for document in self.unread if not (document.is_rejected or document.is_followed))
 
     @property
     def followed(self) -> Mapping[str, int]:
         """The number of controller objects whose units were read, by kind, in the same order."""
-        return _count_kinds(one for one in self.unread if one.is_followed)
+        return _count_kinds(document for document in self.unread if document.is_followed)
 
     @property
     def rejected(self) -> int:
         """The number of documents that were meant for gitsync and could not be read; `problems` has the reasons."""
-        return sum(one.is_rejected for one in self.unread)
+        return sum(document.is_rejected for document in self.unread)
 
 
 def _count_kinds(documents: Iterable[UnreadDocument]) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
@@ -18,35 +19,28 @@ from gitsync.model.verdict import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastCommit:
-    """The last commit that changed a manifest before it was removed from git.
-
-    Author and subject are text from git: short, without e-mail addresses, and as untrusted as a manifest. `doubt`
-    explains why the commit is not known; the other fields are then "".
-    """
+    """The last commit that changed a manifest before it was removed from git. Its texts are untrusted."""
 
     commit: str = ""
-    author: str = ""
-    subject: str = ""
-    doubt: str = ""
+    author: str = ""  # short, without an e-mail address
+    subject: str = ""  # short, as git has it
+    doubt: str = ""  # why the commit is not known; all else is then ""
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Apply:
-    """A resource that git declares. `depends_on` are the applies that come first.
-
-    `held` is the condition of a resource that is not applied, whatever its manifest; its record does not change.
-    `moved_from` is the manifest that had the record before, if it moved to this one. `renamed` is the resource that is
-    deleted for this one, if it was only renamed. `hold` keeps the resource as it is in Azure; it is in this manifest,
-    or in another manifest of the same resource.
-    """
+    """A resource that git declares."""
 
     prepared: Prepared
-    record: Record | None = None
-    depends_on: tuple[Key, ...] = ()
-    held: Condition | None = None
-    moved_from: Key | None = None
-    renamed: Key | None = None
+    record: Record | None = None  # None if no run has recorded it
+    depends_on: tuple[Key, ...] = ()  # the applies that come first
+    skipped_because: Condition | None = None
+    """The condition of a resource that is not applied, whatever its manifest; its record does not change."""
+
+    moved_from: Key | None = None  # the manifest that had the record before, if it moved to this one
+    renamed: Key | None = None  # the resource that is deleted for this one, if it was only renamed
     hold: HeldUntil | None = None
+    """Keeps the resource as it is in Azure; it is in this manifest, or in another manifest of the same resource."""
 
     @property
     def key(self) -> Key:
@@ -55,30 +49,23 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prune:
-    """A resource that was removed from git: deleted from Azure, or only forgotten if it `detaches`.
-
-    `depends_on` are the prunes that go first: its dependents. `held` explains why it is not deleted, "" if it may be.
-    `within` is the group or parent whose delete includes this resource; `carries` are the records that the delete of a
-    group includes. `reason` is a sentence on how it was removed from git. `last_commit` is the last commit with its
-    manifest; None if the source has no history. `last_source` is the location of its last manifest: line 0 if only the
-    file is known, None if that is not known either. `renamed` is the resource that is created for this one, if it was
-    only renamed. `replaces`: it is created again in the same run. `hold` is that of its last manifest, if it still
-    applies; it is also the reason in `held`. Without `can_delete`, Azure deletes it only with its parent.
-    """
+    """A resource that was removed from git: deleted from Azure, or only forgotten."""
 
     record: Record
-    detaches: bool = False
-    depends_on: tuple[Key, ...] = ()
-    held: str = ""
-    within: Key | None = None
-    carries: tuple[Record, ...] = ()
-    reason: str = ""
-    last_commit: LastCommit | None = None
+    detaches: bool = False  # it is only forgotten
+    depends_on: tuple[Key, ...] = ()  # the prunes that go first: its dependents
+    kept_because: str = ""  # why it is not deleted, "" if it may be; only `planning.delete_guards` decides that
+    within: Key | None = None  # the group or parent whose delete includes this resource
+    carries: tuple[Record, ...] = ()  # the records that the delete of a group includes
+    reason: str = ""  # a sentence on how it was removed from git
+    last_commit: LastCommit | None = None  # the last commit with its manifest; None if the source has no history
     last_source: SourceLocation | None = None
-    renamed: Key | None = None
-    replaces: bool = False
-    hold: HeldUntil | None = None
-    can_delete: bool = True
+    """The location of its last manifest: line 0 if only the file is known, None if that is not known either."""
+
+    renamed: Key | None = None  # the resource that is created for this one, if it was only renamed
+    replaces: bool = False  # it is created again in the same run
+    hold: HeldUntil | None = None  # of its last manifest, if it still applies; it is also the reason
+    can_delete: bool = True  # without it, Azure deletes the resource only with its parent
 
     @property
     def key(self) -> Key:
@@ -89,82 +76,78 @@ Node = Apply | Prune
 """One resource of a run's graph."""
 
 
+class UnreadableFile(NamedTuple):
+    """A file that cannot be read any more; the problem may be that of a link or of a submodule above it."""
+
+    path: str
+    problem: Problem
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """How a resource was removed from git: policy, hold, file and line, units and commit of its last manifest, the kind
-    of the object that declared its last unit, the last `revision` with it, and a sentence for people. Values that
-    history does not have are None, "" or 0.
+    """How a resource was removed from git, by its last manifest. What history does not have is None, "" or 0."""
 
-    `held` explains why it must not be deleted, "" if it may be. `moved` does the same if a file that is not read may
-    declare it now. `is_released`: a person has confirmed by name that it is not declared elsewhere, which overrides
-    `moved`.
-    """
-
-    policy: Policy | None = None
-    hold: HeldUntil | None = None
+    policy: Policy | None = None  # of its last manifest
+    hold: HeldUntil | None = None  # of its last manifest, if it still applies
     path: str = ""
     line: int = 0
-    units: tuple[str, ...] = ()
-    declared_by: str = ""
-    revision: str = ""
-    reason: str = "Removed from git."
-    held: str = ""
-    moved: str = ""
-    is_released: bool = False
-    last_commit: LastCommit | None = None
+    units: tuple[str, ...] = ()  # the names of the units that rendered its last manifest
+    declared_by: str = ""  # the kind of the object that declared its last unit
+    revision: str = ""  # the last one with its manifest
+    reason: str = "Removed from git."  # a sentence for people
+    unreadable: UnreadableFile | None = None  # the file that declared it, if that cannot be read now
+    unknown_finalizer: str = ""
+    """The finalizer that decides whether an object that is gone deletes its resources, if history does not show whether
+    the object had it.
+    """
+
+    is_released: bool = False  # a person has confirmed by name that it is not declared elsewhere
+    last_commit: LastCommit | None = None  # the last commit with its manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestOfSource:
-    """The content of a source in addition to the manifests of a run. `others` are manifests outside the run (or all of
-    them), `unread` the documents that did not become a resource, `elsewhere` the resources of other namespaces. A
-    resource that any of them may declare is not deleted.
+    """The content of a source in addition to the manifests of a run. A resource that any of it may declare is not
+    deleted.
     """
 
-    others: tuple[Prepared, ...] = ()
-    unread: tuple[UnreadDocument, ...] = ()
-    elsewhere: tuple[Resource, ...] = ()
+    others: tuple[Prepared, ...] = ()  # manifests outside the run, or all of them
+    unread: tuple[UnreadDocument, ...] = ()  # the documents that did not become a resource
+    elsewhere: tuple[Resource, ...] = ()  # the resources of other namespaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`complete` is False if a document does not parse or is invalid: then --strict refuses the run."""
+    """What a run does, in two mappings: the resources that git declares, and those that were removed from it."""
 
     applies: Mapping[Key, Apply]
     prunes: Mapping[Key, Prune]
-    problems: tuple[Problem, ...] = ()
-    complete: bool = True
+    problems: tuple[Problem, ...] = ()  # those that no resource has
+    complete: bool = True  # False if a document does not parse or is invalid: then --strict refuses the run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """One resource of a reviewed plan. Digests are "" if there is nothing to digest.
-
-    `desired` is the digest of the request (id, api-version and body), `live` that of the live state. `secrets`: the
-    body has some, so `desired` depends on the digest key. `later` are the parts of the request that are known only in
-    the run, which `desired` leaves out: JSON pointers into the body, or "id".
-    """
+    """One resource of a reviewed plan. Digests are "" if there is nothing to digest."""
 
     action: Action
-    desired: str = ""
-    live: str = ""
-    etag: str | None = None
-    secrets: bool = False
+    desired: str = ""  # the digest of the request (id, api-version and body)
+    live: str = ""  # the digest of the live state
+    etag: str | None = None  # of the live state, None if there is none
+    secrets: bool = False  # the body has some, so `desired` depends on the digest key
     later: tuple[str, ...] = ()
+    """The parts of the request that are not known before the run, which `desired` leaves out: JSON pointers into the
+    body, or "id".
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """A reviewed plan: what a sync may do, and the input that the plan was made from.
+    """A reviewed plan: what a sync may do, and the input that the plan was made from."""
 
-    `repository` and `revision` name the source of the plan with texts that are the same on every machine. `digest_key`
-    names the key of the digests of secrets, "" for none. `seal` reveals any later change of the plan
-    (git/state/plan_seal); "" in the files of older versions.
-    """
-
-    repository: str
-    revision: str
-    prune: bool
-    digest_key: str
+    repository: str  # names the source of the plan with a text that is the same on every machine
+    revision: str  # of the source, the same on every machine too
+    prune: bool  # a sync deletes what was removed from git
+    digest_key: str  # names the key of the digests of secrets, "" for none
     nodes: Mapping[Key, Reviewed]
-    seal: str = ""
+    seal: str = ""  # reveals any later change of the plan (git/state/plan_seal); "" in the files of older versions

@@ -29,29 +29,29 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong with the input.
+    """One thing that is wrong with the input."""
 
-    `code` is stable and meant for machines (PascalCase); `field` is a path such as `spec.a.b[0]`, or "". `unit` is the
-    name of the unit, "" for the folder of the file. `parts` are the folders with files of a unit that is not built.
-    `rendered_by` are the names of the units that rendered the manifest; empty for a document of the file.
-
-    `invalidates`: an error makes its manifest invalid, so nothing is sent. Without it, a run fails the resource only at
-    the stage that the problem is about. `is_unread`: a document with an ASO group was not read, such as a template.
-    That is a warning in a run, and an error in `validate` and in a run with --strict.
-    """
-
-    code: str
+    code: str  # stable, in PascalCase, and meant for machines
     message: str
     hint: str = ""
     level: Level = Level.ERROR
     path: str = ""
-    line: int = 0
-    field: str = ""
+    line: int = 0  # 0 if it is not known
+    field: str = ""  # a path such as `spec.a.b[0]`, or ""
     invalidates: bool = True
-    unit: str = ""
-    parts: tuple[str, ...] = ()
+    """It makes its manifest invalid, so nothing is sent; if not, a run fails the resource only at the stage that the
+    problem is about.
+    """
+
+    unit: str = ""  # the name of the unit, "" for the folder of the file
+    parts: tuple[str, ...] = ()  # the folders with files of a unit that is not built
     rendered_by: tuple[str, ...] = ()
+    """The names of the units that rendered the manifest; empty for a document of the file."""
+
     is_unread: bool = False
+    """A document with an ASO group was not read, such as a template: a warning in a run, and an error in `validate` and
+    with --strict.
+    """
 
     @property
     def is_error(self) -> bool:

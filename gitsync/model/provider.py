@@ -30,17 +30,12 @@ IN_USE = "GroupInUse"
 
 
 class Kept(NamedTuple):
-    """What a record keeps for the provider of a resource, so that a later run finds it without its manifest.
+    """What a record keeps for the provider of a resource, so that a later run finds it without its manifest."""
 
-    `given_id` is the id that the provider generated, such as the object id of a group. `administrator` is the login
-    that manages it, and `password_from` the Secret and key of its password; None if a token is used. `alias` is the
-    name of a user in its server, "" if it is that of its id.
-    """
-
-    given_id: str = ""
-    administrator: str = ""
-    password_from: tuple[str, str] | None = None
-    alias: str = ""
+    given_id: str = ""  # the id that the provider generated, such as the object id of a group
+    administrator: str = ""  # the login that manages it
+    password_from: tuple[str, str] | None = None  # the Secret and key of that login's password; None if a token is used
+    alias: str = ""  # the name of a user in its server, "" if it is that of its id
 
 
 NOTHING_KEPT = Kept()
@@ -48,25 +43,19 @@ NOTHING_KEPT = Kept()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvidedResource:
-    """A resource of another provider than ARM, as in its manifest or, for a prune, in its record.
-
-    `arm_id` is the id that a run uses for it, below that of its owner `owner_id` ("" without one). `name` is its own,
-    such as that of a user. `spec` is that of the manifest, empty for a prune. `body` is the desired state, with
-    `Secret` values; None for a prune. `applied` is what gitsync last sent, with digests in place of secrets; None if it
-    sent nothing. `administrator_password` is the one that `kept` names, for a prune; None if a token is used.
-    `is_expected`: an earlier run may have created it, but did not see the response. `sets_password`: the password in
-    `body` is not the one that was last set, as far as is known.
-    """
+    """A resource of another provider than ARM, as in its manifest or, for a prune, in its record."""
 
     key: Key
     gvk: GVK
-    arm_id: str
-    name: str
-    owner_id: str = ""
-    spec: Mapping[str, Any] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
+    arm_id: str  # the id that a run uses for it, below that of its owner
+    name: str  # its own, such as that of a user
+    owner_id: str = ""  # "" without an owner
+    spec: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, empty for a prune
+    body: Mapping[str, Any] | None = None  # the desired state, with `Secret` values; None for a prune
     applied: Mapping[str, Any] | None = None
+    """What gitsync last sent, with digests in place of secrets; None if it sent nothing."""
+
     kept: Kept = NOTHING_KEPT
-    administrator_password: Secret | None = None
-    is_expected: bool = False
-    sets_password: bool = False
+    administrator_password: Secret | None = None  # the one that `kept` names, for a prune; None if a token is used
+    is_expected: bool = False  # an earlier run may have created it, but did not see the response
+    sets_password: bool = False  # the password in `body` is not the one that was last set, as far as is known

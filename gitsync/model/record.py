@@ -76,49 +76,36 @@ class PendingOperation:
 
 @dataclass(frozen=True, slots=True)
 class FailedWrite:
-    """Writes that Azure refused, or whose operations failed, without a later success.
+    """Writes that Azure refused, or whose operations failed, without a later success. The condition has the cause."""
 
-    `kind` is that of the first of them. `generation` of the spec has failed since `since` (RFC 3339, UTC). `paths` are
-    JSON pointers of the intended changes, which Azure may have made in part. The cause is in the condition. `keeps`:
-    Azure accepted the write but kept a value that git no longer has, even after a second write. It is not sent again
-    before git or Azure changes.
-    """
-
-    kind: str  # "create" or "update"
-    since: str
-    generation: int
-    paths: tuple[str, ...] = ()
+    kind: str  # "create" or "update": that of the first of them
+    since: str  # RFC 3339, UTC
+    generation: int  # of the spec which has failed since then
+    paths: tuple[str, ...] = ()  # JSON pointers of the intended changes, which Azure may have made in part
     keeps: bool = False
+    """Azure accepted the write but kept a value that git no longer has, even after a second write, which is not sent
+    again before git or Azure changes.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteStreak:
-    """Writes in a row that reverted a change in Azure, with no change in git between them.
-
-    `count` is their number, `at` the time of the last (RFC 3339, UTC). `paths` are JSON pointers of the fields that
-    changed each time, "" for the resource itself. `held` is set while the resource is paused: a digest of the
-    differences at that time.
-    """
+    """Writes in a row that reverted a change in Azure, with no change in git between them."""
 
     count: int
-    paths: tuple[str, ...]
-    at: str
-    held: str = ""
+    paths: tuple[str, ...]  # JSON pointers of the fields that changed each time, "" for the resource itself
+    at: str  # the time of the last, RFC 3339, UTC
+    held: str = ""  # set while the resource is paused: a digest of the differences at that time
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class LastWrite:
-    """gitsync's last write of a resource, with the ids that Azure's logs have for it.
+    """gitsync's last write of a resource, with the ids that Azure's logs have for it."""
 
-    `correlation_id` is the id that was sent, `returned_id` the one that Azure returned, "" if it returned none or the
-    same; older records repeat it. `at` is when it was sent (RFC 3339, UTC), `revision` the commit of the run, "" for a
-    folder.
-    """
-
-    correlation_id: str
-    returned_id: str = ""
-    at: str
-    revision: str = ""
+    correlation_id: str  # the one that was sent
+    returned_id: str = ""  # the one that Azure returned, "" if it returned none or the same; older records repeat it
+    at: str  # when it was sent, RFC 3339, UTC
+    revision: str = ""  # the commit of the run, "" for a folder
 
 
 class Durations(NamedTuple):
@@ -134,86 +121,103 @@ _NOT_MEASURED = Durations()
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedManifest:
+    """The manifest of a resource, as a later prune needs it. It stays when the manifest is removed."""
+
+    api_version: str  # of the manifest, with its group
+    policy: Policy = Policy.MANAGE
+    owner: Key | None = None  # None for kinds without one
+    depends_on: tuple[Key, ...] = ()  # orders a later prune
+    unit: str = ""  # its folder, or the file if that was read alone (manifests/units); "" in older records
+    path: str = ""  # its file; "" in older records
+    declared_by: str = ""  # the kind of the controller object that declares the unit; "" for none
+    last_revision: str = ""
+    """The last that declares a resource which was removed from git; "" before, and if it is not known."""
+
+    hold: HeldUntil | None = None  # None if it has none
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedSpec:
+    """The spec of a resource, and what was last sent and returned for it. The bodies contain no secrets."""
+
+    generation: int = 1  # counts the changes of the spec
+    digest: str = ""  # of that generation
+    reconciled_generation: int = 0  # the last one that was sent or found in Azure; 0 for none
+    applied: Mapping[str, Any] | None = None  # the body that was last sent
+    baseline: Mapping[str, Any] | None = None
+    """The values of the desired fields that Azure last returned when the resource was written or in sync."""
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedWrites:
+    """The writes of a resource, over all runs."""
+
+    count: int = 0  # the runs that wrote it
+    operation: PendingOperation | None = None  # the one that an earlier run left unfinished
+    failure: FailedWrite | None = None  # set if the last write failed
+    streak: WriteStreak | None = None  # the latest of them whose change was reverted each time; None: none yet
+    last: LastWrite | None = None
+    """The last that was or may have been accepted; None before the first, and in older records."""
+
+    durations: Durations = _NOT_MEASURED
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class RecordedAccess:
+    """The credential that a resource was last reconciled with."""
+
+    credential: str = ""  # the name of its Secret; "" for the global credential
+    subscription: str = ""  # of the Secret; "" in older records, and for the global credential
+    operator: str = ""  # ASO's annotation: the agent too, but not in older records
+
+
+NEVER_WRITTEN = RecordedWrites()
+UNKNOWN_SPEC = RecordedSpec()
+GLOBAL_ACCESS = RecordedAccess()
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Record:
-    """The state of one resource.
-
-    `applied` is the body that was last sent. `baseline` has the values of the desired fields that Azure last returned
-    when the resource was written or in sync. Neither contains secrets. `depends_on` orders a later prune. `generation`
-    counts changes of the spec, whose digest is `spec_digest`; `reconciled_generation` is the last one that was sent or
-    found in Azure, 0 for none. `writes` counts the runs that wrote it; `streak` the latest of them whose change was
-    reverted each time (None: none yet). `failure` is set if the last write failed. `last_write` is the last write that
-    was or may have been accepted; None before the first, and in older records. `durations` are those of its writes.
-
-    `agent` is the agent that keeps the record; `operator`, ASO's annotation, names it too, but not in older records.
-    `credential` is the name of the Secret that it was last reconciled with; "" for the global credential.
-    `subscription` is that of the Secret; "" in older records, and for the global credential. `exports` are the Secrets
-    and ConfigMaps that it owns, sorted. `unit` is the folder of the manifest, or the file if that was read alone
-    (manifests/units), and `path` its file; "" in older records. `declared_by` is the kind of the controller object that
-    declares the unit; "" for none. `last_revision` is the last that declares a resource which was removed from git; ""
-    before, and if it is not known. `hold` is that of the manifest, and stays when the manifest is removed. `kept` is
-    what another provider than ARM needs to find the resource. `trust` is not kept: it is found when the record is read.
-    """
+    """The state of one resource."""
 
     key: Key
-    manifest_api_version: str
     arm_id: str
     arm_api_version: str
     claim: Claim = Claim.NONE
-    policy: Policy = Policy.MANAGE
-    generation: int = 1
-    reconciled_generation: int = 0
-    spec_digest: str = ""
-    applied: Mapping[str, Any] | None = None
-    baseline: Mapping[str, Any] | None = None
-    operation: PendingOperation | None = None
-    writes: int = 0
-    failure: FailedWrite | None = None
-    streak: WriteStreak | None = None
-    last_write: LastWrite | None = None
-    durations: Durations = _NOT_MEASURED
-    owner: Key | None = None
-    depends_on: tuple[Key, ...] = ()
-    agent: str = ""
-    operator: str = ""
-    credential: str = ""
-    subscription: str = ""
-    exports: tuple[Address, ...] = ()
-    unit: str = ""
-    path: str = ""
-    declared_by: str = ""
-    last_revision: str = ""
-    hold: HeldUntil | None = None
-    kept: Kept = NOTHING_KEPT
-    condition: Condition | None = None
-    trust: Trust = field(default=Trust.UNCHECKED, compare=False)
+    agent: str = ""  # that keeps the record
+    manifest: RecordedManifest
+    spec: RecordedSpec = UNKNOWN_SPEC
+    writes: RecordedWrites = NEVER_WRITTEN
+    access: RecordedAccess = GLOBAL_ACCESS
+    exports: tuple[Address, ...] = ()  # the Secrets and ConfigMaps that it owns, sorted
+    kept: Kept = NOTHING_KEPT  # what another provider than ARM needs to find the resource
+    condition: Condition | None = None  # None before the first
+    trust: Trust = field(default=Trust.UNCHECKED, compare=False)  # not kept: found when the record is read
 
     @property
     def is_replacing(self) -> bool:
         """Return whether a run has started to delete it and create it again."""
-        return self.operation is not None and self.operation.kind == REPLACING
+        return self.writes.operation is not None and self.writes.operation.kind == REPLACING
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The recorded state: records by key, their revision (None if nothing is recorded), and the ConfigMaps that
-    resources exported.
-
-    `leftovers` are exports that could not be removed. `revisions` are those of the agents, if several have records;
-    `revision` is then that of the last run. `notified` is the state in an agent's last notification, in words; without
-    one, the agent has reported success or nothing. `identity` is that of the status, which its seals name; "" before
-    the first seal, and in older ones. `strays` are branches among those of workers that were not read, each with the
-    reason. `is_former` is true if an earlier version wrote it, in YAML.
-    """
+    """The recorded state."""
 
     records: Mapping[Key, Record]
-    revision: str | None = None
-    config_maps: Mapping[Address, Export] = field(default_factory=dict)
-    revisions: Mapping[str, str] = field(default_factory=dict)
-    leftovers: frozenset[Leftover] = frozenset()
+    revision: str | None = None  # None if nothing is recorded; that of the last run, if several agents have records
+    config_maps: Mapping[Address, Export] = field(default_factory=dict)  # those that resources exported
+    revisions: Mapping[str, str] = field(default_factory=dict)  # those of the agents, if several have records
+    leftovers: frozenset[Leftover] = frozenset()  # exports that could not be removed
     notified: Mapping[str, str] = field(default_factory=dict)
-    identity: str = ""
+    """The state in an agent's last notification, in words; without one, the agent has reported success or nothing."""
+
+    identity: str = ""  # of the status, which its seals name; "" before the first seal, and in older ones
     strays: Mapping[str, str] = field(default_factory=dict, compare=False)
-    is_former: bool = False
+    """Branches among those of workers that were not read, each with the reason."""
+
+    is_former: bool = False  # an earlier version wrote it, in YAML
 
     @property
     def agents(self) -> frozenset[str]:
@@ -233,32 +237,25 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
-    """The last run that recorded something, by its report; it may have changed nothing. `time` is its end (RFC 3339,
-    UTC), `revision` the commit that it read, None for a folder. `outcomes` counts its resources by outcome;
-    `not_reached` are those that it did not get to. `sent` are the correlation ids of its requests, `arm_ids` its
-    resources. `commit` is the one on the status branch, "" for a folder. `has_changed`: Azure accepted or may have
-    accepted a write, or a resource was detached.
-    """
+    """The last run that recorded something, by its report; it may have changed nothing."""
 
     command: str
     agent: str
-    time: str
-    revision: str | None
+    time: str  # its end, RFC 3339, UTC
+    revision: str | None  # the commit that it read, None for a folder
     exit_code: int
-    outcomes: Mapping[str, int]
-    not_reached: tuple[Key, ...]
-    sent: frozenset[str] = frozenset()
-    arm_ids: frozenset[str] = frozenset()
-    commit: str = ""
-    has_changed: bool = False
+    outcomes: Mapping[str, int]  # the number of its resources by outcome
+    not_reached: tuple[Key, ...]  # the resources that it did not get to
+    sent: frozenset[str] = frozenset()  # the correlation ids of its requests
+    arm_ids: frozenset[str] = frozenset()  # those of its resources
+    commit: str = ""  # the one on the status branch, "" for a folder
+    has_changed: bool = False  # Azure accepted or may have accepted a write, or a resource was detached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """Proof that an agent still runs. `time` is the end of its last successful run, in UTC and whole seconds.
-    `revision` is the commit that it read; None for a folder without a repository.
-    """
+    """Proof that an agent still runs."""
 
     agent: str
-    time: datetime
-    revision: str | None
+    time: datetime  # the end of its last successful run, in UTC and whole seconds
+    revision: str | None  # the commit that it read; None for a folder without a repository

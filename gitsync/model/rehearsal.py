@@ -15,24 +15,22 @@ from gitsync.model.verdict import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsedWrite:
-    """A write as Azure got it. `number` counts from 1; `key` is None if no resource of the run has the id. `method` and
-    `status` are those of the request.
-    """
+    """A write as Azure got it."""
 
-    number: int
+    number: int  # from 1
     arm_id: str
-    method: str
-    status: int
-    key: Key | None = None
+    method: str  # of the request
+    status: int  # the HTTP status of the response
+    key: Key | None = None  # None if no resource of the run has the id
     action: Action = Action.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stub:
-    """A referenced resource without a record, which was created empty. `wanted_by` are sorted."""
+    """A referenced resource without a record, which was created empty."""
 
     arm_id: str
-    wanted_by: tuple[Key, ...]
+    wanted_by: tuple[Key, ...]  # sorted
 
 
 class Blank(StrEnum):
@@ -49,12 +47,12 @@ class Blank(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRehearsed:
-    """Something that was not rehearsed: how many, their names (sorted), and `sentence`, which explains the effect."""
+    """Something that was not rehearsed."""
 
     blank: Blank
-    sentence: str
-    count: int = 0
-    names: tuple[str, ...] = ()
+    sentence: str  # explains the effect
+    count: int = 0  # how many there are, also of those without a name
+    names: tuple[str, ...] = ()  # sorted
 
 
 class GapKind(StrEnum):
@@ -69,30 +67,25 @@ class GapKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """`stops`: the resource, or one that depends on it, cannot be created until somebody acts. `message` names what is
-    missing, in full sentences without the field; `hint` is an order. `field` is one of the manifest, "" for the whole
-    manifest.
-    """
+    """Something that a sync from nothing lacks."""
 
     kind: GapKind
     key: Key
-    message: str
-    hint: str
-    stops: bool
-    source: SourceLocation | None = None
-    field: str = ""
+    message: str  # names what is missing, in full sentences without the field
+    hint: str  # an order
+    stops: bool  # the resource, or one that depends on it, cannot be created until somebody acts
+    source: SourceLocation | None = None  # the location of the field, or of the manifest
+    field: str = ""  # one of the manifest, "" for the whole manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupt:
-    """A run that was killed after its write `number`, and resumed by the next run. `differences` are sentences about
-    what ended differently than in the uninterrupted run. `sent_twice` are ids that were created twice.
-    """
+    """A run that was killed after a write, and resumed by the next run."""
 
-    number: int
+    number: int  # of the write
     arm_id: str
-    differences: tuple[str, ...] = ()
-    sent_twice: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()  # sentences about what ended differently than in the uninterrupted run
+    sent_twice: tuple[str, ...] = ()  # ids that were created twice
 
     @property
     def is_fine(self) -> bool:
@@ -101,23 +94,19 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsal:
-    """`first` is the sync; None if it was refused, for the reason in `refusal`. `second` is the next sync, which must
-    write nothing; None if there was none. `writes` are those of the first, in the order in which Azure got them, and
-    `later_writes` those of the second. `schedule` has the expected durations. `interrupts` are those of --interrupt,
-    `gaps` those of --from-nothing, in the order in which they are solved.
-    """
+    """A sync against the emulator, and the next one."""
 
-    from_nothing: bool
-    first: Report | None
-    second: Report | None = None
-    refusal: str = ""
-    writes: tuple[RehearsedWrite, ...] = ()
-    later_writes: tuple[RehearsedWrite, ...] = ()
-    schedule: Schedule = field(default_factory=Schedule)
+    from_nothing: bool  # in an empty subscription
+    first: Report | None  # the sync; None if it was refused
+    second: Report | None = None  # the next sync, which must write nothing; None if there was none
+    refusal: str = ""  # why the sync was refused, "" if it was not
+    writes: tuple[RehearsedWrite, ...] = ()  # those of the first, in the order in which Azure got them
+    later_writes: tuple[RehearsedWrite, ...] = ()  # those of the second, in the same order
+    schedule: Schedule = field(default_factory=Schedule)  # the expected durations
     stubs: tuple[Stub, ...] = ()
     not_rehearsed: tuple[NotRehearsed, ...] = ()
-    interrupts: tuple[Interrupt, ...] = ()
-    gaps: tuple[Gap, ...] = ()
+    interrupts: tuple[Interrupt, ...] = ()  # those of --interrupt
+    gaps: tuple[Gap, ...] = ()  # those of --from-nothing, in the order in which they are solved
 
     @property
     def is_silent(self) -> bool:
@@ -130,4 +119,8 @@ class Rehearsal:
         if self.first is None or self.first.exit_code is not ExitCode.FINE or not self.is_silent:
             return ExitCode.FAILED
         is_stopped = any(gap.stops for gap in self.gaps)
-        return ExitCode.FAILED if is_stopped or not all(one.is_fine for one in self.interrupts) else ExitCode.FINE
+        return (
+            ExitCode.FAILED
+            if is_stopped or not all(interrupt.is_fine for interrupt in self.interrupts)
+            else ExitCode.FINE
+        )

@@ -24,98 +24,80 @@ BUILT_IN_EMULATOR = "built-in emulator"
 class RunTarget:
     """What a run reads and what it writes to, as every report shows it at its top. Texts for people; "" if a value is
     not known, or has no part in the run.
-
-    `repository` is the URL of the remote without a password, or the folder if there is no remote. `revision` is the
-    commit, and `ref` the branch, tag or commit that was named or is checked out. `subscription` is an id,
-    `subscription_name` its display name in Azure. `other_subscriptions` are those of credential Secrets. `identity` is
-    the identity that signed in.
     """
 
-    repository: str = ""
-    revision: str | None = None
-    ref: str = ""
-    subscription: str = ""
-    subscription_name: str = ""
-    other_subscriptions: tuple[str, ...] = ()
+    repository: str = ""  # the URL of the remote without a password, or the folder if there is no remote
+    revision: str | None = None  # the commit
+    ref: str = ""  # the branch, tag or commit that was named or is checked out
+    subscription: str = ""  # an id
+    subscription_name: str = ""  # its display name in Azure
+    other_subscriptions: tuple[str, ...] = ()  # those of credential Secrets
     endpoint: str = ""
-    identity: str = ""
+    identity: str = ""  # the identity that signed in
     agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """How many requests were sent to ARM, by the bucket that they count against. Polls are counted apart from reads,
-    and checks (`questions`: a POST that changes nothing) apart from writes.
-
-    `throttled` is how many of them Azure answered with 429 and gitsync sent again.
-    """
+    """How many requests were sent to ARM, by the bucket that they count against."""
 
     reads: int = 0
     writes: int = 0
     deletes: int = 0
-    polls: int = 0
-    questions: int = 0
-    throttled: int = 0
+    polls: int = 0  # not among the reads
+    questions: int = 0  # checks, each a POST that changes nothing; not among the writes
+    throttled: int = 0  # how many Azure answered with 429 and gitsync sent again
 
 
 @dataclass(frozen=True, slots=True)
 class RequestUse:
-    """The purpose of the requests, and how much of the limits they used.
-
-    `by_type` has the number of each kind of request (`list`, `get`, …) by ARM type. `hour_shares` has for reads, writes
-    and deletes the used share of Azure's hourly limit, in the bucket where it is the largest. `throttled_seconds` is
-    for how long at least one request had to wait for these limits.
-    """
+    """The purpose of the requests, and how much of the limits they used."""
 
     by_type: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The number of each kind of request (`list`, `get`, …) by ARM type."""
+
     hour_shares: Mapping[str, float] = field(default_factory=dict)
-    throttled_seconds: float = 0.0
+    """For reads, writes and deletes the used share of Azure's hourly limit, in the bucket where it is the largest."""
+
+    throttled_seconds: float = 0.0  # for how long at least one request had to wait for these limits
 
 
 class LimitUse(NamedTuple):
-    """How a run uses one of Azure's limits at the moment. `kind` is "reads", "writes" or "deletes", `taken` counts the
-    requests so far, and `per_second` is Azure's long-term rate. `is_near`: almost nothing of the burst is left.
-    `held_until` is when requests go on after a 429, in the clock's monotonic seconds.
-    """
+    """How a run uses one of Azure's limits at the moment."""
 
-    kind: str
-    taken: int
-    per_second: float
-    is_near: bool
-    held_until: float
+    kind: str  # "reads", "writes" or "deletes"
+    taken: int  # the number of requests so far
+    per_second: float  # Azure's long-term rate
+    is_near: bool  # almost nothing of the burst is left
+    held_until: float  # when requests go on after a 429, in the clock's monotonic seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by location.
-
-    File paths are relative to `root`, a folder in the repository ("" for its top). `base` is set if Azure was not read:
-    the revision whose manifests replace its state. `review` is the content of a plan for review, if requested.
-    `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what its requests
-    were for. `checks` are those in the settings, and `unrepeated` the requests of a plan's checks that the sync does
-    not repeat. `who` decides where names of people may be shown. `schedule` estimates the writes of a plan's sync; it
-    is empty for any other run.
-    """
+    """The report of a run. File paths are relative to its root."""
 
     command: str  # "sync", "plan" or "validate"
-    revision: str | None
-    started: str
-    finished: str
+    revision: str | None  # the commit, None for a folder
+    started: str  # RFC 3339, UTC
+    finished: str  # RFC 3339, UTC
     exit_code: ExitCode
     requests: RequestCounts
-    problems: tuple[Problem, ...]
-    results: tuple[Result, ...]
-    interrupted: bool = False
-    root: str = ""
-    base: str | None = None
-    review: Review | None = None
-    coverage: Coverage = field(default_factory=Coverage)
-    target: RunTarget = field(default_factory=RunTarget)
-    use: RequestUse = field(default_factory=RequestUse)
-    checks: tuple[CheckName, ...] = tuple(CheckName)
+    problems: tuple[Problem, ...]  # sorted by location
+    results: tuple[Result, ...]  # sorted by key
+    interrupted: bool = False  # the run was stopped before its end
+    root: str = ""  # a folder in the repository, "" for its top
+    base: str | None = None  # set if Azure was not read: the revision whose manifests replace its state
+    review: Review | None = None  # the content of a plan for review, if requested
+    coverage: Coverage = field(default_factory=Coverage)  # what was read of the source
+    target: RunTarget = field(default_factory=RunTarget)  # what the run reads and writes to
+    use: RequestUse = field(default_factory=RequestUse)  # what its requests were for
+    checks: tuple[CheckName, ...] = tuple(CheckName)  # those in the settings
     unrepeated: RequestCounts = field(default_factory=RequestCounts)
-    who: Who = Who.AUTO
+    """The requests of a plan's checks that the sync does not repeat."""
+
+    who: Who = Who.AUTO  # decides where names of people may be shown
     schedule: Schedule = field(default_factory=Schedule)
+    """Estimates the writes of a plan's sync; empty for any other run."""
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -54,28 +54,27 @@ class Wrapper:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Resource:
-    """One manifest of an ASO kind.
-
-    `others` are the fields next to its spec that gitsync does not read: those that clusters write, and misplaced ones.
-    `lines` has the line of each field, None if they are not known; `patched` has the locations of fields that a patch
-    in another file has set. `problems` are those of reading it (a duplicate key, an annotation that is not text).
-    `unit` is its unit; None for the folder of its file. `wrapper` is the CAPZ object that contains it; None for a
-    document. `renamed_from` is the name in its file, if a build changed it; "" otherwise.
-    """
+    """One manifest of an ASO kind."""
 
     key: Key
     gvk: GVK
     spec: Mapping[str, Any]
     source: SourceLocation
     others: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The fields next to its spec that gitsync does not read: those that clusters write, and misplaced ones."""
+
     annotations: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     lines: Lines | None = field(default=None, compare=False, repr=False)
+    """The line of each field, None if they are not known."""
+
     patched: Mapping[tuple[Step, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
-    problems: tuple[Problem, ...] = ()
-    unit: Unit | None = None
-    wrapper: Wrapper | None = None
-    renamed_from: str = ""
+    """The locations of fields that a patch in another file has set."""
+
+    problems: tuple[Problem, ...] = ()  # those of reading it: a duplicate key, an annotation that is not text
+    unit: Unit | None = None  # None for the folder of its file
+    wrapper: Wrapper | None = None  # the CAPZ object that contains it; None for a document
+    renamed_from: str = ""  # the name in its file, if a build changed it; "" otherwise
 
     @property
     def rendered_by(self) -> str:
@@ -85,41 +84,39 @@ class Resource:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Prepared:
-    """A resource made ready for ARM.
-
-    `template` is None if no request can be built (an owner or a reference is missing, the kind is unknown); `arm_id` is
-    None if the id is not known either. `owner` is None for kinds without one. `depends_on` has the manifests that must
-    come first (owner, references, producers of values), sorted, all of them in the same set of manifests;
-    `ordered_after` are those of them that only the order of units and waves puts first. `problems` has every problem of
-    this resource, errors and warnings. `ignored` are the paths of the body that gitsync ignores today, as steps
-    (`diff.ignore`). `hold` is the hold of the manifest, if it applies today. `credential` is the Secret of its
-    namespace that it is reconciled with; "" for the global credential.
-
-    `id_doubt` explains why a plan does not have the subscription and thus the ARM id: `arm_id` is then None, and the
-    template has the known part of the id. `is_watched`: it is outside the run, and only read because another resource
-    needs it. `written_by` is another manifest of the same resource in Azure, which writes it; None if this one does.
-    `policy_reason` is a sentence with the origin of the policy, "" if it is the manifest or its namespace. `told` has
-    values of other manifests by which fields are handed over to Azure (`diff.rules.handed_over`), by name.
-    """
+    """A resource made ready for ARM."""
 
     resource: Resource
     policy: Policy
-    arm_id: str | None
-    api_version: str | None
-    owner: OwnerRef | None
+    arm_id: str | None  # None if it is not known
+    api_version: str | None  # ARM's; None if the kind is unknown
+    owner: OwnerRef | None  # None for kinds without one
     template: Template | None
+    """None if no request can be built: an owner or a reference is missing, or the kind is unknown."""
+
     depends_on: tuple[Key, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    """The manifests of the same set that must come first (owner, references, producers of values), sorted."""
+
+    problems: tuple[Problem, ...] = ()  # every problem of this resource, errors and warnings
     ignored: tuple[tuple[str, ...], ...] = ()
-    hold: HeldUntil | None = None
-    credential: str = ""
+    """The paths of the body that gitsync ignores today, as steps (`diff.ignore`)."""
+
+    hold: HeldUntil | None = None  # of the manifest, if it applies today
+    credential: str = ""  # the Secret of its namespace that it is reconciled with; "" for the global credential
     id_doubt: str = ""
-    is_watched: bool = False
+    """Why a plan does not have the subscription: `arm_id` is then None, and the template has the known part of the id.
+    """
+
+    is_watched: bool = False  # it is outside the run, and only read because another resource needs it
     written_by: Key | None = None
-    policy_reason: str = ""
+    """Another manifest of the same resource in Azure, which writes it; None if this one does."""
+
+    policy_reason: str = ""  # a sentence with the origin of the policy, "" if it is the manifest or its namespace
     provider: Provider = Provider.ARM
     told: tuple[tuple[str, str], ...] = ()
-    ordered_after: tuple[Key, ...] = ()
+    """Values of other manifests by which fields are handed over to Azure (`diff.rules.handed_over`), by name."""
+
+    ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
 
     @property
     def key(self) -> Key:

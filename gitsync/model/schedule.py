@@ -22,60 +22,55 @@ class Estimate(StrEnum):
 
 
 class TypicalDuration(NamedTuple):
-    """How many seconds Azure works on the writes of one type; None if no recording shows it. `published` is a create of
-    a slow type, from Microsoft or public logs.
-    """
+    """How many seconds Azure works on the writes of one type; None if no recording shows it."""
 
-    create: float | None = None
-    update: float | None = None
-    delete: float | None = None
-    published: float | None = None
+    create: float | None = None  # of any size and in any region, as the others
+    update: float | None = None  # of any size and in any region, likewise
+    delete: float | None = None  # likewise
+    published: float | None = None  # a create of a slow type, from Microsoft or public logs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWrite:
-    """A write, as input of the schedule. `seconds` is how long Azure works on it. `lock` is the ARM id below which only
-    one request at a time may write, "" for none. `reads` are the polls of its operation and the read after it.
-
-    `after` are the resources whose writes must end first: deletes for a delete, other writes for any other. A replaced
-    resource has two writes: DELETE, and REPLACE, which creates it again.
+    """A write, as input of the schedule. A replaced resource has two writes: DELETE, and REPLACE, which creates it
+    again.
     """
 
     key: Key
     action: Action
-    seconds: float
+    seconds: float  # how long Azure works on it
     estimate: Estimate
     after: tuple[Key, ...] = ()
-    lock: str = ""
-    reads: int = 0
+    """The resources whose writes must end first: deletes for a delete, other writes for any other."""
+
+    lock: str = ""  # the ARM id below which only one request at a time may write, "" for none
+    reads: int = 0  # the polls of its operation and the read after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One write on the time line, in seconds since the first write of the run.
-
-    From `ready` (its dependencies have ended) to `sent`, it waits for its lock or for ARM's limits; from `sent` to
-    `end`, Azure works on it. `wave` counts the writes on its longest chain of dependencies, from 1. `is_critical`: it
-    is on the chain that decides how long the run takes, from the last write to end back to a write that waited for no
-    other. `polls` is how often the run polls the operation, unless Azure sets another interval.
-    """
+    """One write on the time line, in seconds since the first write of the run."""
 
     key: Key
     action: Action
     estimate: Estimate
-    ready: float
-    sent: float
+    ready: float  # its dependencies have ended; until it is sent, it waits for its lock or for ARM's limits
+    sent: float  # from here to its end, Azure works on it
     end: float
-    wave: int
+    wave: int  # the number of writes on its longest chain of dependencies, from 1
     is_critical: bool = False
-    polls: int = 0
+    """It is on the chain that decides how long the run takes, from the last write to end back to a write that waited
+    for no other.
+    """
+
+    polls: int = 0  # how often the run polls the operation, unless Azure sets another interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """`bars` are sorted by `sent`, then by key. `seconds` is the end of the last one, 0 without writes."""
+    """The time line of the writes of a run."""
 
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[Bar, ...] = ()  # sorted by when they are sent, then by key
 
     @property
     def seconds(self) -> float:

@@ -9,18 +9,13 @@ from gitsync.model.gvk import Key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardMember:
-    """A resource to assign to a shard: from a manifest, a record, or both.
-
-    `arm_id` is "" if it is not known. `owner` is its owner if that is a member too. `credential` is the Secret that it
-    is reconciled with, as `namespace/name`; "" for the global one. `references` are the resources that it waits for in
-    addition to its owner.
-    """
+    """A resource to assign to a shard: from a manifest, a record, or both."""
 
     key: Key
-    arm_id: str = ""
-    owner: Key | None = None
-    credential: str = ""
-    references: tuple[Key, ...] = ()
+    arm_id: str = ""  # "" if it is not known
+    owner: Key | None = None  # its owner, if that is a member too
+    credential: str = ""  # the Secret that it is reconciled with, as `namespace/name`; "" for the global one
+    references: tuple[Key, ...] = ()  # the resources that it waits for in addition to its owner
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,14 +28,13 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """The part of one worker. `number` counts from 1. `sizes` has the number of its resources by account. `waits_for`
-    has the references to resources of other shards, as pairs (resource, target), sorted.
-    """
+    """The part of one worker."""
 
-    number: int
+    number: int  # from 1
     keys: frozenset[Key] = frozenset()
-    sizes: dict[Account, int] = field(default_factory=dict)
+    sizes: dict[Account, int] = field(default_factory=dict)  # the number of its resources by account
     waits_for: tuple[tuple[Key, Key], ...] = ()
+    """The references to resources of other shards, as pairs (resource, target), sorted."""
 
     @property
     def size(self) -> int:

@@ -26,27 +26,29 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """The identity that signs in. "" and None mean "not set".
-
-    `secret_name` is the Secret that specifies it, as namespace/name; "" for the settings. `client_certificate` is PEM,
-    or PKCS#12 in base64. `identity_file` holds the credentials of a user-assigned identity; if a Secret names it, it
-    must be in `identity_folder`. `environment` has the variables of CI systems (`ACTIONS_ID_TOKEN_REQUEST_URL` and
-    `_TOKEN`; `SYSTEM_OIDCREQUESTURI`, `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
-    """
+    """The identity that signs in. "" and None mean "not set"."""
 
     method: Method = Method.DEFAULT
     tenant_id: str = ""
     client_id: str = ""
-    client_secret: Secret | None = None
-    client_certificate: Secret | None = None
+    client_secret: Secret | None = None  # of the application, to sign in with
+    client_certificate: Secret | None = None  # PEM, or PKCS#12 in base64
     client_certificate_path: str = ""
-    client_certificate_password: Secret | None = None
-    federated_token_file: str = ""
+    client_certificate_password: Secret | None = None  # of the certificate's key, if the key is encrypted
+    federated_token_file: str = ""  # a path; the file is read again when it changes
     identity_file: str = ""
-    identity_folder: str = ""
-    additional_tenants: tuple[str, ...] = ()
+    """The path of the credentials of a user-assigned identity; if a Secret names it, it must be in `identity_folder`.
+    """
+
+    identity_folder: str = ""  # the only folder whose files credential Secrets may name
+    additional_tenants: tuple[str, ...] = ()  # others to get tokens for
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The variables of CI systems (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`,
+    `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
+    """
+
     secret_name: str = field(default="", compare=False)
+    """The Secret that specifies it, as namespace/name; "" for the settings."""
 
     @property
     def title(self) -> str:
@@ -67,8 +69,8 @@ class OtherCloud:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """The content of a credential Secret. `cloud` is None for the run's own cloud."""
+    """The content of a credential Secret."""
 
     subscription: str
     sign_in: SignIn
-    cloud: OtherCloud | None = None
+    cloud: OtherCloud | None = None  # None for the run's own cloud

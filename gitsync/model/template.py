@@ -76,14 +76,13 @@ Gap = ValueRef | Text | ReferenceKeys
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Template:
-    """ARM id, api-version and PUT body with placeholders. `body` is plain JSON except for its `gaps`, which are found
-    once, since each stage of a run needs them.
-    """
+    """ARM id, api-version and PUT body with placeholders."""
 
     arm_id: str | Text
     api_version: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # plain JSON except for its placeholders
     gaps: tuple[Gap, ...] = field(init=False, compare=False, repr=False)
+    """The placeholders of the body, found once, since each stage of a run needs them."""
 
     def __post_init__(self) -> None:
         self.gaps = tuple(find_gaps(self.body))
@@ -96,11 +95,11 @@ class Template:
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Request:
-    """A filled template: what is sent. Secrets in `body` are `Secret` values until they are serialised."""
+    """A filled template: what is sent."""
 
     arm_id: str
     api_version: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # secrets in it are `Secret` values until they are serialised
 
 
 _GAPS = get_args(Gap)

@@ -13,16 +13,14 @@ from gitsync.model.variables import VariableFault
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesReference:
-    """A Secret or ConfigMap (`kind`) whose keys are variables. With `keys`, only those are, as pairs (variable, key).
-    An `optional` object may be missing. `home` is the folder of its cluster.
-    """
+    """A Secret or ConfigMap whose keys are variables."""
 
-    kind: str
+    kind: str  # "Secret" or "ConfigMap"
     namespace: str
     name: str
-    optional: bool = False
-    home: str = ""
-    keys: tuple[tuple[str, str], ...] = ()
+    optional: bool = False  # the object may be missing
+    home: str = ""  # the folder of its cluster
+    keys: tuple[tuple[str, str], ...] = ()  # if set, only these are variables, as pairs (variable, key)
 
     def find_keys(self, names: Iterable[str]) -> Mapping[str, str]:
         """Return the keys of some variables, by the names of the variables."""
@@ -32,40 +30,36 @@ class ValuesReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substitution:
-    """The variables of a unit. `values` override those of `references`, and a later reference overrides an earlier one.
-    With `labels`, only these are variables, each with its name in messages; all other texts stay as they are.
-    `takes_braceless` replaces `$NAME` too, as envsubst does. `missing` are those of `values` that refer to a missing
-    variable.
-    """
+    """The variables of a unit."""
 
-    values: Mapping[str, str | Secret] = field(default_factory=dict)
-    references: tuple[ValuesReference, ...] = ()
+    values: Mapping[str, str | Secret] = field(default_factory=dict)  # override those of `references`
+    references: tuple[ValuesReference, ...] = ()  # a later one overrides an earlier one
     labels: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)  # the fault has the hint
-    takes_braceless: bool = False
+    """If set, only these are variables, each with its name in messages; all other texts stay as they are."""
+
+    missing: Mapping[str, VariableFault] = field(default_factory=dict, compare=False)
+    """Those of `values` that refer to a missing variable; the fault has the hint."""
+
+    takes_braceless: bool = False  # `$NAME` is replaced too, as envsubst does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetValue:
-    """One value of a chart, at a path such as `a.b[0].c`. `text` is parsed as a number or a boolean where possible,
-    unless it `is_text`.
-    """
+    """One value of a chart."""
 
-    path: str
-    text: str
+    path: str  # such as `a.b[0].c`
+    text: str  # parsed as a number or a boolean where possible, unless it `is_text`
     is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesKey:
-    """One key of a Secret or ConfigMap: YAML with values of a chart, or with a `path`, the value at that path. `fault`
-    explains why it is not known.
-    """
+    """One key of a Secret or ConfigMap with values of a chart."""
 
     reference: ValuesReference
     key: str = "values.yaml"
-    path: str = ""
-    fault: str = ""
+    path: str = ""  # the path of the value that the key has; "" if the key has YAML with any values
+    fault: str = ""  # why it is not known, "" if it is
 
 
 ChartValues = str | SetValue | ValuesKey | Mapping[str, Any]
@@ -74,77 +68,56 @@ ChartValues = str | SetValue | ValuesKey | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRelease:
-    """How a chart is rendered. `name` is that of the release, "" for the name of the chart, and `namespace` that of the
-    release. Later `values` override earlier ones. `kubernetes` has the Kubernetes version and the API versions that the
-    chart can query. `changes` are fields of a kustomization around the result.
-    """
+    """How a chart is rendered."""
 
-    name: str = ""
-    namespace: str = ""
-    values: tuple[ChartValues, ...] = ()
-    kubernetes: tuple[str, ...] = ()
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""  # of the release, "" for the name of the chart
+    namespace: str = ""  # of the release
+    values: tuple[ChartValues, ...] = ()  # later ones override earlier ones
+    kubernetes: tuple[str, ...] = ()  # the Kubernetes version and the API versions that the chart can query
+    changes: Mapping[str, Any] = field(default_factory=dict)  # fields of a kustomization around the result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitOptions:
-    """How a unit is read.
-
-    `substitution` is None if variables are not replaced. `waits_for_owners` reports a resource whose owner is missing
-    as waiting, not as failed. `migrates_versions` reads versions that ASO removed as later ones. `is_restricted` keeps
-    kustomize to files below each kustomization; None lets it read others, with a warning. `release` is how charts are
-    rendered. `is_published`: the charts are also in a Helm repository or a registry, from which controller objects use
-    them. `manages_capz` writes the manifests in CAPZ objects like any others.
-    """
+    """How a unit is read."""
 
     is_restricted: bool | None = None
-    release: ChartRelease = field(default_factory=ChartRelease)
+    """Keeps kustomize to files below each kustomization; None lets it read others, with a warning."""
+
+    release: ChartRelease = field(default_factory=ChartRelease)  # how charts are rendered
     is_published: bool = False
-    substitution: Substitution | None = None
-    waits_for_owners: bool = False
-    migrates_versions: bool = False
-    manages_capz: bool = False
+    """The charts are also in a Helm repository or a registry, from which controller objects use them."""
+
+    substitution: Substitution | None = None  # None if variables are not replaced
+    waits_for_owners: bool = False  # reports a resource whose owner is missing as waiting, not as failed
+    migrates_versions: bool = False  # reads versions that ASO removed as later ones
+    manages_capz: bool = False  # writes the manifests in CAPZ objects like any others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSelection:
-    """The files of a folder that are read as manifests: all that match `include` but not `exclude`, globs or ""."""
+    """The files of a folder that are read as manifests."""
 
-    recurses: bool = False
-    include: str = ""
-    exclude: str = ""
+    recurses: bool = False  # files in folders below count too
+    include: str = ""  # a glob that a file must match, "" for any
+    exclude: str = ""  # a glob that a file must not match, "" for none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectSettings:
     """What an object of a controller states about its unit. The defaults are those of a unit without an object."""
 
-    home: str = ""
-    """The folder where following started."""
-
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that override those of the folder's kustomization."""
-
-    selection: FileSelection | None = None
-    """The files that are read as they are, None if the folder is built."""
-
-    depends_on: tuple[str, ...] = ()
-    """The names of the units that come first."""
-
+    home: str = ""  # the folder where following started
+    changes: Mapping[str, Any] = field(default_factory=dict)  # fields that override those of the folder's kustomization
+    selection: FileSelection | None = None  # the files that are read as they are, None if the folder is built
+    depends_on: tuple[str, ...] = ()  # the names of the units that come first
     waves: tuple[tuple[str, int], ...] = ()
     """The units that led to this one, outermost first, each with its position in the order there."""
 
-    prunes: bool = True
-    """A resource that is removed from the unit may be deleted."""
-
-    cascades: bool = True
-    """So may all its resources if the object itself is removed."""
-
-    is_suspended: bool = False
-    """Its resources are not written or deleted."""
-
-    refusal: str = ""
-    """Why it is not built, "" if it is."""
+    prunes: bool = True  # a resource that is removed from the unit may be deleted
+    cascades: bool = True  # so may all its resources if the object itself is removed
+    is_suspended: bool = False  # its resources are not written or deleted
+    refusal: str = ""  # why it is not built, "" if it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,31 +129,17 @@ class Unit:
     object the folder where following started, its namespace and its name.
     """
 
-    path: str
-    """The folder that is built, "" at the root."""
-
+    path: str  # the folder that is built, "" at the root
     kind: UnitKind = UnitKind.FOLDER
 
-    file: str = ""
-    """The file that declares it, "" for a plain folder."""
-
-    line: int = 0
-    """The line of that file, 0 for a file that is about nothing else."""
-
+    file: str = ""  # the file that declares it, "" for a plain folder
+    line: int = 0  # the line of that file, 0 for a file that is about nothing else
     options: UnitOptions = field(default_factory=UnitOptions)
 
-    release: ChartRelease | None = None
-    """How its chart is rendered, None if its folder is not a chart."""
-
-    namespace: str = ""
-    """The namespace of manifests without one."""
-
-    is_named: bool = False
-    """gitsync.yaml names it, or the run is about a chart alone."""
-
-    settings: ObjectSettings = ObjectSettings()
-    """What the object that declares it states."""
-
+    release: ChartRelease | None = None  # how its chart is rendered, None if its folder is not a chart
+    namespace: str = ""  # the namespace of manifests without one
+    is_named: bool = False  # gitsync.yaml names it, or the run is about a chart alone
+    settings: ObjectSettings = ObjectSettings()  # what the object that declares it states
     contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
     """The files that it was built from, by path. Secrets may be among them."""
 
@@ -222,11 +181,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitEntry:
-    """A unit in the source's gitsync.yaml, in this line. The options also apply to every unit below its path without a
-    nearer entry. `kind` is None if gitsync detects it.
-    """
+    """A unit in the source's gitsync.yaml. The options also apply to units below its path without a nearer entry."""
 
     path: str
-    kind: UnitKind | None = None
+    kind: UnitKind | None = None  # None if gitsync detects it
     options: UnitOptions = field(default_factory=UnitOptions)
-    line: int = 0
+    line: int = 0  # of gitsync.yaml

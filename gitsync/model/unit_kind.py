@@ -16,12 +16,8 @@ _HELM_HOOK: Final = "helm.sh/hook"
 class UnitTraits:
     """What is true of all units of a kind. The defaults are those of files that are read as they are."""
 
-    is_built: bool = False
-    """Its manifests are built from its files, not read as they are."""
-
-    program: str = ""
-    """The program that builds them (processes/programs)."""
-
+    is_built: bool = False  # its manifests are built from its files, not read as they are
+    program: str = ""  # the program that builds them (processes/programs)
     declared_by: str = ""
     """The kind of the controller object that declares it, as records keep it. gitsync.yaml can name the other kinds."""
 
@@ -37,17 +33,12 @@ class UnitTraits:
     hooks: tuple[str, ...] = ()
     """The annotations that make an object a hook, which no run applies, the first of them first."""
 
-    has_waves: bool = False
-    """Its manifests, and the objects among them, are applied in the order of their sync waves."""
-
+    has_waves: bool = False  # its manifests, and the objects among them, are applied in the order of their sync waves
     takes_release: bool = False
     """gitsync.yaml has its values and its namespace, unless others release its chart from where it is published."""
 
-    takes_options: bool = False
-    """Its options are those of gitsync.yaml: its object has no fields for them."""
-
-    finalizer: str = ""
-    """Without this finalizer, its object leaves its resources behind when it is deleted."""
+    takes_options: bool = False  # its options are those of gitsync.yaml: its object has no fields for them
+    finalizer: str = ""  # without this finalizer, its object leaves its resources behind when it is deleted
 
 
 class UnitKind(Enum):

@@ -39,39 +39,41 @@ def replace_markers(text: str, replacement: str = r"${\1}") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableFault:
-    """What is wrong with the use of a variable. `where` names the field of a Flux object where its value belongs."""
+    """What is wrong with the use of a variable."""
 
     name: str
-    code: str
+    code: str  # of the problem (`gitsync explain`)
     message: str
-    hint: str
-    where: str = ""
+    hint: str  # an order
+    where: str = ""  # the field of a Flux object where its value belongs, "" for none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableValues:
-    """The variables of one unit: text, or a `Secret` if the value comes from a Secret.
-
-    `unread` has for each unread Secret or ConfigMap why its values are not known. It may have any variable that is not
-    in `known`, so defaults do not apply either. `is_to_come`: a sync will read them all. With `labels`, only these are
-    variables, each with its name in messages. `takes_braceless` replaces `$NAME` like `${NAME}`.
-
-    `is_partial`: the unit has no variables, and `known` are those of the operator. A text with any other variable stays
-    as it is, even with a default, unless `has_defaults`.
-
-    `missing` are known variables that refer to a missing one; their values are those that Flux would make. With
-    `marks_missing`, a variable without a value leaves a marker in its text: a variable whose name starts with `MARK`.
-    """
+    """The variables of one unit: text, or a `Secret` if the value comes from a Secret."""
 
     known: Mapping[str, str | Secret] = field(default_factory=dict)
+    """The values; those of the operator for a unit without variables."""
+
     unread: tuple[str, ...] = ()
-    is_to_come: bool = False
+    """For each unread Secret or ConfigMap why its values are not known. It may have any variable that is not in
+    `known`, so defaults do not apply either.
+    """
+
+    is_to_come: bool = False  # a sync will read them all
     labels: Mapping[str, str] = field(default_factory=dict)
-    takes_braceless: bool = False
-    is_partial: bool = False
+    """If set, only these are variables, each with its name in messages."""
+
+    takes_braceless: bool = False  # `$NAME` is replaced like `${NAME}`
+    is_partial: bool = False  # the unit has no variables, and `known` are those of the operator
     has_defaults: bool = True
+    """If not, a text with a variable outside of a partial set stays as it is, even with a default."""
+
     missing: Mapping[str, VariableFault] = field(default_factory=dict)
+    """Known variables that refer to a missing one; their values are those that Flux would make."""
+
     marks_missing: bool = False
+    """A variable without a value leaves a marker in its text: a variable whose name starts with `MARK`."""
 
     def are_mentioned(self, text: str) -> bool:
         """Return whether a text mentions a known variable, with braces or without."""
@@ -92,12 +94,13 @@ class VariableValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariableSet:
-    """The variables of all units. `by_unit` has those of units with values of their own, by name. `everywhere` are the
-    operator's, which apply to all other units; None to leave their manifests as they are.
-    """
+    """The variables of all units."""
 
     by_unit: Mapping[str, VariableValues] = field(default_factory=dict)
+    """Those of units with values of their own, by name."""
+
     everywhere: VariableValues | None = None
+    """The operator's, which apply to all other units; None to leave their manifests as they are."""
 
     def find(self, unit: Unit | None) -> VariableValues | None:
         """Find the variables of a unit (None for a plain folder); None if its manifests are left as they are.

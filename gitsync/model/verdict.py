@@ -53,23 +53,19 @@ class Written(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One desired value that differs. `path` is a JSON pointer (RFC 6901) into the ARM body. A side without the value
-    is None. `rule` names the rule that decided.
-    """
+    """One desired value that differs. A side without the value is None."""
 
-    path: str
+    path: str  # JSON pointer (RFC 6901) into the ARM body
     desired: Any
     live: Any
-    rule: str
+    rule: str  # names the rule that decided
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The comparison of one resource. `unverified` has JSON pointers of desired values that Azure does not return;
-    `because` has other reasons for some of them.
-    """
+    """The comparison of one resource."""
 
     verdict: Verdict
     differences: tuple[Difference, ...] = ()
-    unverified: tuple[str, ...] = ()
-    because: Mapping[str, str] = field(default_factory=dict)
+    unverified: tuple[str, ...] = ()  # JSON pointers of desired values that Azure does not return
+    because: Mapping[str, str] = field(default_factory=dict)  # reasons of another kind for some of `unverified`

@@ -57,9 +57,9 @@ _NOTHING: Final = "GITSYNC_NOTIFY or --notify-file"
 
 @dataclass(frozen=True, slots=True)
 class ServiceAddress:
-    """Where a message goes. `number` is its position in the setting: messages name it, and not the address."""
+    """Where a message goes."""
 
-    number: int
+    number: int  # its position in the setting: messages name it, and not the address
     text: str
 
     @property

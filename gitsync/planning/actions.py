@@ -1,4 +1,4 @@
-"""Decide from the observed state: the verdict, the action, and whether a refusal is worth a retry."""
+"""Decide from the observed state: the verdict and the action."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any
 from gitsync.diff.hints import Hints
 from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered, compare
-from gitsync.errors import ProviderError
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.record_counts import find_generation
-from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE
-from gitsync.status.passing_refusals import passes_by_itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +27,11 @@ def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()
     """Return what a comparison takes from a record: nothing without a claim, no baseline of another api-version, and no
     ignored paths.
     """
-    if record is None or record.applied is None or not record.claim.is_ours:
+    if record is None or record.spec.applied is None or not record.claim.is_ours:
         return None
-    baseline = record.baseline if record.arm_api_version == api_version else None
-    undone = frozenset(record.failure.paths if record.failure else ())
-    return Remembered(remove_paths(record.applied, ignored), remove_paths(baseline, ignored), undone)
+    baseline = record.spec.baseline if record.arm_api_version == api_version else None
+    undone = frozenset(record.writes.failure.paths if record.writes.failure else ())
+    return Remembered(remove_paths(record.spec.applied, ignored), remove_paths(baseline, ignored), undone)
 
 
 def decide_absent(record: Record | None) -> tuple[Comparison, Action]:
@@ -84,16 +81,17 @@ def recognize_failure(
     left undone. What git or Azure changed since keeps its verdict.
     """
     has_failed = live is not None and live.has_failed
-    if record is None or not (record.failure or has_failed):
+    if record is None or not (record.writes.failure or has_failed):
         return comparison
-    verdict, failure = comparison.verdict, record.failure
-    has_settled = record.baseline is not None  # a write ended well once: without one, nothing can have drifted since
+    verdict, failure = comparison.verdict, record.writes.failure
+    # A write ended well once: without one, nothing can have drifted since.
+    has_settled = record.spec.baseline is not None
     is_moved = has_settled and (failure is None or bool(comparison.differences))
     if verdict is Verdict.MISSING and failure and failure.kind == Action.CREATE and not has_settled:
         verdict = Verdict.CREATE  # it never existed, so it was not deleted outside git
     elif verdict in {Verdict.DRIFTED, Verdict.CONFLICT} and not is_moved:
         verdict = Verdict.PENDING  # the difference is what the failed write left undone, not a change in Azure
-    tried = failure.generation if failure else None if has_settled else record.generation
+    tried = failure.generation if failure else None if has_settled else record.spec.generation
     if verdict in {Verdict.CREATE, Verdict.PENDING} and tried == find_generation(record, spec).generation:
         verdict = Verdict.FAILED_BEFORE
     return replace(comparison, verdict=verdict)
@@ -111,16 +109,3 @@ def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: 
         return Claim.CREATED
     expected = record is not None and record.claim is Claim.EXPECTED
     return Claim.CREATED if expected and not differed else Claim.ADOPTED
-
-
-def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) -> bool:
-    """Return whether to look again in this run (docs/reference/design.md#retries).
-
-    `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
-    """
-    return (
-        error.outcome_unknown
-        or passes_by_itself(error)
-        or (missed_is_ours and error.code in NOT_YET_THERE)
-        or (granted and error.status == 403 and error.code in NOT_ALLOWED)
-    )

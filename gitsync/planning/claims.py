@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT
-from gitsync.model.record import Claim, Record, Trust
+from gitsync.model.record import Claim, Record, RecordedAccess, RecordedManifest, RecordedSpec, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.kept import find_kept
 
@@ -35,33 +35,33 @@ def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) 
     The others wait for it, and only read. `records` are those of the run's agent.
     """
     shared = (same for same in _group_by_id(prepared) if len(same) > 1)
-    writers = {one.key: writer.key for same in shared for one, writer in _pair(same, records)}
+    writers = {resource.key: writer.key for same in shared for resource, writer in _pair(same, records)}
     if not writers:
         return tuple(prepared)  # as in most runs
     waiting = tuple(
-        replace(one, written_by=writer, depends_on=tuple(sorted({*one.depends_on, writer})))
-        if (writer := writers.get(one.key))
-        else one
-        for one in prepared
+        replace(resource, written_by=writer, depends_on=tuple(sorted({*resource.depends_on, writer})))
+        if (writer := writers.get(resource.key))
+        else resource
+        for resource in prepared
     )
     return _break_circles(waiting)
 
 
 def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:
     by_id: dict[str, list[Prepared]] = defaultdict(list)
-    for one in prepared:
-        if one.arm_id:
-            by_id[one.arm_id.casefold()].append(one)
+    for resource in prepared:
+        if resource.arm_id:
+            by_id[resource.arm_id.casefold()].append(resource)
     return by_id.values()
 
 
 def _pair(same: Sequence[Prepared], records: Mapping[Key, Record]) -> Iterator[tuple[Prepared, Prepared]]:
     """Pair each manifest of a resource but its writer, with the writer."""
-    candidates = [one for one in same if one.policy.allows_modify]
-    if len({one.key for one in same}) < 2 or not candidates:
+    candidates = [resource for resource in same if resource.policy.allows_modify]
+    if len({resource.key for resource in same}) < 2 or not candidates:
         return
-    writer = min(candidates, key=lambda one: (*_rank(one, records.get(one.key)), one.key))
-    yield from ((one, writer) for one in same if one.key != writer.key)
+    writer = min(candidates, key=lambda resource: (*_rank(resource, records.get(resource.key)), resource.key))
+    yield from ((resource, writer) for resource in same if resource.key != writer.key)
 
 
 def _rank(prepared: Prepared, record: Record | None) -> tuple[bool, bool, bool, bool]:
@@ -79,16 +79,17 @@ def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
     """
     for _ in range(_MOST_CIRCLES):
         circle = _find_circle(prepared)
-        freed = {one.key for one in prepared if one.key in circle and one.written_by in circle}
+        freed = {resource.key for resource in prepared if resource.key in circle and resource.written_by in circle}
         if not freed:
             return prepared
-        prepared = tuple(_stop_waiting(one) if one.key in freed else one for one in prepared)
+        prepared = tuple(_stop_waiting(resource) if resource.key in freed else resource for resource in prepared)
+    # Rather a try in the wrong order than a run that refuses to plan.
     return tuple(map(_stop_waiting, prepared))
 
 
 def _find_circle(prepared: Iterable[Prepared]) -> Collection[Key]:
     try:
-        TopologicalSorter({one.key: one.depends_on for one in prepared if one.is_valid}).prepare()
+        TopologicalSorter({resource.key: resource.depends_on for resource in prepared if resource.is_valid}).prepare()
     except CycleError as error:
         circle: list[Key] = error.args[1]
         return circle
@@ -101,10 +102,10 @@ def _stop_waiting(prepared: Prepared) -> Prepared:
 
 @dataclass(frozen=True, slots=True)
 class MovedClaims:
-    """Records with one claim a resource. `moves` maps a manifest to the key whose record it takes over."""
+    """Records with one claim a resource."""
 
     records: Mapping[Key, Record]
-    moves: Mapping[Key, Key]
+    moves: Mapping[Key, Key]  # a manifest to the key whose record it takes over
 
 
 def move_claims(
@@ -116,22 +117,28 @@ def move_claims(
     are `untrusted` stay as they are.
     """
     prepared = tuple(prepared)
-    declared = {one.key: one for one in prepared}
+    declared = {resource.key: resource for resource in prepared}
     owned: dict[str, list[Record]] = defaultdict(list)
     for key, record in sorted(records.items()):
         if record.claim.is_ours and key not in untrusted:
             owned[record.arm_id.casefold()].append(record)
     settled, moves = dict(records), {}
-    for writer in (one for one in prepared if _may_take(one, untrusted)):
+    for writer in (resource for resource in prepared if _may_take(resource, untrusted)):
         current, same = records.get(writer.key), owned.get((writer.arm_id or "").casefold(), ())
         former = [record for record in same if record.key != writer.key and _is_free(record, writer, declared)]
         if not former:
             continue  # as most
+        # The writer may have a claim already, and then the former one only ends.
         if not (current and current.claim.is_ours):
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
         settled |= {
-            record.key: replace(record, claim=Claim.NONE, applied=None, baseline=None, operation=None, streak=None)
+            record.key: replace(
+                record,
+                claim=Claim.NONE,
+                spec=replace(record.spec, applied=None, baseline=None),
+                writes=replace(record.writes, operation=None, streak=None),
+            )
             for record in former
         }
     return MovedClaims(settled, moves)
@@ -147,6 +154,7 @@ def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared])
     write, or now stands for another resource.
     """
     other = declared.get(record.key)
+    # A record of another kind describes other fields, so its last write is of no use.
     is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
     if not is_same:
         return False
@@ -160,14 +168,20 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
     return replace(
         former,
         key=writer.key,
-        policy=writer.policy,
-        owner=writer.owner.key if writer.owner else None,
-        depends_on=writer.depends_on,
-        credential=writer.credential,
-        generation=current.generation if current else 1,
-        spec_digest=current.spec_digest if current else "",
+        manifest=replace(
+            former.manifest,
+            policy=writer.policy,
+            owner=writer.owner.key if writer.owner else None,
+            depends_on=writer.depends_on,
+            **find_declaration(writer.resource),
+        ),
+        spec=replace(
+            former.spec,
+            generation=current.spec.generation if current else 1,
+            digest=current.spec.digest if current else "",
+        ),
+        access=replace(former.access, credential=writer.credential),
         exports=current.exports if current else (),
-        **find_declaration(writer.resource),
         condition=current.condition if current else None,
     )
 
@@ -211,7 +225,7 @@ def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
         delete = deletes.get(prune.record.arm_id.casefold())
         # Only records of one kind share a resource.
         if delete and delete.key != key and delete.record.key[:2] == key[:2]:
-            joined[key] = replace(prune, detaches=False, held=delete.held, within=delete.key)
+            joined[key] = replace(prune, detaches=False, within=delete.key)
     return joined
 
 
@@ -222,7 +236,8 @@ def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
 
 def is_expected(apply: Apply) -> bool:
     """Return whether a run may be the first to write this resource."""
-    may_be_written = not (apply.held or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
+    # A record that expects a create may only announce a resource that this run writes.
+    may_be_written = not (apply.skipped_because or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
     return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 
 
@@ -230,19 +245,21 @@ def _make_expected(apply: Apply, agent: str) -> Record:
     prepared, before = apply.prepared, apply.record
     return Record(
         key=apply.key,
-        manifest_api_version=prepared.resource.gvk.api_version,
         arm_id=prepared.arm_id or "",
         arm_api_version=prepared.api_version or "",
         claim=Claim.EXPECTED,
-        policy=prepared.policy,
-        generation=before.generation if before else 1,
-        spec_digest=before.spec_digest if before else "",
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on,
         agent=agent,
-        operator=agent,
-        credential=prepared.credential,
-        **find_declaration(prepared.resource),
+        manifest=RecordedManifest(
+            api_version=prepared.resource.gvk.api_version,
+            policy=prepared.policy,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on,
+            **find_declaration(prepared.resource),
+        ),
+        spec=RecordedSpec(
+            generation=before.spec.generation if before else 1, digest=before.spec.digest if before else ""
+        ),
+        access=RecordedAccess(credential=prepared.credential, operator=agent),
         kept=find_kept(prepared, before=before.kept if before else NOTHING_KEPT),
         condition=before.condition if before else None,
         trust=before.trust if before else Trust.UNCHECKED,

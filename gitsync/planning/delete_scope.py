@@ -1,20 +1,20 @@
-"""Decide how far a delete reaches: what Azure deletes along with a resource, and which deletes that holds back.
+"""Decide how far a delete reaches: what Azure deletes along with a resource, and what must stay with one that stays.
 
-Azure deletes all that is below a resource, and a resource group with its content. So a delete is held if that would
-damage something that stays: a held resource, one that a manifest still needs, one of another run or agent, or anything
-in a group that gitsync does not manage. Content that goes with its group needs no request of its own.
+Azure deletes all that is below a resource, and a resource group with its content. So what stays keeps what it is in,
+below and in need of. Content that goes with its group needs no request of its own.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
+from gitsync.formats.arm_path import is_below, iterate_ancestors, normalize_id
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan, Prune
-from gitsync.model.record import Claim, Record
+from gitsync.model.plan import Prune
+from gitsync.model.record import Record
 
 RESOURCE_GROUP = ("resources.azure.com", "ResourceGroup")
 
@@ -24,38 +24,61 @@ def is_group(key: Key) -> bool:
     return (key.group, key.kind) == RESOURCE_GROUP
 
 
-def spread_holds(prunes: Mapping[Key, Prune], needed: Collection[Key] = ()) -> dict[Key, Prune]:
-    """Hold the deletes that would damage something that stays: of its parents, of what a held resource depends on, and
-    of everything below a held one, which would stay without it.
+class Spread:
+    """Carries the fate of single resources on to others: a delete must not damage what stays. Mutable: `kept_because`
+    has the fate of each prune, "" for a delete.
 
-    A resource group is only a container: what holds it does not hold the rest of its content, unless it is `needed`.
-    Those are the resources whose removal contradicts git, since a manifest still names them. The record of a detached
-    child is kept as long as that of its parent, or the next run would not find the child.
+    A kept resource keeps its parents, what it depends on, and everything below it, which would stay without it. A
+    resource group is only a container: what keeps it does not keep its content, unless it `is_needed`: its removal
+    contradicts git. The record of a detached child is kept as long as that of its parent, or the next run would not
+    find the child. A resource that does not even exist (`may_exist`) keeps nothing else.
     """
-    held_prunes = dict(prunes)
-    deletes, content = _index_deletes(prunes)
-    waiting = deque(key for key in sorted(prunes) if _stays(prunes[key]))
 
-    def hold(keys: Iterable[Key], why: str) -> None:
-        for key in keys:
-            if not held_prunes[key].held:
-                held_prunes[key] = replace(held_prunes[key], held=why)
-                waiting.append(key)
+    def __init__(
+        self, prunes: Mapping[Key, Prune], is_needed: Callable[[Prune], bool], may_exist: Callable[[Prune], bool]
+    ) -> None:
+        self.kept_because = {key: prune.kept_because for key, prune in prunes.items()}
+        self._prunes, self._is_needed, self._may_exist = prunes, is_needed, may_exist
+        self._deletes, self._content = _index_deletes(prunes)
+        staying = (prune for prune in prunes.values() if prune.kept_because or prune.detaches)
+        self._new = {prune.key for prune in staying if may_exist(prune)}
 
-    while waiting:
-        prune = held_prunes[waiting.popleft()]
-        own_id = normalize_id(prune.record.arm_id)
-        parents = [key for path in iterate_ancestors(own_id) if path != own_id for key in deletes.get(path, ())]
-        hold(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
-        if prune.detaches and parents:
-            why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
-            held_prunes[prune.key] = replace(prune, held=why)
-        elif not prune.detaches:
-            is_container = is_group(prune.key) and prune.key not in needed
-            hold((deletes if is_container else content)[own_id], f"Held with {prune.key}, which stays in Azure.")
-            used = (key for key in prune.record.depends_on if key in prunes and not prunes[key].detaches)
-            hold(used, f"{prune.key} depends on it, and is held.")
-    return held_prunes
+    def keep(self, key: Key, why: str) -> None:
+        """Keep one resource. Others follow with the next `run`."""
+        self.kept_because[key] = why
+        if self._may_exist(self._prunes[key]):
+            self._new.add(key)
+
+    def run(self) -> None:
+        """Keep what must stay for those that are kept since the last call, each once."""
+        waiting = deque(sorted(self._new))
+        self._new.clear()
+        while waiting:
+            prune = self._prunes[waiting.popleft()]
+            own_id = normalize_id(prune.record.arm_id)
+            above = (path for path in iterate_ancestors(own_id) if path != own_id)
+            parents = [key for path in above for key in self._deletes.get(path, ())]
+            waiting += self._keep_all(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
+            if prune.detaches:
+                if parents:
+                    why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
+                    self.kept_because[prune.key] = why
+                continue
+            is_container = is_group(prune.key) and not self._is_needed(prune)
+            near = self._deletes if is_container else self._content
+            waiting += self._keep_all(near[own_id], f"Held with {prune.key}, which stays in Azure.")
+            used = (
+                key
+                for key in prune.record.manifest.depends_on
+                if key in self._prunes and not self._prunes[key].detaches
+            )
+            waiting += self._keep_all(used, f"{prune.key} depends on it, and is held.")
+
+    def _keep_all(self, keys: Iterable[Key], why: str) -> list[Key]:
+        """Keep these unless they are kept already; return the others."""
+        new = [key for key in keys if not self.kept_because[key]]
+        self.kept_because.update(dict.fromkeys(new, why))
+        return new
 
 
 def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]], Mapping[str, list[Key]]]:
@@ -72,49 +95,13 @@ def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]]
     return deletes, content
 
 
-def _stays(prune: Prune) -> bool:
-    if prune.hold:
-        return True
-    if prune.record.claim is Claim.NONE and prune.record.policy.allows_delete:
-        return False  # it was never created
-    return bool(prune.held) or prune.detaches
-
-
-def spare_bystanders(plan: Plan, records: Mapping[Key, Record]) -> Plan:
-    """Hold every prune that would also delete a resource of a record outside of this run. `records` are all records.
-
-    A run does not cover every record: --only and the target namespaces select some, and other agents have records of
-    their own. Azure's lists do not decide about those. The plan itself holds resources that a manifest names, in the
-    run or not.
-    """
-    if not plan.prunes:
-        return plan
-    outside = [record for key, record in records.items() if key not in plan.applies and key not in plan.prunes]
-    staying_ids = sorted(r.arm_id for r in outside if r.claim is not Claim.NONE or not r.policy.allows_delete or r.hold)
-    outside_ids = sorted(record.arm_id for record in outside)
-    prunes = dict(plan.prunes)
-    for key, prune in plan.prunes.items():
-        if prune.held or prune.detaches:
-            continue
-        deleted_id = prune.record.arm_id
-        # Another manifest may share the resource itself, and then its record has no claim, but the resource must stay.
-        endangered_ids = (
-            *(arm_id for arm_id in staying_ids if is_same_id(arm_id, deleted_id) or is_below(arm_id, deleted_id)),
-            *(arm_id for arm_id in outside_ids if is_same_id(arm_id, deleted_id)),
-        )
-        if endangered_ids:
-            why = f"The delete would also delete {endangered_ids[0]}, which this run does not manage."
-            prunes[key] = replace(prune, held=why)
-    return replace(plan, prunes=spread_holds(prunes))
-
-
 def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
     """List the prunes that delete something, as far as a plan can show it: a held resource stays, and so does a
     resource that Azure deletes only with its parent, unless the parent is deleted.
     """
 
     def goes(prune: Prune) -> bool:
-        if prune.detaches or prune.held:
+        if prune.detaches or prune.kept_because:
             return False
         parent = prunes.get(prune.within) if prune.within else None
         return goes(parent) if parent else prune.can_delete
@@ -122,21 +109,31 @@ def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
     return [prune for prune in prunes.values() if goes(prune)]
 
 
-def find_deleted_groups(prunes: Mapping[Key, Prune]) -> list[Prune]:
-    """Return the groups that the plan deletes: those whose content is listed."""
-    deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.held or prune.within))
+def find_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = ()) -> list[Prune]:
+    """Return the groups that the plan deletes with all of their content: those to list. `staying` are resources that
+    are kept since.
+    """
+
+    def goes(key: Key) -> bool:
+        return not prunes[key].kept_because and key not in staying
+
+    deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.within) and goes(prune.key))
     groups = (prune for prune in deletes if is_group(prune.key))
-    return [group for group in groups if not any(prunes[key].held for key in _find_content(group, prunes))]
+    return [group for group in groups if all(goes(key) for key in _find_content(group, prunes))]
 
 
-def hold_shared_groups(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
-    """Hold the groups that contain anything that gitsync does not manage. The rest of their content is deleted."""
-    held_prunes = dict(prunes)
-    for key, listed_ids in listings.items():
-        own_ids = [prunes[member].record.arm_id for member in _find_content(prunes[key], prunes)]
-        if held := describe_strangers(listed_ids, own_ids, own_ids):
-            held_prunes[key] = replace(prunes[key], held=held)
-    return held_prunes
+class GroupContent(NamedTuple):
+    """What a list of a resource group shows, and what of it is ours, by ARM ids."""
+
+    listed_ids: Sequence[str]
+    own_ids: Collection[str]
+    deleted_ids: Collection[str] = ()  # what is at or below one of these is deleted by itself
+
+
+def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, GroupContent]:
+    """Compare the lists of the groups to delete with the deletes of a plan."""
+    own_ids = {key: [prunes[one].record.arm_id for one in _find_content(prunes[key], prunes)] for key in listings}
+    return {key: GroupContent(listed, own_ids[key], own_ids[key]) for key, listed in listings.items()}
 
 
 def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
@@ -149,7 +146,8 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
     for key, listed_ids in listings.items():
         group = planned[key]
         content = _find_content(group, planned)
-        if group.held or describe_strangers(listed_ids, (planned[member].record.arm_id for member in content)):
+        own_ids = [planned[member].record.arm_id for member in content]
+        if group.kept_because or describe_strangers(GroupContent(listed_ids, own_ids)):
             continue
         earlier = _find_earlier(group, content, listed_ids, planned)
         absorbed = [member for member in content if member not in earlier]
@@ -161,11 +159,9 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
     return planned
 
 
-def describe_strangers(listed_ids: Iterable[str], own_ids: Iterable[str], deleted_ids: Iterable[str] = ()) -> str:
-    """Name the listed resources of a group that gitsync does not manage; "" if there are none.
-
-    Resources at or below one of the `deleted_ids` are deleted by themselves, and do not count.
-    """
+def describe_strangers(content: GroupContent) -> str:
+    """Name the listed resources of a group that gitsync does not manage; "" if there are none."""
+    listed_ids, own_ids, deleted_ids = content
     own_keys = {arm_id.casefold() for arm_id in own_ids}
     deleted_keys = {normalize_id(arm_id) for arm_id in deleted_ids}
     others = (arm_id for arm_id in listed_ids if arm_id.casefold() not in own_keys)

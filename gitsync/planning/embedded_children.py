@@ -50,8 +50,8 @@ def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
         if apply.prepared.owner and apply.prepared.owner.key:
             yield apply.prepared.owner.key, apply
     for prune in plan.prunes.values():
-        if prune.record.owner:
-            yield prune.record.owner, prune
+        if prune.record.manifest.owner:
+            yield prune.record.manifest.owner, prune
 
 
 def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | None) -> bool:
@@ -63,13 +63,13 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         return False
     reviewed = review.nodes.get(apply.key) if review else None
     return (
-        apply.held is None
+        apply.skipped_because is None
         and apply.hold is None
         and record.agent in {"", agent}
         and record.claim.is_ours
         and prepared.credential == parent.credential
-        and record.operation is None
-        and not (record.streak and record.streak.held)
+        and record.writes.operation is None
+        and not (record.writes.streak and record.writes.streak.held)
         and prepared.arm_id is not None
         and is_same_id(record.arm_id, prepared.arm_id)
         and prepared.resource.annotations.get(UPDATE_METHOD) != "patch"

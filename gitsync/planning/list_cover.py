@@ -22,15 +22,13 @@ from gitsync.model.plan import Apply
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ResourceList:
-    """One list that a run may request: its path as a manifest spells it, and normalized. `principal` stands for the
-    credential that requests it.
-    """
+    """One list that a run may request."""
 
-    path: str = field(compare=False)
-    place: str
+    path: str = field(compare=False)  # as a manifest spells it
+    place: str  # the same, normalized
     level: ListLevel
     api_version: str
-    principal: Hashable
+    principal: Hashable  # stands for the credential that requests it
 
     @cached_property
     def family(self) -> Hashable:
@@ -40,26 +38,26 @@ class ResourceList:
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ListedResource:
-    """A resource that lists may show: `collections` are those that it is in, the narrowest first."""
+    """A resource that lists may show."""
 
     key: Key
-    arm_id: str
+    arm_id: str  # as its manifest spells it
     api_version: str
-    principal: Hashable
-    collections: tuple[Collection, ...]
+    principal: Hashable  # stands for the credential that reads it
+    collections: tuple[Collection, ...]  # those that it is in, the narrowest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCover:
-    """`chains` has the lists for each resource, the widest first: the next one is used if a server refuses the first.
-
-    `wanted` has the ids that each list must show, each with the request that it replaces, and `versions` the
-    api-version of every covered id. Ids are normalized.
-    """
+    """The lists of a run. Ids are normalized."""
 
     chains: Mapping[Key, tuple[ResourceList, ...]] = field(default_factory=dict)
+    """The lists for each resource, the widest first: the next one is used if a server refuses the first."""
+
     wanted: Mapping[ResourceList, Mapping[str, Hashable]] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    """The ids that each list must show, each with the request that it replaces."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)  # the api-version of every covered id
 
 
 def find_cover(resources: Iterable[ListedResource]) -> ListCover:
@@ -69,10 +67,10 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
     candidates: dict[Hashable, _Candidate] = {}
     narrow_first: dict[Key, tuple[_Candidate, ...]] = {}
     versions: dict[str, str] = {}
-    for one in resources:
-        arm_id, instead = normalize_id(one.arm_id), cast("Hashable", one.key)
-        versions[arm_id] = one.api_version
-        narrow_first[one.key] = found = _find_candidates(one, candidates)
+    for resource in resources:
+        arm_id, instead = normalize_id(resource.arm_id), cast("Hashable", resource.key)
+        versions[arm_id] = resource.api_version
+        narrow_first[resource.key] = found = _find_candidates(resource, candidates)
         for candidate in found:
             candidate.wanted[arm_id] = instead
             instead = candidate.resource_list
@@ -106,7 +104,7 @@ def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candi
     """Find the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
     subscription.
     """
-    collections = {normalize_id(one.path): one for one in resource.collections}
+    collections = {normalize_id(collection.path): collection for collection in resource.collections}
     found = []
     for place, (path, level) in collections.items():
         identity = (place, level.value, resource.api_version, resource.principal)
@@ -129,10 +127,11 @@ def may_be_listed(apply: Apply) -> bool:
     this run writes it only if it changed in Azure.
     """
     record, prepared = apply.record, apply.prepared
-    if record is None or apply.held or apply.moved_from or not (prepared.is_valid and prepared.is_written):
+    # What a run writes or reports anyway is read: a list only saves the read of what is unchanged.
+    if record is None or apply.skipped_because or apply.moved_from or not (prepared.is_valid and prepared.is_written):
         return False
-    is_complete = record.claim.is_ours and record.applied is not None and record.baseline is not None
-    is_settled = record.operation is None and record.condition is not None and record.condition.is_ready
+    is_complete = record.claim.is_ours and record.spec.applied is not None and record.spec.baseline is not None
+    is_settled = record.writes.operation is None and record.condition is not None and record.condition.is_ready
     is_same = record.arm_api_version == prepared.api_version and is_same_id(record.arm_id, prepared.arm_id or "")
     return is_complete and is_settled and is_same and not (prepared.is_watched or prepared.id_doubt)
 

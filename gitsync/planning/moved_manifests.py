@@ -1,15 +1,15 @@
-"""Why the delete of a resource is held whose manifest may have moved to a path that the run does not read.
+"""Why a resource is kept whose manifest may have moved to a path that the run does not read.
 
-A file that nothing uses can be searched, so it holds a delete if it has the earlier text, or names the resource. A path
-that cannot be read holds one if it was added or changed since a revision last declared the resource: a path that stays
-as it is would stop all deletes.
+A file that nothing uses can be searched, so it keeps a resource if it has the earlier text, or names the resource. A
+path that cannot be read keeps one if it was added or changed since a revision last declared the resource: a path that
+stays as it is would stop all deletes.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ Blobs = Mapping[str, str]
 
 
 class Counts(Enum):
-    """Whether a file that names a removed resource holds its delete."""
+    """Whether a file that names a removed resource keeps it."""
 
     ALWAYS = "always"  # it is not checked out: no one has removed it
     UNLESS_DROPPED = "unless its unit dropped it"
@@ -33,43 +33,39 @@ class Counts(Enum):
 
 
 def advise_release(key: Key) -> str:
-    """Return how to delete a resource whose delete is held."""
+    """Return how to delete a resource that is kept."""
     return f"To delete the resource anyway, run `gitsync sync --prune --release {key}`."
 
 
 class UnusedFile(NamedTuple):
-    """A file that is not used, and what it names. `why` completes "it is not read, since"."""
+    """A file that is not used, and what it names."""
 
     path: str
-    why: str
-    blob: str = ""
+    why: str  # completes "it is not read, since"
+    blob: str = ""  # the git id of its content, "" if that is not known
     named: frozenset[NamedObject] = frozenset()
-    counts: Counts = Counts.UNLESS_DROPPED
+    counts: Counts = Counts.UNLESS_DROPPED  # when it holds the delete of what it names
 
 
 class ClosedPlace(NamedTuple):
-    """A path that cannot be read, and what it is made of now. `why` completes a sentence that begins with its name, and
-    `detail` is a sentence.
-    """
+    """A path that cannot be read."""
 
     name: str
-    why: str
-    blobs: Blobs
-    detail: str = ""
+    why: str  # completes a sentence that begins with its name
+    blobs: Blobs  # what it is made of now
+    detail: str = ""  # a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastDeclared:
-    """Where a removed resource was declared last: `blobs` are the files of that `revision`, None if they are not known.
-    `declared_by` is the kind of the object of a controller that declared its unit, "" for none.
-    """
+    """Where a removed resource was declared last."""
 
     key: Key
     arm_id: str = ""
     path: str = ""
-    declared_by: str = ""
-    revision: str = ""
-    blobs: Blobs | None = None
+    declared_by: str = ""  # the kind of the object of a controller that declared its unit, "" for none
+    revision: str = ""  # the last one with its manifest
+    blobs: Blobs | None = None  # the files of that revision, None if they are not known
 
     def has_come(self, path: str, blob: str) -> bool:
         """Return whether a file was added or changed since; True if that is not known."""
@@ -97,19 +93,21 @@ class LastDeclared:
 class UnreadParts:
     """The paths of a source that were not read: files by what they name and by their content, and unreadable paths."""
 
-    by_name: Mapping[NamedObject, tuple[UnusedFile, ...]]
-    by_blob: Mapping[str, tuple[UnusedFile, ...]]
-    closed: tuple[ClosedPlace, ...]
+    by_name: Mapping[NamedObject, tuple[UnusedFile, ...]] = field(default_factory=dict)
+    by_blob: Mapping[str, tuple[UnusedFile, ...]] = field(default_factory=dict)
+    closed: tuple[ClosedPlace, ...] = ()
 
-    def find_hold(self, last: LastDeclared) -> str:
-        """Return why the delete of a resource is held; "" if it is not."""
-        held = self._explain(last)
-        return held and f"{held} Fix it, remove it, or name it in .gitsyncignore. {advise_release(last.key)}"
+    def explain(self, last: LastDeclared) -> str:
+        """Return why a resource is kept; "" if none of these paths may declare it."""
+        why = self._find_path(last)
+        return why and f"{why} Fix it, remove it, or name it in .gitsyncignore. {advise_release(last.key)}"
 
-    def _explain(self, last: LastDeclared) -> str:
+    def _find_path(self, last: LastDeclared) -> str:
         if file := self._find_file(last):
             return f"Held: {file.path} is not read, since {file.why}, and it may declare this resource now."
-        place = next((one for one in self.closed if any(last.has_come(*each) for each in one.blobs.items())), None)
+        place = next(
+            (unread for unread in self.closed if any(last.has_come(*each) for each in unread.blobs.items())), None
+        )
         if place is None:
             return ""
         since = f"has changed since {last.revision[:12]}, which declared it last"
@@ -125,8 +123,11 @@ class UnreadParts:
         candidates = [*self.by_blob.get(blob, ())] if blob else []
         candidates += [file for name in sorted(last.names) for file in self.by_name.get((kind, name), ())]
         # Where a tool fills in the name, any manifest of the kind may be the one, so only a new one counts.
-        nameless = (one for one in self.by_name.get((kind, ""), ()) if last.has_come(one.path, one.blob))
-        return next((one for one in (*candidates, *nameless) if not _was_left(one, last)), None)
+        nameless = (file for file in self.by_name.get((kind, ""), ()) if last.has_come(file.path, file.blob))
+        return next((file for file in (*candidates, *nameless) if not _was_left(file, last)), None)
+
+
+ALL_READ: Final = UnreadParts()
 
 
 def _was_left(file: UnusedFile, last: LastDeclared) -> bool:

@@ -34,20 +34,20 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Vertex:
-    """One resource. `id` is its key, or its ARM id if it has no key."""
+    """One resource."""
 
-    id: str
-    label: str
+    id: str  # its key, or its ARM id if it has no key
+    label: str  # what the picture shows
     namespace: str
     presence: Presence
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """`source` depends on `target`; both are ids of vertices."""
+    """That one vertex depends on another."""
 
-    source: str
-    target: str
+    source: str  # the id of the vertex that depends
+    target: str  # the id of the vertex that it depends on
     relation: Relation
 
 
@@ -65,9 +65,11 @@ def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Se
     `others` are all manifests, if only some are drawn: a target that is one of them is not missing.
     """
     known_vertices = {}
-    for one in (*others, *prepared):
-        presence = Presence.MANIFEST if one.is_valid else Presence.INVALID
-        known_vertices[str(one.key)] = Vertex(str(one.key), format_short_key(one.key), one.key.namespace, presence)
+    for resource in (*others, *prepared):
+        presence = Presence.MANIFEST if resource.is_valid else Presence.INVALID
+        known_vertices[str(resource.key)] = Vertex(
+            str(resource.key), format_short_key(resource.key), resource.key.namespace, presence
+        )
     vertices = {str(p.key): known_vertices[str(p.key)] for p in prepared}
     edges: dict[tuple[str, str], Edge] = {}
     for manifest in prepared:

@@ -1,8 +1,7 @@
 """The plan of a run, from the manifests and the records: what to apply, and what was removed from git.
 
-Nothing here reads from Azure. The records decide what a prune may delete: never a resource that gitsync did not create
-or adopt, that a manifest still names, or that contains something that must stay; and none that may have been removed
-from git by mistake (`prune_holds`).
+Nothing here reads from Azure. The records decide what a prune may delete: only a resource that gitsync created or
+adopted. What else keeps one is decided by `delete_guards`.
 """
 
 from __future__ import annotations
@@ -13,17 +12,17 @@ from datetime import date
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.errors import StateError
-from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
+from gitsync.formats.arm_path import is_below, is_same_id, normalize_id
 from gitsync.manifests.units import Declaration
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Plan, Prune, Removal, RestOfSource
+from gitsync.model.plan import Apply, Plan, Prune
+from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
-from gitsync.model.result import Result
 from gitsync.planning.claims import find_last_policies, join_deletes
-from gitsync.planning.delete_scope import spread_holds
-from gitsync.planning.prune_holds import NOTHING_ELSE, Holds, RemovedResource, find_holds
+from gitsync.planning.delete_guards import NO_EVIDENCE, Evidence
+from gitsync.planning.hidden_manifests import RemovedResource
 from gitsync.status.conditions import make_warning
 
 UNTRUSTED = "RecordNotTrusted"
@@ -38,12 +37,11 @@ def make_plan(
     prepared: Iterable[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
-    removals: Mapping[Key, Removal] | None = None,
+    evidence: Evidence = NO_EVIDENCE,
     undeletable: Collection[Key] = (),
-    around: RestOfSource = NOTHING_ELSE,
 ) -> Plan:
-    """Plan one run. `problems` are those of files. `removals` show how resources were removed from git. `around` has
-    the other content of the source.
+    """Plan one run; `decide_deletes` decides which of its prunes delete. `problems` are those of files. `evidence` has
+    the resources that were removed from git, and the index of its manifests.
 
     `undeletable` are records of kinds that Azure cannot delete: they are deleted with their parents.
 
@@ -54,41 +52,13 @@ def make_plan(
     problems = tuple(problems)
     invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
-    keys = {one.key for one in (*prepared, *around.others)}
-    removed = {key: records[key] for key in sorted(records.keys() - keys)}
-    prunes: dict[Key, Prune] = {}
-    if removed:  # only then it matters what holds deletes back
-        # A watched resource is a copy of one outside of the run: each manifest counts once.
-        declared = tuple({(one.key, one.resource.source): one for one in (*prepared, *around.others)}.values())
-        named_ids = _find_named_ids(declared, records)
-        holds = find_holds(declared, records, problems, around)
-        prunes = order_prunes(_make_prunes(removed, named_ids, removals or {}, holds), undeletable)
+    prunes = order_prunes(_make_prunes(evidence.removed, evidence.source.named_ids), undeletable)
     return Plan(
         applies=applies,
         prunes=prunes,
         problems=problems,
         complete=not invalid and not any(problem.is_error for problem in all_problems),
     )
-
-
-def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
-    """Map every ARM id that a manifest names, and each of its parents, to that id; an id maps to itself first.
-
-    The recorded ids count too, since the id of an invalid manifest may be unknown.
-    """
-    ids = {
-        arm_id
-        for one in declared
-        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
-        if arm_id
-    }
-    named_ids: dict[str, str] = {}
-    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
-        for ancestor in iterate_ancestors(arm_id):
-            if ancestor in named_ids:
-                break  # its parents are, too
-            named_ids[ancestor] = arm_id
-    return named_ids
 
 
 def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Apply]:
@@ -106,47 +76,35 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
     }
 
 
-def _make_prunes(
-    removed: Mapping[Key, Record], named_ids: Mapping[str, str], removals: Mapping[Key, Removal], holds: Holds
-) -> dict[Key, Prune]:
-    prunes, needed = {}, set[Key]()
-    removals = {key: removals.get(key, Removal()) for key in removed}
-    policies = {key: removals[key].policy or record.policy for key, record in removed.items()}
-    policies = find_last_policies(policies, removed)
-    for key, record in removed.items():
-        removal, policy = removals[key], policies[key]
-        # the first id that a manifest names at this id or below, "" for none
-        named_id = named_ids.get(normalize_id(record.arm_id), "")
-        is_renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
-        detaches = not policy.allows_delete or not record.claim.is_ours or is_renamed
-        gone = RemovedResource(record, removal.path, removal.units)
-        named = f"A manifest still names {named_id}, which is below it." if named_id else ""
-        is_needed = named or holds.on_owner(record)
-        if is_needed:
-            needed.add(key)
-        path = removal.path or record.path
-        place = Declaration(unit=record.unit, path=record.path, declared_by=record.declared_by)
-        if removal.units:  # of a later revision, which a next run may not search any more
-            place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
-        prunes[key] = Prune(
-            record=replace(
-                record,
-                policy=policy,
-                hold=max(filter(None, (removal.hold, record.hold)), default=None),
-                last_revision=removal.revision or record.last_revision,
-                **place,
-            ),
-            detaches=detaches,
-            held="" if detaches else is_needed or _find_hold(removal, gone, holds),
-            reason=removal.reason,
-            last_commit=removal.last_commit,
-            last_source=SourceLocation(path, removal.line) if path else None,
-        )
-    return spread_holds(join_deletes(prunes), needed)
+def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[str, str]) -> dict[Key, Prune]:
+    records = {key: one.record for key, one in sorted(removed.items())}
+    policies = {key: removed[key].removal.policy or record.manifest.policy for key, record in records.items()}
+    policies = find_last_policies(policies, records)
+    return join_deletes({key: _make_prune(removed[key], policies[key], named_ids) for key in records})
 
 
-def _find_hold(removal: Removal, gone: RemovedResource, holds: Holds) -> str:
-    return "" if removal.is_released else removal.held or holds.on(gone) or removal.moved
+def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[str, str]) -> Prune:
+    record, manifest, removal = removed.record, removed.record.manifest, removed.removal
+    named_id = named_ids.get(normalize_id(record.arm_id), "")  # that of a manifest at this id or below
+    is_renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
+    path = removal.path or manifest.path
+    place = Declaration(unit=manifest.unit, path=manifest.path, declared_by=manifest.declared_by)
+    if removal.units:  # of a later revision, which a next run may not search any more
+        place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
+    last = replace(
+        manifest,
+        policy=policy,
+        hold=max(filter(None, (removal.hold, manifest.hold)), default=None),
+        last_revision=removal.revision or manifest.last_revision,
+        **place,
+    )
+    return Prune(
+        record=replace(record, manifest=last),
+        detaches=not policy.allows_delete or not record.claim.is_ours or is_renamed,
+        reason=removal.reason,
+        last_commit=removal.last_commit,
+        last_source=SourceLocation(path, removal.line) if path else None,
+    )
 
 
 def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> dict[Key, Prune]:
@@ -187,39 +145,44 @@ def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     return (
         other
         for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.depends_on) or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.manifest.depends_on) or is_below(record.arm_id, arm_id))
     )
 
 
-def hold_untrusted(plan: Plan, reasons: Mapping[Key, str], records: Mapping[Key, Record]) -> Plan:
-    """Hold the resources with untrusted records, for these reasons. Records of removed ones stay as they are."""
-    if not reasons and not plan.prunes:
+def skip_untrusted(plan: Plan, reasons: Mapping[Key, str], records: Mapping[Key, Record]) -> Plan:
+    """Skip the resources with untrusted records, for these reasons. Records of removed ones stay as they are."""
+    if not reasons:
         return plan
     applies = {
-        key: replace(apply, held=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
+        key: replace(apply, skipped_because=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
         for key, apply in plan.applies.items()
     }
     prunes = {
-        key: replace(prune, held=reasons[key], record=records[key]) if key in reasons else prune
-        for key, prune in plan.prunes.items()
+        key: replace(prune, record=records[key]) if key in reasons else prune for key, prune in plan.prunes.items()
     }
-    return replace(plan, applies=applies, prunes=spread_holds(prunes))
+    return replace(plan, applies=applies, prunes=prunes)
 
 
-def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
-    """Hold what a `gitsync/hold` leaves as it is on a day in UTC: one of the manifests in `declared`, which are all of
+def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
+    """Note what a `gitsync/hold` leaves as it is on a day in UTC: one of the manifests in `declared`, which are all of
     the source, or of a removed one on record.
 
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [((one.arm_id or str(one.key)).casefold(), one.hold) for one in declared if one.hold]
-    recorded = [prune.record for prune in plan.prunes.values() if prune.record.hold]
+    holds = [
+        ((resource.arm_id or str(resource.key)).casefold(), resource.hold) for resource in declared if resource.hold
+    ]
+    recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
-    ids = {(one.arm_id or "").casefold() for one in declared} | {""}
-    holds += [(one.arm_id.casefold(), one.hold) for one in recorded if one.hold and one.arm_id.casefold() not in ids]
-    by_id = dict(sorted(holds, key=lambda one: one[1]))  # the longest is the last
+    ids = {(resource.arm_id or "").casefold() for resource in declared} | {""}
+    holds += [
+        (record.arm_id.casefold(), record.manifest.hold)
+        for record in recorded
+        if record.manifest.hold and record.arm_id.casefold() not in ids
+    ]
+    by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
         key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
         for key, apply in plan.applies.items()
@@ -229,34 +192,18 @@ def hold_until(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
         arm_id = prune.record.arm_id.casefold()
         hold = by_id.get(arm_id) if arm_id not in ids else None
         if hold and hold.lasts(today):
-            prunes[key] = replace(prune, hold=hold, held=f"It is held {hold}.")
+            prunes[key] = replace(prune, hold=hold)
         elif hold:
             prunes[key] = replace(prune, reason=f"{prune.reason} Its hold ended on {hold.day}.")
-    return replace(plan, applies=applies, prunes=spread_holds(prunes))
+    return replace(plan, applies=applies, prunes=prunes)
 
 
-def hold_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:
-    """Hold the resources that another run has recorded since this one began; `taken` has its records."""
+def skip_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:
+    """Skip the resources that another run has recorded since this one began; `taken` has its records."""
     if not taken:
         return plan
     applies = {
-        key: replace(apply, record=taken[key], held=RECORDED_ELSEWHERE) if key in taken else apply
+        key: replace(apply, record=taken[key], skipped_because=RECORDED_ELSEWHERE) if key in taken else apply
         for key, apply in plan.applies.items()
     }
     return replace(plan, applies=applies)
-
-
-def hold_back(prunes: Mapping[Key, Prune], applies: Mapping[Key, Apply], results: Iterable[Result]) -> dict[Key, Prune]:
-    """Hold former dependencies of a resource that is not Ready: its last good state in Azure may still need them."""
-    needed_by = {
-        key: result.key
-        for result in results
-        if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.depends_on
-    }
-    held_prunes = {
-        key: replace(prune, held=f"{needed_by[key]} depended on it and is not Ready.")
-        for key, prune in prunes.items()
-        if key in needed_by and not prune.detaches and not prune.held
-    }
-    return spread_holds({**prunes, **held_prunes})

@@ -54,8 +54,8 @@ class SpecGeneration(NamedTuple):
 def find_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGeneration:
     """Return the generation of a spec after what is on record; the first is 1."""
     digest = digest_spec(spec)
-    changed = record is not None and bool(record.spec_digest) and record.spec_digest != digest
-    return SpecGeneration((record.generation if record else 1) + changed, digest)
+    changed = record is not None and bool(record.spec.digest) and record.spec.digest != digest
+    return SpecGeneration((record.spec.generation if record else 1) + changed, digest)
 
 
 def digest_spec(spec: Mapping[str, Any]) -> str:

@@ -112,7 +112,7 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
     if recorded.casefold() != expected.casefold():
         return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
-    owner = records.get(record.owner) if record.owner else None
+    owner = records.get(record.manifest.owner) if record.manifest.owner else None
     if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(arm_id, owner.arm_id):
         return ""
     return f"{arm_id} is not below its owner {owner.arm_id}."
@@ -120,14 +120,12 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRecords:
-    """Records of one source, whose name is for messages. With `needs_seal`, they must have a seal; with `has_key`, the
-    run has a key to check it.
-    """
+    """Records of one source."""
 
-    place: str
+    place: str  # the name of the source, for messages
     records: Mapping[Key, Record]
-    needs_seal: bool
-    has_key: bool = True
+    needs_seal: bool  # they must have a seal
+    has_key: bool = True  # the run has a key to check the seal
 
 
 def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:
@@ -155,9 +153,9 @@ def select_hidden(
 
     All others without a manifest are about to be pruned.
     """
-    problems, units = tuple(problems), {record.unit for record in records.values()} - {""}
+    problems, units = tuple(problems), {record.manifest.unit for record in records.values()} - {""}
     hidden_units = {unit for unit in units if any(may_hide(problem, unit, built) for problem in problems)}
-    return {key: record for key, record in records.items() if record.unit in hidden_units}
+    return {key: record for key, record in records.items() if record.manifest.unit in hidden_units}
 
 
 def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str:
@@ -171,7 +169,7 @@ def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str
         if not place.has_key:
             return "To use this id by itself, set GITSYNC_DIGEST_KEY to the key of that status."
         return "Its record is not signed with the key of this run, so the id is not used by itself."
-    if record.operation is not None and record.operation.kind == "delete":
+    if record.writes.operation is not None and record.writes.operation.kind == "delete":
         return "It is being deleted."
     # A resource that is only read, or that another manifest writes, has no claim, but it is Ready if it exists.
     exists = record.claim.is_ours or (record.condition is not None and record.condition.is_ready)

@@ -50,7 +50,8 @@ def find_referrers(
         apply, record = applies.get(key), records.get(key)
         if apply is None:
             return record is not None and (
-                not {*record.depends_on}.isdisjoint(deleted) or any(map(names, _iterate_texts(record.applied)))
+                not {*record.manifest.depends_on}.isdisjoint(deleted)
+                or any(map(names, _iterate_texts(record.spec.applied)))
             )
         prepared = apply.prepared
         named = {*prepared.depends_on} - {*prepared.ordered_after}
@@ -67,7 +68,7 @@ def _iterate_texts(value: Any, without: Collection[str] = ()) -> Iterator[str]:
             case str() as text:
                 yield text
             case Mapping() as members:
-                shown = {name: one for name, one in members.items() if str(name).casefold() not in without}
+                shown = {name: member for name, member in members.items() if str(name).casefold() not in without}
                 pending += [*shown, *shown.values()]
             case list() as entries:
                 pending += entries

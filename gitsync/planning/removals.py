@@ -28,14 +28,11 @@ IDENTITY: Final = "identity"
 
 @dataclass(frozen=True, slots=True)
 class KeptValue:
-    """Something that was removed from git and that Azure still has, at a path of the desired body. The index of a list
-    entry is that in the body sent before. `live` is what Azure shows there; of a list that git still has, it is only
-    the surplus, and `is_part` is True.
-    """
+    """Something that was removed from git and that Azure still has."""
 
-    path: JsonPath
-    live: Any
-    is_part: bool = False
+    path: JsonPath  # in the desired body; the index of a list entry is that in the body sent before
+    live: Any  # what Azure shows there; of a list that git still has, only the surplus
+    is_part: bool = False  # `live` is only the surplus of a list
 
     @property
     def is_tag(self) -> bool:
@@ -71,7 +68,7 @@ def find_kept(
 def _find_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -> Iterator[KeptValue]:
     if isinstance(old, list) and isinstance(live, list) and isinstance(now, list | None):
         gone = [entry for entry in old if not _has(now or [], entry)]
-        still_there = [entry for entry in live if any(_is_entry(one, entry) for one in gone)]
+        still_there = [entry for entry in live if any(_is_entry(element, entry) for element in gone)]
         if still_there:
             yield KeptValue(path, still_there, is_part=now is not None)
     elif now is not None or live is None:
@@ -89,7 +86,7 @@ def _spell_id(path: JsonPath, live: Mapping[str, Any], asked: Mapping[str, Any])
 
 
 def _has(entries: list[Any], entry: Any) -> bool:
-    return any(_spell(one) == _spell(entry) for one in entries)
+    return any(_spell(other) == _spell(entry) for other in entries)
 
 
 def _is_entry(old: Any, live: Any) -> bool:
@@ -140,11 +137,11 @@ def demand_removal(body: Mapping[str, Any], kept: Iterable[KeptValue], desired: 
     """Return the body of a PUT that removes each kept value: by null, an empty list, or the identity None. Indexes in
     the paths are those of `desired`.
     """
-    for one in kept:
-        if one.path[0] == IDENTITY and IDENTITY not in desired:
+    for value in kept:
+        if value.path[0] == IDENTITY and IDENTITY not in desired:
             body = {**body, IDENTITY: {"type": "None"}}
         else:
-            body = _put(body, one.path, [] if isinstance(one.live, list) else None, desired)
+            body = _put(body, value.path, [] if isinstance(value.live, list) else None, desired)
     return body
 
 
@@ -153,7 +150,7 @@ def _put(value: Any, path: JsonPath, new: Any, reference: Any) -> Any:
     if isinstance(value, list):
         entry = find(value, (step,), reference)
         inside = reference[step] if isinstance(reference, list) and isinstance(step, int) else None
-        return [_put(one, rest, new, inside) if one is entry else one for one in value]
+        return [_put(element, rest, new, inside) if element is entry else element for element in value]
     members = value if isinstance(value, Mapping) else {}
     name = str(step)
     inner = _put(members.get(name), rest, new, find_member(reference or {}, name)) if rest else new

@@ -70,7 +70,7 @@ def find_delete_limit(inventory: int, most: int | None) -> int:
 
 def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Turn the warnings about unread documents with an ASO group into errors: for `validate` and --strict."""
-    return tuple(replace(one, level=Level.ERROR) if one.is_unread else one for one in problems)
+    return tuple(replace(problem, level=Level.ERROR) if problem.is_unread else problem for problem in problems)
 
 
 def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:

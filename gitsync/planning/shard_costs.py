@@ -36,9 +36,9 @@ def estimate_costs(
     sharing = Counter(account for shard in shards for account in shard.sizes)
     shard_of = {key: shard.number for shard in shards for key in shard.keys}
     parts: dict[int, list[Prepared]] = {shard.number: [] for shard in shards}
-    for one in prepared:
-        if catalog.provider(one.key.group, one.key.kind) is Provider.ARM:  # other providers have other limits
-            parts[shard_of[one.key]].append(one)
+    for resource in prepared:
+        if catalog.provider(resource.key.group, resource.key.kind) is Provider.ARM:  # other providers have other limits
+            parts[shard_of[resource.key]].append(resource)
     return tuple(_estimate(shard, parts[shard.number], records, catalog, sharing) for shard in shards)
 
 
@@ -49,7 +49,7 @@ def _estimate(
     catalog: Catalog,
     sharing: Mapping[Account, int],
 ) -> ShardCost:
-    creates = [one for one in known if one.key not in records and one.is_written]
+    creates = [resource for resource in known if resource.key not in records and resource.is_written]
     cover = find_cover(_list_known(known, records, catalog))
     lists = {chain[0] for chain in cover.chains.values() if chain}
     covered = sum(bool(chain) for chain in cover.chains.values())
@@ -73,14 +73,14 @@ def _list_known(
     prepared: Collection[Prepared], records: Mapping[Key, Record], catalog: Catalog
 ) -> Iterator[ListedResource]:
     """List the resources that lists may show: those that an earlier run has left Ready."""
-    for one in prepared:
-        record, kind = records.get(one.key), catalog.kind(one.resource.gvk)
+    for entry in prepared:
+        record, kind = records.get(entry.key), catalog.kind(entry.resource.gvk)
         is_ready = record is not None and record.condition is not None and record.condition.is_ready
-        if is_ready and kind is not None and kind.can_get and one.arm_id:
+        if is_ready and kind is not None and kind.can_get and entry.arm_id:
             yield ListedResource(
-                key=one.key,
-                arm_id=one.arm_id,
+                key=entry.key,
+                arm_id=entry.arm_id,
                 api_version=kind.api_version,
-                principal=one.credential and (one.key.namespace, one.credential),
-                collections=find_collections(kind, one.arm_id),
+                principal=entry.credential and (entry.key.namespace, entry.credential),
+                collections=find_collections(kind, entry.arm_id),
             )

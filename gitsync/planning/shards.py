@@ -35,25 +35,25 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
     where a manifest has none; the references of both count.
     """
     members = {}
-    for one in prepared:
-        record = records.get(one.key)
-        owner = one.owner.key if one.owner else None
-        known = record.depends_on if record else ()
-        members[one.key] = ShardMember(
-            key=one.key,
-            arm_id=one.arm_id or (record.arm_id if record else ""),
+    for resource in prepared:
+        record = records.get(resource.key)
+        owner = resource.owner.key if resource.owner else None
+        known = record.manifest.depends_on if record else ()
+        members[resource.key] = ShardMember(
+            key=resource.key,
+            arm_id=resource.arm_id or (record.arm_id if record else ""),
             owner=owner,
-            credential=_name_credential(one.key, one.credential),
-            references=tuple(sorted({*one.depends_on, *known} - {owner})),
+            credential=_name_credential(resource.key, resource.credential),
+            references=tuple(sorted({*resource.depends_on, *known} - {owner})),
         )
     for key, record in records.items():
         if key not in members:
             members[key] = ShardMember(
                 key=key,
                 arm_id=record.arm_id,
-                owner=record.owner,
-                credential=_name_credential(key, record.credential),
-                references=tuple(sorted({*record.depends_on} - {record.owner})),
+                owner=record.manifest.owner,
+                credential=_name_credential(key, record.access.credential),
+                references=tuple(sorted({*record.manifest.depends_on} - {record.manifest.owner})),
             )
     return tuple(members[key] for key in sorted(members))
 
@@ -77,6 +77,7 @@ def cut_shards(members: Iterable[ShardMember], workers: int) -> tuple[Shard, ...
     pieces: list[list[_Atom]] = []
     for _, whole in sorted(by_account.items()):
         is_large = sum(len(atom.keys) for atom in whole) > share
+        # Only an account that is too large for one worker is cut: its limits count for all of its requests together.
         pieces += _cut_account(whole, by_key, share) if is_large else [whole]
     return _deal(pieces, by_key, workers)
 
@@ -92,8 +93,8 @@ class _Partition:
             self._above[key] = key = self._above[self._above[key]]  # shortens the way for the next look-up
         return key
 
-    def join(self, one: Key, other: Key) -> None:
-        first, second = sorted((self.find(one), self.find(other)))
+    def join(self, key: Key, other: Key) -> None:
+        first, second = sorted((self.find(key), self.find(other)))
         self._above[second] = first
 
 
@@ -104,6 +105,7 @@ def _find_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     for key, member in sorted(by_key.items()):
         if member.arm_id:
             partition.join(key, first_of.setdefault(_find_container(member.arm_id), key))
+        # A child waits for its owner, which only one process can have.
         if member.owner and member.owner in by_key:
             partition.join(key, member.owner)
     for key, member in by_key.items():
@@ -182,7 +184,7 @@ def _deal(pieces: Iterable[Sequence[_Atom]], by_key: Mapping[Key, ShardMember], 
     dealt: list[list[_Atom]] = [[] for _ in range(workers)]
     loads = [(0, worker) for worker in range(workers)]
     heapify(loads)
-    for piece in sorted(pieces, key=lambda one: (-sum(len(atom.keys) for atom in one), one[0].keys[0])):
+    for piece in sorted(pieces, key=lambda piece: (-sum(len(atom.keys) for atom in piece), piece[0].keys[0])):
         load, worker = loads[0]
         dealt[worker] += piece
         heapreplace(loads, (load + sum(len(atom.keys) for atom in piece), worker))

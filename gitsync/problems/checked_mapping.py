@@ -27,11 +27,11 @@ Refuse = Callable[[FieldPath, str], Exception]
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class CheckedMapping:
-    """A mapping somewhere in a document. `where` is its path in it, () for the top."""
+    """A mapping somewhere in a document."""
 
     values: Mapping[str, Any]
     refuse: Refuse
-    where: FieldPath = ()
+    where: FieldPath = ()  # its path in the document, () for the top
 
     def refusal(self, name: str, problem: str, *, index: int | None = None) -> Exception:
         """Make the error of a field, or of one entry of it."""

@@ -25,9 +25,9 @@ FieldPath = tuple[str | int, ...]
 
 
 class Entry(NamedTuple):
-    """The entry of a list that has this value in this field; a dot in `field` leads inside."""
+    """The entry of a list that has a value in one of its members."""
 
-    field: str
+    field: str  # the member; a dot leads inside
     value: str
 
 

@@ -14,17 +14,15 @@ from gitsync.problems.field_path import FieldPath, format_field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing wrong with one field; `message` and `hint` are full sentences. `invalidates` as in `Problem`. `retyped`
-    is a number or a boolean that must be text, None in any other finding.
-    """
+    """One thing wrong with one field."""
 
     code: str
     path: FieldPath
-    message: str
-    hint: str = ""
+    message: str  # full sentences
+    hint: str = ""  # full sentences
     level: Level = Level.ERROR
-    invalidates: bool = True
-    retyped: bool | float | None = None
+    invalidates: bool = True  # the manifest, so nothing is sent (as in `Problem`)
+    retyped: bool | float | None = None  # a number or a boolean that must be text, None in any other finding
 
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:

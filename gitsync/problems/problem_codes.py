@@ -27,16 +27,14 @@ PAGE = "docs/problems.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeMeaning:
-    """`cause` and `fix` are sentences. `example` is a file that gives the code, or else `shown` a message of it; the
-    other one is "".
-    """
+    """What a code means, and what to do."""
 
     code: str
     topic: str
-    cause: str
-    fix: str
-    example: str = ""
-    shown: str = ""
+    cause: str  # sentences
+    fix: str  # sentences
+    example: str = ""  # a file that gives the code, "" if there is a message instead
+    shown: str = ""  # a message of the code, "" if there is an example
 
     @property
     def anchor(self) -> str:
@@ -51,11 +49,11 @@ def find_code_meaning(code: str) -> CodeMeaning | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictMeaning:
-    """What a verdict `means`, and what a sync `does` then."""
+    """What a verdict means for people."""
 
     verdict: str
-    means: str
-    does: str
+    means: str  # what is true of the resource
+    does: str  # what a sync does then
 
 
 def find_verdict_meaning(word: str) -> VerdictMeaning | None:

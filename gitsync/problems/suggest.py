@@ -32,20 +32,20 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     return near[1] if near else None
 
 
-def measure_distance(one: str, other: str, limit: int) -> int | None:
+def measure_distance(first: str, other: str, limit: int) -> int | None:
     """Measure how many insertions, deletions, replacements and swaps of neighbours lie between two words (optimal
     string alignment); None for more than `limit`.
     """
-    if abs(len(one) - len(other)) > limit or _count_least_edits(one, other) > limit:
+    if abs(len(first) - len(other)) > limit or _count_least_edits(first, other) > limit:
         return None
-    return _align(one, other, limit)
+    return _align(first, other, limit)
 
 
-def _count_least_edits(one: str, other: str) -> int:
+def _count_least_edits(first: str, other: str) -> int:
     """Count the letters that one word has and the other lacks: at least as many edits lie between them, and it is
     cheaper to find out.
     """
-    ours, theirs = _collect_letters(one), _collect_letters(other)
+    ours, theirs = _collect_letters(first), _collect_letters(other)
     return max((ours & ~theirs).bit_count(), (theirs & ~ours).bit_count())
 
 
@@ -61,30 +61,30 @@ def _collect_letters(word: str) -> int:
 
 
 @lru_cache(maxsize=4096)  # the same slip is often in many documents
-def _align(one: str, other: str, limit: int) -> int | None:
-    one, other = _strip_shared(one, other)
+def _align(first: str, other: str, limit: int) -> int | None:
+    first, other = _strip_shared(first, other)
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, start=1):
+    for i, letter in enumerate(first, start=1):
         before, above, row = row, before, [i]
-        row = _fill_row(before, above, row, letter, (one[i - 2] if i > 1 else "", other))
+        row = _fill_row(before, above, row, letter, (first[i - 2] if i > 1 else "", other))
         if min(row) > limit and min(before) > limit:  # a swap looks back two rows
             return None
     return row[-1] if row[-1] <= limit else None
 
 
-def _strip_shared(one: str, other: str) -> tuple[str, str]:
+def _strip_shared(first: str, other: str) -> tuple[str, str]:
     """Strip the letters that both words begin and end with: the fewest edits leave them as they are."""
-    start = _count_shared(one, other)
-    one, other = one[start:], other[start:]
-    end = _count_shared(one[::-1], other[::-1])
-    return one[: len(one) - end], other[: len(other) - end]
+    start = _count_shared(first, other)
+    first, other = first[start:], other[start:]
+    end = _count_shared(first[::-1], other[::-1])
+    return first[: len(first) - end], other[: len(other) - end]
 
 
-def _count_shared(one: str, other: str) -> int:
+def _count_shared(first: str, other: str) -> int:
     """Count the letters that both words begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((at for at, (ours, theirs) in pairs if ours != theirs), min(len(first), len(other)))
 
 
 def _fill_row(before: list[int], above: list[int], row: list[int], letter: str, words: tuple[str, str]) -> list[int]:

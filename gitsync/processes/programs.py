@@ -63,12 +63,10 @@ class Program(StrEnum):
 
 
 class _Row(NamedTuple):
-    """`variables` are names, or beginnings of names with a star behind. `grace` is in seconds after the run is stopped:
-    the program ends by then.
-    """
+    """What a program gets."""
 
-    variables: tuple[str, ...]
-    grace: float
+    variables: tuple[str, ...]  # names, or beginnings of names with a star behind
+    grace: float  # seconds after the run is stopped: the program ends by then
 
 
 _TABLE: Mapping[Program, _Row] = {
@@ -125,21 +123,17 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramCall:
-    """A program to run. `command` begins with its name or path. `environment` is all of its environment, made with
-    `select_environment`. `timeout` is in seconds; once `grace` has begun, the program's row may end it earlier.
-    `memory` is the most that `run` lets it allocate, in bytes; only Linux can limit it. Its output `has_secrets` unless
-    the call allows to keep it in a temporary file. The parts of `stdin` are written one after the other.
-    """
+    """A program to run."""
 
     program: Program
-    command: Sequence[str]
-    environment: Mapping[str, str] = field(repr=False)
-    timeout: float
-    grace: Grace = field(default_factory=Grace)
-    folder: Path | None = None
-    memory: int | None = None
-    stdin: Sequence[bytes] = field(default=(), repr=False)
-    has_secrets: bool = True
+    command: Sequence[str]  # begins with its name or path
+    environment: Mapping[str, str] = field(repr=False)  # all of its environment, made with `select_environment`
+    timeout: float  # seconds
+    grace: Grace = field(default_factory=Grace)  # once it has begun, the program's row may end the program earlier
+    folder: Path | None = None  # where it runs, None for the current folder
+    memory: int | None = None  # the most that `run` lets it allocate, in bytes; only Linux can limit it
+    stdin: Sequence[bytes] = field(default=(), repr=False)  # parts, written one after the other
+    has_secrets: bool = True  # its output may not be kept in a temporary file
 
     @property
     def was_told_to_end(self) -> bool:

@@ -28,7 +28,7 @@ from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 from gitsync.planning.secret_digest import Digests
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.protocols import LiveReader, LiveWriter, Others, ResourceProvider
@@ -44,28 +44,23 @@ from gitsync.secrets.values import RunValues
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """What a run works with.
-
-    If `stop` is set, the run begins nothing more and ends its waits. `redactions` has every secret value. `arm` is the
-    client of the global credential. `open_as` opens the client of another one; without it, all resources use `arm`.
-    `endpoint` is the name of Azure's endpoint for people. With `is_local`, it is an emulator on this machine.
-    """
+    """What a run works with."""
 
     source: Checkout
     settings: SourceSettings
     store: StateStore
-    arm: Arm
+    arm: Arm  # the client of the global credential
     clock: Clock
-    stop: asyncio.Event
-    subscription: str
+    stop: asyncio.Event  # if set, the run begins nothing more and ends its waits
+    subscription: str  # of resources whose manifests contain no ARM id
     catalog: Catalog
     registry: Registry
-    progress: Progress
-    redactions: Redactions = field(default_factory=Redactions)
+    progress: Progress  # what people see while the run lasts
+    redactions: Redactions = field(default_factory=Redactions)  # every secret value
     secret_stores: SecretStores = field(default_factory=SecretStores)
-    open_as: OpenAs | None = None
-    endpoint: str = ""
-    is_local: bool = True
+    open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
+    endpoint: str = ""  # the name of Azure's endpoint for people
+    is_local: bool = True  # the endpoint is an emulator on this machine
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""
@@ -113,27 +108,23 @@ class Sessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """The parts of one run, which satisfies every protocol of the stages.
-
-    Each resource is read and written by its own identity: ARM's by the client, others by what `open_provider` opens.
-    `others` are the other workers of the run; None if there are none. `children` are the nodes of each owner that may
-    embed them.
-    """
+    """The parts of one run, which satisfies every protocol of the stages."""
 
     connections: Connections
-    identities: Identities
+    identities: Identities  # ARM's resources are read and written by the clients of these
     values: RunValues
     export_sinks: ExportSinks
     rules: RunRules
     digests: Digests
     checks: Checks
-    cache: RunCache = field(default_factory=RunCache)
-    lists: Lists = field(default_factory=Lists)
-    locks: WriteLocks = field(default_factory=WriteLocks)
+    cache: RunCache = field(default_factory=RunCache)  # what this run has written and read so far
+    lists: Lists = field(default_factory=Lists)  # replace the reads of single resources
+    locks: WriteLocks = field(default_factory=WriteLocks)  # one write at a time below each lock's ARM id
     sessions: Sessions = field(default_factory=Sessions)
-    others: Others | None = None
-    children: Mapping[Key, Sequence[Node]] = field(default_factory=dict)
+    others: Others | None = None  # the other workers of the run; None if there are none
+    children: Mapping[Key, Sequence[Node]] = field(default_factory=dict)  # the nodes of each owner that may embed them
     open_provider: Callable[[Provider], ResourceProvider] | None = None
+    """Opens what reads and writes the resources of another provider."""
 
     @property
     def catalog(self) -> Catalog:
@@ -157,23 +148,25 @@ class RunContext:
 
     async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Check changes with ARM, which has none of those of other providers."""
-        of_arm = [one for one in changes if self.catalog.provider(one.key.group, one.key.kind) is Provider.ARM]
+        of_arm = [
+            change for change in changes if self.catalog.provider(change.key.group, change.key.kind) is Provider.ARM
+        ]
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
-        return await self.checks.check(of_arm, {one.key: self.identities[one.key].arm for one in of_arm})
+        return await self.checks.check(of_arm, {change.key: self.identities[change.key].arm for change in of_arm})
 
-    def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
+    def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)
 
-    def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
+    def writer(self, attempt: Attempt) -> Writer:
         return self.identities[attempt.key].azure().writer(attempt.session)
 
-    async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
+    async def live_reader(self, attempt: Attempt, record: Record | None = None) -> LiveReader:
         if attempt.provider is Provider.ARM:
             return self.reader(attempt)
         resource, arm = await self._describe(attempt, record), self.identities[attempt.key].azure()
         return self._open(attempt.provider).reader(resource, arm, attempt.session)
 
-    async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:
+    async def live_writer(self, attempt: Attempt) -> LiveWriter:
         if attempt.provider is Provider.ARM:
             return self.writer(attempt)
         resource, arm = await self._describe(attempt), self.identities[attempt.key].azure()
@@ -188,7 +181,7 @@ class RunContext:
             raise AssertionError("a run with such resources can open their provider")
         return self.open_provider(provider)
 
-    async def _describe(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> ProvidedResource:
+    async def _describe(self, attempt: Attempt, record: Record | None = None) -> ProvidedResource:
         if record is not None:
             return await describe_record(record, self.values)
         if isinstance(attempt, PruneAttempt):
@@ -198,7 +191,7 @@ class RunContext:
     def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:
         return self.export_sinks.kept.find_value(address, key, owner)
 
-    def enter(self, attempt: ApplyAttempt | PruneAttempt, stage: Stage) -> None:
+    def enter(self, attempt: Attempt, stage: Stage) -> None:
         """Note the stage of a resource, for its failed requests, for the display and for the log."""
         attempt.session.stage, key = stage, attempt.key
         self.connections.progress.started(key, attempt.session)

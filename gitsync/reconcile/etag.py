@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.run_cache import RunCache
 
 PRECONDITION_FAILED = 412
@@ -34,4 +34,5 @@ def is_outrun(attempt: A, failure: ProviderError) -> bool:
 def look_again(attempt: A, cache: RunCache, condition: Condition) -> A:
     """Stop an attempt that was outrun, to start again from the first stage: nothing was written."""
     cache.take_back_write(attempt.location)
-    return attempt.with_write(attempt.write.changed(outrun=attempt.write.if_match)).stopped(condition, waits=True)
+    attempt = attempt.with_write(attempt.write.changed(outrun=attempt.write.if_match))
+    return attempt.stopped(condition, kind=StopKind.WAITS)

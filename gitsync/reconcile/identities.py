@@ -26,14 +26,12 @@ OpenAs = Callable[[Identity], Awaitable[Arm]]
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ResourceIdentity:
-    """The identity of one node. `credential` is the name of the Secret, "" for the global one. `refusal` explains why
-    there is no `Arm`.
-    """
+    """The identity of one node."""
 
-    credential: str = GLOBAL
+    credential: str = GLOBAL  # the name of the Secret, "" for the global one
     subscription: str = ""
-    arm: Arm | None = None
-    refusal: Condition | None = None
+    arm: Arm | None = None  # the client of this credential, None if it cannot be used
+    refusal: Condition | None = None  # why there is no `Arm`, None if there is one
 
     def azure(self) -> Arm:
         """The Arm. Raises ArmError if there is none."""

@@ -69,32 +69,37 @@ class Lists:
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
         entry_id = normalize_id(arm_id)
+        # The body of the parent has shown it already, which saves the list too.
         if entry_id in self._children:
             return await judge(self._children.pop(entry_id))
-        for one in self._cover.chains[key]:
-            is_found, approval = await self._judge_in_turn(one, key, entry_id, judge)
+        for resource_list in self._cover.chains[key]:
+            is_found, approval = await self._judge_in_turn(resource_list, key, entry_id, judge)
             if is_found:
                 return approval
         return None
 
     async def _judge_in_turn(
-        self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T]
+        self, resource_list: ResourceList, key: Key, entry_id: str, judge: Judge[T]
     ) -> tuple[bool, T | None]:
         """As `_judge_listed`, for one resource of a family at a time until its lists are known to be of use."""
-        if one.family not in self._is_useful:
-            async with self._first_uses[one.family]:
-                if one.family not in self._is_useful:
-                    return await self._judge_listed(one, key, entry_id, judge)
-        return await self._judge_listed(one, key, entry_id, judge)
+        # Until one entry has approved something, a list may be in vain: so one resource tries, and the others wait.
+        if resource_list.family not in self._is_useful:
+            async with self._first_uses[resource_list.family]:
+                if resource_list.family not in self._is_useful:
+                    return await self._judge_listed(resource_list, key, entry_id, judge)
+        return await self._judge_listed(resource_list, key, entry_id, judge)
 
-    async def _judge_listed(self, one: ResourceList, key: Key, entry_id: str, judge: Judge[T]) -> tuple[bool, T | None]:
+    async def _judge_listed(
+        self, resource_list: ResourceList, key: Key, entry_id: str, judge: Judge[T]
+    ) -> tuple[bool, T | None]:
         """Return whether a list shows a resource or its absence, and what `judge` makes of that."""
-        is_whole = self._is_useful.get(one.family, True) and await self._ask(one, key)
+        is_whole = self._is_useful.get(resource_list.family, True) and await self._ask(resource_list, key)
+        # A list that was given up may have shown this entry before.
         if not is_whole and entry_id not in self._entries:
             return False, None
         entry = self._entries.pop(entry_id, None)
         approval = await judge(entry) if entry is not None else None
-        self._learn(one.family, is_useful=approval is not None)
+        self._learn(resource_list.family, is_useful=approval is not None)
         return True, approval
 
     def offer_children(self, kind: Kind, api_version: str, body: Mapping[str, Any]) -> None:
@@ -136,32 +141,33 @@ class Lists:
         if self._failures[family] >= _MOST_FAILURES:
             self._is_useful.setdefault(family, False)
 
-    async def _ask(self, one: ResourceList, key: Key) -> bool:
+    async def _ask(self, resource_list: ResourceList, key: Key) -> bool:
         """Read a list, once. Returns whether it was read to its end, or until it had shown all that is wanted."""
-        if one in self._is_whole:
-            return self._is_whole[one]
-        async with self._reading[one]:
-            if one not in self._is_whole:
-                self._is_whole[one] = await self._read(one, key)
-        return self._is_whole[one]
+        if resource_list in self._is_whole:
+            return self._is_whole[resource_list]
+        async with self._reading[resource_list]:
+            if resource_list not in self._is_whole:
+                self._is_whole[resource_list] = await self._read(resource_list, key)
+        return self._is_whole[resource_list]
 
-    async def _read(self, one: ResourceList, key: Key) -> bool:
+    async def _read(self, resource_list: ResourceList, key: Key) -> bool:
         if self._read_pages is None:
             raise AssertionError("a cover comes with a way to read it")
         try:
-            async with aclosing(self._read_pages(key, one)) as pages:
-                return await self._keep_wanted(one, pages)
+            async with aclosing(self._read_pages(key, resource_list)) as pages:
+                return await self._keep_wanted(resource_list, pages)
         except ArmError as error:
-            logger.bind(path=one.path, status=error.status, code=error.code).debug("List cannot be used")
+            logger.bind(path=resource_list.path, status=error.status, code=error.code).debug("List cannot be used")
+            # A refusal is about all lists of the type; an absent container is about this list alone.
             if is_refusal(error) and error.code.casefold() not in _ABSENT_CONTAINERS:
-                self._is_useful[one.family] = False
+                self._is_useful[resource_list.family] = False
             return False
 
-    async def _keep_wanted(self, one: ResourceList, pages: AsyncGenerator[Entries, None]) -> bool:
+    async def _keep_wanted(self, resource_list: ResourceList, pages: AsyncGenerator[Entries, None]) -> bool:
         """Keep the wanted entries of a list. Returns False if it is given up, because its pages show mostly strangers:
         they replace fewer requests than they take.
         """
-        wanted, shown, count = self._cover.wanted[one], set[str](), 0
+        wanted, shown, count = self._cover.wanted[resource_list], set[str](), 0
         async for page in pages:
             count += 1
             for entry in page:
@@ -171,11 +177,13 @@ class Lists:
                     shown.add(entry_id)
             if len(shown) == len(wanted):
                 return True
+            # Behind by one page may be chance; by more, reading one by one takes fewer requests.
             if count > len({wanted[entry_id] for entry_id in shown}) + 1:
                 return False
         return True
 
     def _keep(self, entry_id: str, entry: Entry, *, is_repeated: bool) -> None:
+        # A page that changes while the list is read shows an entry twice. If they differ, neither is believed.
         is_odd = is_repeated and self._entries.get(entry_id) != entry
         self._entries[entry_id] = None if is_odd else entry
 

@@ -24,7 +24,7 @@ from gitsync.model.provider import ProvidedResource
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.planning.secret_digest import Digests
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
@@ -124,11 +124,11 @@ class Observing(Protocol):
         """Return the findings of the checks for each change, the most urgent first."""
         ...
 
-    def reader(self, attempt: ApplyAttempt | PruneAttempt) -> Reader:
+    def reader(self, attempt: Attempt) -> Reader:
         """Return what reads ARM for a resource. Raises ProviderError if its credential cannot be used."""
         ...
 
-    async def live_reader(self, attempt: ApplyAttempt | PruneAttempt, record: Record | None = None) -> LiveReader:
+    async def live_reader(self, attempt: Attempt, record: Record | None = None) -> LiveReader:
         """Return what reads the resource itself, or that of a record that the attempt names. Raises ProviderError if
         its credential cannot be used.
         """
@@ -145,7 +145,7 @@ class Acting(Observing, Protocol):
     @property
     def locks(self) -> WriteLocks: ...
 
-    def writer(self, attempt: ApplyAttempt | PruneAttempt) -> Writer:
+    def writer(self, attempt: Attempt) -> Writer:
         """Return what writes to ARM for a resource. Raises ProviderError if its credential cannot be used."""
         ...
 
@@ -153,7 +153,7 @@ class Acting(Observing, Protocol):
         """Return the id that another provider than ARM gave the resource in this run; "" for none."""
         ...
 
-    async def live_writer(self, attempt: ApplyAttempt | PruneAttempt) -> LiveWriter:
+    async def live_writer(self, attempt: Attempt) -> LiveWriter:
         """Return what writes the resource itself. Raises ProviderError if its credential cannot be used."""
         ...
 

@@ -19,7 +19,9 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
     """Return the desired state of a resource. Its password is set if the comparison finds that it changed."""
     record, body = attempt.record, attempt.filled_request.body
     comparison = attempt.decision.comparison
-    is_new = any(one.rule in {CHANGED, NEVER_SET} for one in comparison.differences) if comparison else False
+    is_new = (
+        any(difference.rule in {CHANGED, NEVER_SET} for difference in comparison.differences) if comparison else False
+    )
     return ProvidedResource(
         key=attempt.key,
         gvk=attempt.prepared.resource.gvk,
@@ -42,11 +44,11 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
     """
     return ProvidedResource(
         key=record.key,
-        gvk=GVK.parse(record.manifest_api_version, record.key.kind),
+        gvk=GVK.parse(record.manifest.api_version, record.key.kind),
         arm_id=record.arm_id,
         name=parse_user(record.arm_id.rpartition("/")[2]).name,
         owner_id=_find_owner_id(record.arm_id),
-        applied=record.applied,
+        applied=record.spec.applied,
         kept=record.kept,
         administrator_password=await _read_password(record, values),
         is_expected=record.claim is Claim.EXPECTED,

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from loguru import logger
 
 from gitsync.arm.session import Session
+from gitsync.backoff import Backoff
 from gitsync.errors import DeadlineError, ExitCode, GitsyncError, MissingValueError, ProviderError
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
@@ -23,7 +24,7 @@ from gitsync.model.provider import Provider
 from gitsync.model.result import Outcome, Result, Stage, Wait
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.reconcile.run_cache import RunCache
@@ -51,10 +52,8 @@ from gitsync.reconcile.stages.write_checks import (
 from gitsync.status.advice import find_code_advice
 from gitsync.status.conditions import find_code, make_failed, make_fault, make_unreadable, make_warning
 
-LONGEST_PAUSE = 30.0
-"""The longest pause between two tries of a node, in seconds; the first is one second
-(docs/reference/reconciliation.md#retry-speeds).
-"""
+_BACKOFF: Final = Backoff(most=30.0)
+"""Between two tries of a node: ASO's "fast" (docs/reference/reconciliation.md#retry-speeds), until its deadline."""
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
@@ -63,25 +62,22 @@ _NO_LOCK = nullcontext()
 
 @dataclass(frozen=True, slots=True)  # no tuple, whose members take four times as long to get
 class Step(Generic[A]):
-    """One stage. `run` does it. With `is_for_open`, a resource that a list has approved skips it: there is nothing to
-    read, send or check.
-    """
+    """One stage."""
 
     stage: Stage
     run: Callable[[A, RunContext], Awaitable[A]]
-    is_for_open: bool = False
+    is_for_open: bool = False  # a resource that a list has approved skips it: there is nothing to read, send or check
 
 
 @dataclass(frozen=True, slots=True)
 class Leg(Generic[A]):
-    """Stages that follow each other. With `acts`, a plan skips them, and so does a resource that a list has approved.
-    Other legs run in a plan too, in which their stages write nothing. In a sync, `export_and_hold` and the last leg of
-    an apply write to sinks. With `locks`, the stages share one hold of the write lock, if there is something to write.
+    """Stages that follow each other. Those that do not act run in a plan too, and write nothing there. In a sync,
+    `export_and_hold` and the last leg of an apply write to sinks.
     """
 
     steps: tuple[Step[A], ...]
-    acts: bool = False
-    locks: bool = False
+    acts: bool = False  # a plan skips the stages, and so does a resource that a list has approved
+    locks: bool = False  # the stages share one hold of the write lock, if there is something to write
 
 
 APPLY: tuple[Leg[ApplyAttempt], ...] = (
@@ -213,7 +209,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
     identity = run.identities[prune.key]
     return PruneAttempt(
         prune=prune,
-        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest_api_version, prune.key.kind)),
+        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest.api_version, prune.key.kind)),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(),
@@ -222,16 +218,21 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
 
 
 async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
-    """Run the stages, and again from the first one while the cause of a stop may go away and there is time."""
+    """Run the stages, and again from the first one while the cause of a stop may go away and there is time.
+
+    This is not `backoff.retry`, which repeats a call that raises: a stop is a value, and the next try keeps what the
+    one before has learned. Only this repeats a write after a refusal such as a 409; the stage that got it has
+    stopped with WAITS, by `may_recover` of status/passing_refusals.py.
+    """
     tries, before = 0, None
     while True:
         attempt = await _run_stages(legs, attempt, run)
-        if before and attempt.stop and attempt.stop.is_late:
+        if before and attempt.stop and attempt.stop.kind is StopKind.LATE:
             return replace(attempt, stop=before)  # the earlier cause helps more than a timeout without a response
         if attempt.stop and attempt.observed.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue
-        if attempt.stop is None or not attempt.stop.waits or not run.rules.writes:
+        if attempt.stop is None or attempt.stop.kind is not StopKind.WAITS or not run.rules.writes:
             return attempt
         if not await _pause(tries, attempt.stop, attempt.session, run.clock):
             return attempt
@@ -240,7 +241,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
 
 async def _pause(tries: int, stop: Stop, session: Session, clock: Clock) -> bool:
     """Wait before another try: 1 s, 2 s, 4 s … Returns False if the time is up first."""
-    until = clock.monotonic() + (seconds := min(2.0**tries, LONGEST_PAUSE))
+    until = clock.monotonic() + (seconds := _BACKOFF.find_wait(tries))
     if until >= session.deadline:
         return False
     with session.waiting(Wait(stop.condition.reason, until, tries + 2)):
@@ -253,6 +254,7 @@ async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> 
     for leg in legs:
         if leg.acts and (attempt.observed.is_listed or not run.rules.writes):
             continue
+        # What has nothing to send must not hold up the writes near it.
         is_locked = leg.locks and attempt.decision.action is not Action.NONE
         async with run.locks.hold(attempt.location, attempt.session) if is_locked else _NO_LOCK:
             for step in leg.steps:
@@ -276,15 +278,14 @@ def _break_off(attempt: A, failure: Exception, cache: RunCache) -> A:
             verdict = None if attempt.decision.first_comparison else Verdict.UNKNOWN
             # A server that this run creates, or opens a firewall of, is there some minutes later.
             is_new = attempt.provider is not Provider.ARM and cache.count_writes_near(attempt.location) > 0
-            return attempt.stopped(
-                make_unreadable(failure),
-                verdict,
-                waits=is_new and failure.is_outage,
-                is_late=isinstance(failure, DeadlineError),
-            )
+            kind = StopKind.WAITS if is_new and failure.is_outage else StopKind.NEXT_RUN
+            if isinstance(failure, DeadlineError):
+                kind = StopKind.LATE
+            return attempt.stopped(make_unreadable(failure), verdict, kind)
         case MissingValueError():
             return attempt.stopped(make_warning(failure.reason, failure.message, failure.hint), Verdict.BLOCKED)
+        # An error that gitsync expects has a message for the user; anything else is a bug of its own.
         case GitsyncError() if failure.exit_code != ExitCode.FAULT:
             return attempt.stopped(make_failed(failure), Verdict.BLOCKED)
         case _:
-            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, is_retryable=False, fault=failure)
+            return attempt.stopped(make_fault(failure), Verdict.UNKNOWN, StopKind.FINAL, fault=failure)

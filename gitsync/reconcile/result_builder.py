@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from gitsync.arm.session import INTERRUPTED
 from gitsync.diff.three_way import remove_secrets
@@ -17,9 +16,18 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node
+from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.record import Record
-from gitsync.model.result import Replacement, Result
+from gitsync.model.result import (
+    NOTHING_CHANGED,
+    NOTHING_NOTED,
+    ComparisonNotes,
+    Ending,
+    ManifestOrigin,
+    Replacement,
+    Result,
+    ResultChange,
+)
 from gitsync.model.verdict import DRIFTED, Action, Verdict, Written
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.referrers import find_given_ids
@@ -30,7 +38,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     weigh_replacement,
 )
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, ReconciledAttempt, Stop
+from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.shortened_differences import shorten_difference
@@ -59,25 +67,14 @@ NO_TURN = Condition(
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished apply."""
     spec = find_generation(attempt.record, attempt.prepared.resource.spec)
-    creates = attempt.decision.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
-    live = attempt.observed.live
-    has_drifted = not rules.writes and attempt.decision.reported.verdict in DRIFTED
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
-    if record and record.hold:
-        record = replace(record, hold=mask_hold(record.hold, redactions.mask))
-    return _build_result(
-        attempt,
-        condition,
-        rules,
-        redactions,
-        is_ready=rules.writes or attempt.decision.streak is not None,
-        live_body=live.body if live and has_drifted else None,
-        body=remove_secrets(attempt.desired) if creates else None,
-        replacement=_find_replacement(attempt) or _find_refused(attempt, rules),
-        record=record,
-    )
+    if record and record.manifest.hold:
+        manifest = replace(record.manifest, hold=mask_hold(record.manifest.hold, redactions.mask))
+        record = replace(record, manifest=manifest)
+    is_ready = rules.writes or attempt.decision.streak is not None
+    return _build_result(attempt, condition, rules, redactions, record, is_ready=is_ready)
 
 
 def _find_replacement(attempt: ApplyAttempt) -> Replacement | None:
@@ -110,67 +107,107 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     """Return the result of a finished prune."""
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
-    condition = _make_condition(attempt, attempt.record.generation, rules, now, redactions)
+    condition = _make_condition(attempt, attempt.record.spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = keep_prune_record(attempt, kept, rules, now) if rules.writes else attempt.record
-    return _build_result(attempt, condition, rules, redactions, is_ready=rules.writes, record=record)
+    return _build_result(attempt, condition, rules, redactions, record, is_ready=rules.writes)
 
 
 def _build_result(
-    attempt: ReconciledAttempt,
+    attempt: Attempt,
     condition: Condition,
     rules: RunRules,
     redactions: Redactions,
+    record: Record | None,
     *,
     is_ready: bool,
-    **more: Any,
 ) -> Result:
-    """With `is_ready`, the condition decides whether the result is fine; `more` are further members of `Result`."""
+    """With `is_ready`, the condition decides whether the result is fine."""
     comparison = attempt.decision.reported
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
+    node = attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune
     return Result(
         key=attempt.key,
-        **_describe_node(attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune),
         arm_id=attempt.arm_id or None,
+        manifest=_describe_manifest(node),
         verdict=verdict,
         action=_find_done(attempt) if rules.writes else attempt.decision.action,
-        written=_find_written(attempt),
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
-        exists=_exists(attempt),
-        is_retryable=attempt.stop is not None and attempt.stop.is_retryable,
-        differences=tuple(shorten_difference(one, redactions.mask) for one in comparison.differences),
-        unverified=comparison.unverified,
-        because=comparison.because,
-        withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,
-        failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
-        reviewed=attempt.decision.reviewed,
-        change=attempt.decision.change,
-        checks=attempt.decision.checks,
+        differences=tuple(shorten_difference(difference, redactions.mask) for difference in comparison.differences),
+        comparison=_note_comparison(attempt, verdict, rules),
+        change=_describe_change(attempt, rules),
         attempts=attempt.session.list_failures(),
-        requests=attempt.session.requests,
-        sent=tuple(attempt.session.sent),
-        fault=attempt.stop.fault if attempt.stop else None,
-        blocked_by=attempt.stop.blocked_by if attempt.stop else None,
-        is_tolerated=attempt.stop is not None and attempt.stop.is_tolerated,
-        **more,
+        ending=_describe_ending(attempt, verdict),
+        record=record,
     )
 
 
-def _find_done(attempt: ReconciledAttempt) -> Action:
+def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules) -> ComparisonNotes:
+    comparison, live = attempt.decision.reported, attempt.observed.live
+    withheld = attempt.decision.withheld if verdict is Verdict.HELD else None
+    has_drifted = isinstance(attempt, ApplyAttempt) and not rules.writes and comparison.verdict in DRIFTED
+    live_body = live.body if live and has_drifted else None
+    if not (comparison.unverified or comparison.because or withheld) and live_body is None:
+        return NOTHING_NOTED  # as most
+    return ComparisonNotes(
+        unverified=comparison.unverified, because=comparison.because, live_body=live_body, withheld=withheld
+    )
+
+
+def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
+    decision = attempt.decision
+    if isinstance(attempt, PruneAttempt):
+        return ResultChange(
+            planned=decision.change,
+            checks=decision.checks,
+            reviewed=decision.reviewed,
+            renamed=attempt.prune.renamed,
+            deleted_with=attempt.prune.within,
+        )
+    creates = decision.action is Action.CREATE and attempt.request is not None and not rules.writes
+    replacement, renamed = _find_replacement(attempt) or _find_refused(attempt, rules), attempt.apply.renamed
+    if not (creates or decision.change or decision.checks or decision.reviewed or replacement or renamed):
+        return NOTHING_CHANGED  # as most
+    return ResultChange(
+        planned=decision.change,
+        checks=decision.checks,
+        body=remove_secrets(attempt.desired) if creates else None,
+        reviewed=decision.reviewed,
+        replacement=replacement,
+        renamed=renamed,
+    )
+
+
+def _describe_ending(attempt: Attempt, verdict: Verdict) -> Ending:
+    stop, session = attempt.stop, attempt.session
+    return Ending(
+        exists=_exists(attempt),
+        is_retryable=stop is not None and stop.kind.is_retryable,
+        is_tolerated=stop is not None and stop.kind.is_tolerated,
+        fault=stop.fault if stop else None,
+        blocked_by=stop.blocked_by if stop else None,
+        failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
+        requests=session.requests,
+        sent=tuple(session.sent),
+        written=_find_written(attempt),
+    )
+
+
+def _find_done(attempt: Attempt) -> Action:
     return Action.DELETE if attempt.write.is_deleting else attempt.write.done
 
 
-def _find_written(attempt: ReconciledAttempt) -> Written:
+def _find_written(attempt: Attempt) -> Written:
     write = attempt.write
     if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
         return Written.ACCEPTED
     return Written.UNKNOWN if write.sent is not None or write.is_unknown else Written.NOTHING
 
 
-def _is_fine(attempt: ReconciledAttempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
+def _is_fine(attempt: Attempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:
     """With `is_ready`, the condition decides."""
-    if attempt.stop and attempt.stop.is_fine:
+    if attempt.stop and attempt.stop.kind.is_fine:
         return True
     if is_ready:
         return condition.is_ready
@@ -185,47 +222,45 @@ def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
     """Return the result of a node that the run did not reach. `agent` is the run's."""
     record = build_unattempted_record(node, agent, replace(NO_TURN, time=format_rfc3339(now)))
     arm_id = node.prepared.arm_id if isinstance(node, Apply) else node.record.arm_id
+    within = node.within if isinstance(node, Prune) else None
     return Result(
         key=node.key,
-        **_describe_node(node),
         arm_id=arm_id or None,
+        manifest=_describe_manifest(node),
         verdict=Verdict.UNKNOWN,
         condition=NO_TURN,
         is_fine=False,
-        exists=_was_ours(record),
-        is_retryable=True,
+        change=ResultChange(renamed=node.renamed, deleted_with=within),
+        ending=Ending(exists=_was_ours(record), is_retryable=True),
         record=record,
     )
 
 
-def _describe_node(node: Node) -> dict[str, Any]:
-    """Return the members of a result that follow from the manifest of a node, or else from its record."""
+def _describe_manifest(node: Node) -> ManifestOrigin:
+    """Return what a result has of the manifest of a node, or else of its record."""
     if isinstance(node, Apply):
         prepared = node.prepared
-        return {
-            "manifest_api_version": prepared.resource.gvk.api_version,
-            "source": prepared.resource.source,
-            "policy": prepared.policy,
-            "policy_reason": prepared.policy_reason,
-            "rendered_by": prepared.resource.rendered_by,
-            "owner": prepared.owner.key if prepared.owner else None,
-            "depends_on": prepared.depends_on,
-            "renamed": node.renamed,
-            "hold": node.hold,
-        }
-    record = node.record
-    return {
-        "manifest_api_version": record.manifest_api_version,
-        "source": None,
-        "policy": record.policy,
-        "owner": record.owner,
-        "depends_on": record.depends_on,
-        "last_commit": node.last_commit,
-        "last_source": node.last_source,
-        "renamed": node.renamed,
-        "deleted_with": node.within,
-        "hold": node.hold,
-    }
+        return ManifestOrigin(
+            api_version=prepared.resource.gvk.api_version,
+            source=prepared.resource.source,
+            policy=prepared.policy,
+            policy_reason=prepared.policy_reason,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on,
+            rendered_by=prepared.resource.rendered_by,
+            hold=node.hold,
+        )
+    recorded = node.record.manifest
+    return ManifestOrigin(
+        api_version=recorded.api_version,
+        source=None,
+        policy=recorded.policy,
+        owner=recorded.owner,
+        depends_on=recorded.depends_on,
+        hold=node.hold,
+        last_commit=node.last_commit,
+        last_source=node.last_source,
+    )
 
 
 def find_forgotten_exports(
@@ -235,7 +270,7 @@ def find_forgotten_exports(
     return {key: before[key].exports for key, result in results.items() if key in before and result.record is None}
 
 
-def _exists(attempt: ReconciledAttempt) -> bool:
+def _exists(attempt: Attempt) -> bool:
     """Return whether the resource exists, as far as this run has read it. If it was not read, the record decides,
     unless its owner does not exist: Azure has nothing below that.
     """
@@ -247,7 +282,7 @@ def _exists(attempt: ReconciledAttempt) -> bool:
 def _lacks_owner(attempt: ApplyAttempt) -> bool:
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
-    return result is not None and not result.exists
+    return result is not None and not result.ending.exists
 
 
 def _was_ours(record: Record | None) -> bool:
@@ -255,7 +290,7 @@ def _was_ours(record: Record | None) -> bool:
 
 
 def _make_condition(
-    attempt: ReconciledAttempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
+    attempt: Attempt, generation: int, rules: RunRules, now: datetime, redactions: Redactions
 ) -> Condition:
     time = format_rfc3339(now)
     if attempt.stop:
@@ -268,7 +303,7 @@ def _make_condition(
     return _make_planned(attempt.record, note, _find_failed_since(attempt), is_settled=is_settled)
 
 
-def _is_settled(attempt: ReconciledAttempt) -> bool:
+def _is_settled(attempt: Attempt) -> bool:
     """Return whether the plan answers what the last run could not do, so that its condition holds no more: the resource
     is in sync now, or consent was given to replace it.
     """
@@ -276,12 +311,12 @@ def _is_settled(attempt: ReconciledAttempt) -> bool:
     return is_in_sync or attempt.decision.action is Action.REPLACE
 
 
-def _make_interrupted(attempt: ReconciledAttempt, stop: Stop) -> Condition | None:
+def _make_interrupted(attempt: Attempt, stop: Stop) -> Condition | None:
     """Make the condition of a resource that was under way when a person or a scheduler stopped the run; None for one
     that had come to its end. What it waited for, or would have tried again, is not a failure.
     """
     session, code = attempt.session, find_code(stop.condition)
-    is_open = stop.waits or stop.is_late or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
+    is_open = stop.kind in {StopKind.WAITS, StopKind.LATE} or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
     if not session.is_ended or not is_open:
         return None
     if code == INTERRUPTED:
@@ -299,7 +334,7 @@ def make_ready(generation: int, time: str) -> Condition:
     return replace(READY, generation=generation, time=time)
 
 
-def _list_notes(attempt: ReconciledAttempt) -> tuple[str, ...]:
+def _list_notes(attempt: Attempt) -> tuple[str, ...]:
     """What a plan reports of a resource, in sentences."""
     if isinstance(attempt, PruneAttempt):
         return (attempt.prune.reason, attempt.decision.note)
@@ -326,9 +361,9 @@ def _make_planned(record: Record | None, note: str, failed_since: str, *, is_set
     return replace(last, message=" ".join(filter(None, (retry, note, f"Last run: {cause}"))))
 
 
-def _find_failed_since(attempt: ReconciledAttempt) -> str:
+def _find_failed_since(attempt: Attempt) -> str:
     """Return since when a resource that failed before has failed; "" for any other."""
     record = attempt.record
     if record is None or attempt.decision.reported.verdict is not Verdict.FAILED_BEFORE:
         return ""
-    return record.failure.since if record.failure else record.condition.time if record.condition else ""
+    return record.writes.failure.since if record.writes.failure else record.condition.time if record.condition else ""

@@ -10,31 +10,30 @@ from gitsync.planning.actions import WriteRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """With `is_reviewed`, this plan will be reviewed; `review` is the reviewed plan that limits a sync."""
+    """How a person reviews a plan before its sync."""
 
-    is_reviewed: bool = False
-    review: Review | None = None
+    is_reviewed: bool = False  # this plan will be reviewed
+    review: Review | None = None  # the reviewed plan that limits a sync
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
-    """`resource_timeout` is in seconds, and `deadline`, the end of the run, in the clock's monotonic seconds.
-    `revision` is the commit that the run reads, "" for a folder. `records_durations`: Azure does the writes, not an
-    emulator, so how long they take shows how long the next ones will.
-    """
+    """What the operator allows a run, and what it records."""
 
-    writes: bool  # False: a plan
+    writes: bool  # False for a plan
     approval: Approval = field(default_factory=Approval)
-    prune: bool = False
-    adopts: bool = True
-    always_put: bool = False
-    flap_limit: int = 0
-    register_providers: bool = True
+    prune: bool = False  # resources that were removed from git are deleted
+    adopts: bool = True  # a resource without a record gets the values in git
+    always_put: bool = False  # a PUT for every resource, changed or not
+    flap_limit: int = 0  # writes in a row that something may reset before the resource is paused; 0 for no limit
+    register_providers: bool = True  # a provider that the subscription lacks is registered
     records_durations: bool = True
-    resource_timeout: float = 1800.0
-    deadline: float
+    """Azure does the writes, not an emulator, so how long they take shows how long the next ones will."""
+
+    resource_timeout: float = 1800.0  # seconds
+    deadline: float  # the end of the run, in the clock's monotonic seconds
     agent: str = "gitsync"
-    revision: str = ""
+    revision: str = ""  # the commit that the run reads, "" for a folder
     repository: str = ""  # host and path, if the agent has no name
 
     @property

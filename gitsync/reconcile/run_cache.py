@@ -87,6 +87,7 @@ class RunCache:
         """Return whether a text in lower case names something that this run created, or a part of it. Every id names
         its group, so groups do not count.
         """
+        # Every id names its group, so groups do not count.
         return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
 
     def keep(self, arm_id: str, live: Live) -> None:
@@ -106,6 +107,7 @@ class RunCache:
         arm_id_key = _make_lookup_key(arm_id)
         async with self._reading.setdefault(arm_id_key, asyncio.Lock()):
             if arm_id_key not in self._read:
+                # An absent resource is not kept: the run may create it for the next caller.
                 live = await read()
                 if live is not None:
                     self.keep(arm_id, live)

@@ -37,7 +37,7 @@ def _find_seals(records: Iterable[Record]) -> Iterator[NotRehearsed]:
 def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     """Describe the made-up values, and the secrets that only a run with the key can compare."""
     results = rehearsal.first.results if rehearsal.first else ()
-    uncompared = sum(len(one.because) for one in results)
+    uncompared = sum(len(result.comparison.because) for result in results)
     if not sandbox.asked and not uncompared:
         return
     names = tuple(sorted({str(address) for address, _ in sandbox.asked}))
@@ -56,7 +56,7 @@ def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehears
 
 
 def _find_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    played = {one.key for one in rehearsal.writes if one.key and not _is_of_arm(one)}
+    played = {write.key for write in rehearsal.writes if write.key and not _is_of_arm(write)}
     if played:
         sentence = (
             f"No SQL statements were run for {format_plural(len(played), 'database user')}: a rehearsal has no "
@@ -71,8 +71,8 @@ def _is_of_arm(write: RehearsedWrite) -> bool:
 
 
 def _find_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    types = {parse_arm_type(one.arm_id) for one in rehearsal.writes if _is_of_arm(one)}
-    names = tuple(sorted(one for one in types if not is_recorded(one)))
+    types = {parse_arm_type(write.arm_id) for write in rehearsal.writes if _is_of_arm(write)}
+    names = tuple(sorted(arm_type for arm_type in types if not is_recorded(arm_type)))
     if names:
         sentence = (
             f"The emulator has no recorded responses for {format_plural(len(names), 'resource type')}: their writes "
@@ -83,7 +83,7 @@ def _find_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
 
 def _find_governance(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     """Report missing policies and quotas: the emulator has only those of its script."""
-    is_sent = any(one.method != "DELETE" for one in rehearsal.writes)
+    is_sent = any(write.method != "DELETE" for write in rehearsal.writes)
     blank = partial(NotRehearsed, count=0)
     if is_sent and not sandbox.emulator.policies:
         sentence = "Azure Policy was not evaluated. Add policies to --emulator-script to rehearse them."

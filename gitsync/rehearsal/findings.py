@@ -21,23 +21,21 @@ from gitsync.report.wording import PLANNED, format_plural, list_actions
 
 
 class RehearsalFinding(NamedTuple):
-    """`title` names the finding in a few words, `message` has the reason, in full sentences. `place` is the file and
-    line of the manifest. `details` are lines.
-    """
+    """One finding of a rehearsal."""
 
-    title: str
-    message: str = ""
-    place: str = ""
-    details: tuple[str, ...] = ()
+    title: str  # in a few words
+    message: str = ""  # the reason, in full sentences
+    place: str = ""  # the file and line of the manifest
+    details: tuple[str, ...] = ()  # lines
 
 
 class FindingGroup(NamedTuple):
-    """Findings of one sort. Links use `name`. `is_wrong` is true if the findings decide the exit code."""
+    """Findings of one sort."""
 
-    name: str
+    name: str  # links use it
     title: str
     findings: Sequence[RehearsalFinding]
-    is_wrong: bool = True
+    is_wrong: bool = True  # the findings decide the exit code
 
 
 _GAP_WORDS: Final[Mapping[GapKind, str]] = {
@@ -71,7 +69,7 @@ def format_headline(rehearsal: Rehearsal) -> str:
         return "A sync from nothing would be refused" if rehearsal.from_nothing else "The sync would be refused"
     failed, waiting = first.outcomes[Outcome.FAILED], first.outcomes[Outcome.BLOCKED]
     stops = sum(gap.stops for gap in rehearsal.gaps)
-    bad = sum(not one.is_fine for one in rehearsal.interrupts)
+    bad = sum(not interrupt.is_fine for interrupt in rehearsal.interrupts)
     subject = "a sync from nothing" if rehearsal.from_nothing else "the sync"
     actions = ", ".join(list_actions(first, PLANNED))
     takes = f" in {format_about(rehearsal.schedule)}" if rehearsal.schedule.bars else ""
@@ -149,7 +147,7 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Reh
     for result in results:
         if result.action is not Action.NONE and result.is_fine:  # failures are listed below
             told.add(result.key)
-            place = str(result.source) if result.source else ""
+            place = str(result.manifest.source) if result.manifest.source else ""
             yield RehearsalFinding(
                 f"{result.action.value} {names[result.key]}", "", place, tuple(format_differences(result))
             )
@@ -180,7 +178,7 @@ def name_write(write: RehearsedWrite, names: Mapping[Key, str]) -> str:
 
 
 def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -> Iterator[RehearsalFinding]:
-    for gap in (one for one in rehearsal.gaps if one.stops is stops):
+    for gap in (gap for gap in rehearsal.gaps if gap.stops is stops):
         field = f"{gap.field}: " if gap.field else ""
         yield RehearsalFinding(
             title=f"{names[gap.key]}: {_NEEDS if gap.field and gap.kind is GapKind.OWNER else _GAP_WORDS[gap.kind]}",
@@ -193,8 +191,8 @@ def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -
 def list_left_out(rehearsal: Rehearsal, most: int) -> list[str]:
     """List as sentences what was not rehearsed, each with at most `most` names. Stubs have a list of their own."""
     lines = []
-    for one in rehearsal.not_rehearsed:
-        if one.blank is not Blank.STUBS:
-            named = name_first(one.names, most)
-            lines.append(f"{one.sentence} ({named})" if named else one.sentence)
+    for omitted in rehearsal.not_rehearsed:
+        if omitted.blank is not Blank.STUBS:
+            named = name_first(omitted.names, most)
+            lines.append(f"{omitted.sentence} ({named})" if named else omitted.sentence)
     return lines

@@ -46,14 +46,12 @@ def _has_principal(member: RebuiltResource) -> bool:
 
 
 class Maker(NamedTuple):
-    """An id that Azure generates: its name for people, its format, a test for the resources that have one, and the
-    field that exports it, "" for none.
-    """
+    """An id that Azure generates."""
 
-    noun: str
+    noun: str  # its name for people
     form: re.Pattern[str]
-    makes: Callable[[RebuiltResource], bool]
-    export: str = ""
+    makes: Callable[[RebuiltResource], bool]  # returns whether a resource has one
+    export: str = ""  # the field that exports it, "" for none
 
 
 _PRINCIPAL: Final = Maker("the principal of a managed identity", _GUID, _has_principal, "principalId")
@@ -184,15 +182,19 @@ def _describe_likely(member: RebuiltResource, path: FieldPath, visit: Visit, reb
 
 def _advise_export(member: RebuiltResource, maker: Maker, field: str, rebuild: Rebuild) -> str:
     """Return an order, which names the export if only one resource of the namespace can be meant."""
-    makers = [one for one in rebuild.members if maker.makes(one) and one.key.namespace == member.key.namespace]
+    makers = [
+        resource
+        for resource in rebuild.members
+        if maker.makes(resource) and resource.key.namespace == member.key.namespace
+    ]
     if len(makers) != 1 or maker.export not in makers[0].kind.config_maps:
         return f"Export it to a ConfigMap, and set {field} instead"
-    (one,) = makers
-    to = find_destinations(one.prepared.resource, ObjectKind.CONFIG_MAP).get(maker.export)
+    (only,) = makers
+    to = find_destinations(only.prepared.resource, ObjectKind.CONFIG_MAP).get(maker.export)
     if to is not None:
         config_map = f"{{name: {to.address.name}, key: {to.key}}}"
-        return f"Set {field} to {config_map} instead, which {format_short_key(one.key)} exports"
-    return f"Export {maker.export} of {format_short_key(one.key)} to a ConfigMap, and set {field} instead"
+        return f"Set {field} to {config_map} instead, which {format_short_key(only.key)} exports"
+    return f"Export {maker.export} of {format_short_key(only.key)} to a ConfigMap, and set {field} instead"
 
 
 def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
@@ -265,7 +267,7 @@ def _find_prefixes(body: Mapping[str, Any]) -> Iterator[str]:
     properties = body.get("properties")
     space = properties.get("addressSpace") if isinstance(properties, Mapping) else None
     prefixes = space.get("addressPrefixes") if isinstance(space, Mapping) else None
-    yield from (one for one in (prefixes if isinstance(prefixes, list) else []) if isinstance(one, str))
+    yield from (prefix for prefix in (prefixes if isinstance(prefixes, list) else []) if isinstance(prefix, str))
 
 
 def _find_addresses(value: Any) -> Iterator[str]:

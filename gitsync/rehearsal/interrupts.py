@@ -32,6 +32,7 @@ MOST: Final = 50
 """The most writes after which a sync is killed. Of more, an even sample is taken."""
 
 _MOST_NAMED: Final = 3
+_PARTS: Final = frozenset({"manifest", "spec", "writes", "access"})  # of a record
 _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
 
 
@@ -75,14 +76,15 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
     if resumed.report is None:
         yield f"The sync after the kill was refused: {resumed.refusal}"
     elif resumed.report.exit_code is not ExitCode.FINE:
-        fine = {one.key for one in undisturbed.results if one.is_fine} if undisturbed else set()
-        for one in resumed.report.results:
-            if not one.is_fine and one.key in fine:
-                yield f"{one.key} is not ready after the next sync: {one.condition.reason}: {one.condition.message}"
+        fine = {result.key for result in undisturbed.results if result.is_fine} if undisturbed else set()
+        for result in resumed.report.results:
+            if not result.is_fine and result.key in fine:
+                reason, message = result.condition.reason, result.condition.message
+                yield f"{result.key} is not ready after the next sync: {reason}: {message}"
 
 
 def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
-    clouds = [EmulatedCloud(one.store, sandbox.emulator, sandbox.clock) for one in (end, wanted)]
+    clouds = [EmulatedCloud(snapshot.store, sandbox.emulator, sandbox.clock) for snapshot in (end, wanted)]
     for arm_id in sorted({arm_id for cloud in clouds for arm_id in cloud.store.keys("/")}):
         name = keys.get(normalize_id(arm_id), arm_id)
         # As Azure shows them: some resources exist with their parents, whether or not a run wrote them.
@@ -104,11 +106,18 @@ def _compare_records(end: Snapshot, wanted: Snapshot) -> Iterator[str]:
             yield f"{key} is not recorded."
         elif key not in then:
             yield f"{key} is recorded, but should not be."
-        else:
-            left, right = _drop_course(now[key]), _drop_course(then[key])
-            compared = (one.name for one in fields(Record) if one.compare)
-            if names := [name for name in compared if getattr(left, name) != getattr(right, name)]:
-                yield f"The record of {key} differs in {name_first(names, _MOST_NAMED)}."
+        elif names := _list_differing(_drop_course(now[key]), _drop_course(then[key])):
+            yield f"The record of {key} differs in {name_first(names, _MOST_NAMED)}."
+
+
+def _list_differing(left: Any, right: Any) -> list[str]:
+    """List the fields in which two values of one class differ; those of a part, if one does."""
+    names = []
+    for field in fields(left):
+        mine, other = getattr(left, field.name), getattr(right, field.name)
+        if field.compare and mine != other:
+            names += _list_differing(mine, other) if field.name in _PARTS else [field.name]
+    return names
 
 
 def _drop_course(record: Record) -> Record:
@@ -116,8 +125,9 @@ def _drop_course(record: Record) -> Record:
     digest key.
     """
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    course: Any = {"writes": 0, "last_write": None, "durations": Durations()}
-    return replace(record, condition=condition, applied=mask_digests(record.applied), **course)
+    spec = replace(record.spec, applied=mask_digests(record.spec.applied))
+    writes = replace(record.writes, count=0, last=None, durations=Durations())
+    return replace(record, condition=condition, spec=spec, writes=writes)
 
 
 def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:
@@ -128,7 +138,9 @@ def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, exist
     """
     usual, first, again = Counter(_list_puts(undisturbed)), _list_puts(killed), _list_puts(resumed)
     pending = {
-        normalize_id(one.path) for one in killed.requests if one.method == "PUT" and one.status == HTTPStatus.ACCEPTED
+        normalize_id(request.path)
+        for request in killed.requests
+        if request.method == "PUT" and request.status == HTTPStatus.ACCEPTED
     }
     sent = Counter([*first, *again])
     return tuple(
@@ -136,17 +148,24 @@ def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, exist
         for arm_id in sorted(sent)
         if arm_id not in existed
         and sent[arm_id] > max(usual[arm_id], 1)
+        # A create that Azure did not show yet must be sent again, and a PUT may be repeated.
         and not (arm_id in pending and not _was_shown(resumed, arm_id))
     )
 
 
 def _was_shown(played: Played, arm_id: str) -> bool:
     """Return whether Azure showed a resource before a run sent its first PUT of it."""
-    requests = (one for one in played.requests if normalize_id(one.path) == arm_id and not one.poll)
-    return any(one.status == HTTPStatus.OK for one in takewhile(lambda one: one.method != "PUT", requests))
+    requests = (request for request in played.requests if normalize_id(request.path) == arm_id and not request.poll)
+    return any(
+        request.status == HTTPStatus.OK for request in takewhile(lambda request: request.method != "PUT", requests)
+    )
 
 
 def _list_puts(played: Played) -> list[str]:
     """List the ids of PUTs that Azure accepted."""
-    accepted = (one for one in played.requests if one.method == "PUT" and not one.poll and one.status in _TAKEN)
-    return [normalize_id(one.path) for one in accepted]
+    accepted = (
+        request
+        for request in played.requests
+        if request.method == "PUT" and not request.poll and request.status in _TAKEN
+    )
+    return [normalize_id(request.path) for request in accepted]

@@ -31,11 +31,11 @@ def find_known_values(
     """
     values: dict[ValueName, str] = _learn_variables(prepared, state.records, asked)
     secret_keys: dict[Address, tuple[str, ...]] = {}
-    for one in prepared:
-        record, namespace = state.records.get(one.key), one.key.namespace
-        if record is None or one.template is None:
+    for resource in prepared:
+        record, namespace = state.records.get(resource.key), resource.key.namespace
+        if record is None or resource.template is None:
             continue
-        pairs = [(one.template.arm_id, record.arm_id), *_pair(one.template.body, record.applied)]
+        pairs = [(resource.template.arm_id, record.arm_id), *_pair(resource.template.body, record.spec.applied)]
         for gap, sent in pairs:
             if isinstance(gap, SecretMapRef) and isinstance(sent, Mapping):
                 secret_keys.setdefault(Address(ObjectKind.SECRET, namespace, gap.name), tuple(sorted(sent)))
@@ -52,7 +52,11 @@ def find_known_values(
 
 def find_subscription_of(state: State) -> str:
     """Find the subscription of the global credential: that of most records without another; "" if there is none."""
-    found = [find_subscription(one.arm_id) or "" for one in state.records.values() if one.credential == GLOBAL]
+    found = [
+        find_subscription(record.arm_id) or ""
+        for record in state.records.values()
+        if record.access.credential == GLOBAL
+    ]
     return max(sorted({*found} - {""}), key=found.count, default="")
 
 
@@ -60,9 +64,9 @@ def _find_subscriptions(records: Iterable[Record]) -> dict[CredentialName, str]:
     """Find the subscription of each credential Secret: that of most records that name the Secret."""
     found: defaultdict[CredentialName, list[str]] = defaultdict(list)
     for record in records:
-        subscription = record.subscription or find_subscription(record.arm_id) or ""
-        if record.credential != GLOBAL and subscription:
-            found[record.key.namespace, record.credential].append(subscription)
+        subscription = record.access.subscription or find_subscription(record.arm_id) or ""
+        if record.access.credential != GLOBAL and subscription:
+            found[record.key.namespace, record.access.credential].append(subscription)
     return {name: max(sorted(set(texts)), key=texts.count) for name, texts in sorted(found.items())}
 
 
@@ -103,11 +107,11 @@ def _learn_variables(
     """Find the values of variables, where the recorded resources allow only one value."""
     tokens = {make_up(*name): name for name in asked}
     candidates: dict[str, set[str]] = {}
-    for one in prepared if tokens else ():
-        own = [records[one.key]] if one.key in records else _list_similar(one, records.values())
-        texts = [(one.arm_id or "", record.arm_id) for record in own]
-        if len(own) == 1 and one.template:
-            texts += _pair_texts(one.template.body, own[0].applied)
+    for resource in prepared if tokens else ():
+        own = [records[resource.key]] if resource.key in records else _list_similar(resource, records.values())
+        texts = [(resource.arm_id or "", record.arm_id) for record in own]
+        if len(own) == 1 and resource.template:
+            texts += _pair_texts(resource.template.body, own[0].spec.applied)
         matches = [_match(text, sent, tokens) for text, sent in texts]
         found: defaultdict[str, set[str]] = defaultdict(set)
         for token, value in (pair for match in matches for pair in match.items()):
@@ -120,7 +124,11 @@ def _learn_variables(
 def _list_similar(prepared: Prepared, records: Iterable[Record]) -> list[Record]:
     """List the records of the same kind and file: if the name has a variable, one of them may be the manifest's."""
     key, path = prepared.key, prepared.resource.source.path
-    return [one for one in records if (one.key.group, one.key.kind, one.path) == (key.group, key.kind, path)]
+    return [
+        record
+        for record in records
+        if (record.key.group, record.key.kind, record.manifest.path) == (key.group, key.kind, path)
+    ]
 
 
 def _match(text: str, sent: str, tokens: Mapping[str, ValueName]) -> dict[str, str]:

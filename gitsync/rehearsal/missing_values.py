@@ -37,24 +37,22 @@ _VAULT = "microsoft.keyvault/vaults"
 
 
 class ValueNeed(NamedTuple):
-    """A value that a resource needs: one key of an object, None for all keys. `user` is the resource that names it, or
-    the first resource of the unit that does. `has_known_keys` is true if a run requests single keys.
-    """
+    """A value that a resource needs."""
 
     address: Address
-    key: str | None
-    user: Prepared
+    key: str | None  # of the object, None for all keys
+    user: Prepared  # the resource that names it, or the first resource of the unit that does
     source: SourceLocation
-    field: str = ""
-    unit: str = ""
-    has_known_keys: bool = False
+    field: str = ""  # of the manifest, "" if the unit names it
+    unit: str = ""  # the name of the unit, "" if the resource names it
+    has_known_keys: bool = False  # a run requests single keys
 
 
 def find_missing_values(
     rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], credentials: Mapping[Key, str]
 ) -> Iterator[Gap]:
     """Find the values that git does not have, each key once. `credentials` are Secrets in records, by resource."""
-    exported = frozenset(pair for one in rebuild.prepared for pair in find_addresses(one.resource))
+    exported = frozenset(pair for entry in rebuild.prepared for pair in find_addresses(entry.resource))
     needs: defaultdict[tuple[Address, str], list[ValueNeed]] = defaultdict(list)
     for need in (*_list_needs(rebuild), *_list_credentials(rebuild, credentials), *_list_of_units(rebuild, units)):
         # An expression may export any key, so its object counts as exported with every key.
@@ -114,7 +112,7 @@ def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
     need = needs[0]
     address, key = need.address, need.key
     what = f"key {key} of {address}" if key else str(address)
-    others = len({one.user.key for one in needs}) - 1
+    others = len({need.user.key for need in needs}) - 1
     user = f"the variables of {need.unit}" if need.unit else format_short_key(need.user.key)
     needed = f"{user} and {others} more need it" if others else f"{user} {'need' if need.unit else 'needs'} it"
     places, lost = _list_places(need, config), _find_lost_vault(rebuild, config)
@@ -160,7 +158,16 @@ def _list_places(need: ValueNeed, config: Config) -> list[str]:
 def _find_lost_vault(rebuild: Rebuild, config: Config) -> str:
     """Find the resource of the rebuild that is the configured key vault; "" if it is not part of the rebuild."""
     host = (urlsplit(config.key_vault or "").hostname or "").partition(".")[0]
-    vaults = (one for one in rebuild.members if one.kind.arm_type.casefold() == _VAULT and one.prepared.arm_id)
+    vaults = (
+        resource
+        for resource in rebuild.members
+        if resource.kind.arm_type.casefold() == _VAULT and resource.prepared.arm_id
+    )
     return next(
-        (format_short_key(one.key) for one in vaults if name_resource(one.prepared.arm_id or "").casefold() == host), ""
+        (
+            format_short_key(resource.key)
+            for resource in vaults
+            if name_resource(resource.prepared.arm_id or "").casefold() == host
+        ),
+        "",
     )

@@ -22,12 +22,12 @@ _OWNER = ("spec", "owner")
 
 
 class Mention(NamedTuple):
-    """An owner or a reference: its field, and the manifest or the ARM id that it names."""
+    """An owner or a reference."""
 
     user: RebuiltResource
-    path: FieldPath
-    key: Key | None = None
-    arm_id: str = ""
+    path: FieldPath  # of its field
+    key: Key | None = None  # the manifest that it names, None for an ARM id
+    arm_id: str = ""  # the ARM id that it names, "" for a manifest
 
     def find_target(self, rebuild: Rebuild) -> str:
         """Return the same text for all uses of one resource; in another subscription, of one resource group."""
@@ -45,9 +45,11 @@ def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap
             uses.setdefault(use.find_target(rebuild), []).append(use)
     yield from (_describe_missing(group, rebuild) for group in uses.values())
     watched: dict[str, list[Prepared]] = {}
-    for one in rebuild.prepared:
-        if _is_left_out(one, rebuild):  # several namespaces may watch one resource
-            watched.setdefault(rebuild.locate(one.arm_id) if one.arm_id else str(one.key), []).append(one)
+    for resource in rebuild.prepared:
+        if _is_left_out(resource, rebuild):  # several namespaces may watch one resource
+            watched.setdefault(rebuild.locate(resource.arm_id) if resource.arm_id else str(resource.key), []).append(
+                resource
+            )
     yield from (_describe_watched(group, rebuild) for group in watched.values())
 
 
@@ -92,17 +94,17 @@ def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
     if not is_arm_id(use.arm_id) or rebuild.comes_along(use.arm_id) or rebuild.find_twin(use.arm_id):
         return False
     place = rebuild.locate(use.arm_id)
-    if any(one.arm_id and rebuild.locate(one.arm_id) == place for one in rebuild.prepared):
+    if any(resource.arm_id and rebuild.locate(resource.arm_id) == place for resource in rebuild.prepared):
         return False
     return rebuild.is_elsewhere(use.arm_id) or not rebuild.outlives(use.arm_id)
 
 
 def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
-    use, users = uses[0], {one.user.key for one in uses}
+    use, users = uses[0], {mention.user.key for mention in uses}
     target = use.arm_id or format_short_key(use.key or use.user.key)
     needed = _count(len(users | rebuild.find_dependents(users)))
     if is_elsewhere := bool(use.arm_id) and rebuild.is_elsewhere(use.arm_id):
-        others = len({normalize_id(one.arm_id) for one in uses}) - 1
+        others = len({normalize_id(mention.arm_id) for mention in uses}) - 1
         more = f" or {format_count(others, 'other')} of its resource group" if others else ""
         message = f"{target} is in another subscription, and no manifest declares it{more}. {needed}"
         hint = "Check that it exists before a rebuild: a sync does not restore it."
@@ -120,29 +122,29 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
     )
 
 
-def _is_left_out(one: Prepared, rebuild: Rebuild) -> bool:
+def _is_left_out(resource: Prepared, rebuild: Rebuild) -> bool:
     """Return whether gitsync only watches a resource, but not its owner as well."""
-    if rebuild.makes(one) or one.is_watched:
+    if rebuild.makes(resource) or resource.is_watched:
         return False
-    above = rebuild.by_key.get(one.owner.key) if one.owner and one.owner.key else None
+    above = rebuild.by_key.get(resource.owner.key) if resource.owner and resource.owner.key else None
     return above is None or rebuild.makes(above)
 
 
 def _describe_watched(same: list[Prepared], rebuild: Rebuild) -> Gap:
-    one, dependents = same[0], rebuild.find_dependents(other.key for other in same)
-    if one.is_left_to_capz:
+    prepared, dependents = same[0], rebuild.find_dependents(other.key for other in same)
+    if prepared.is_left_to_capz:
         why, hint = "CAPZ manages it", "Let CAPZ create its cluster before a rebuild."
     else:
-        why = f"its policy is {one.policy}"
+        why = f"its policy is {prepared.policy}"
         hint = f"Create it before a rebuild, or set its policy to {Policy.MANAGE}."
     return Gap(
         kind=GapKind.OWNER,
-        key=one.key,
+        key=prepared.key,
         message=f"A sync only reads it, since {why}. {_count(len(dependents))}",
         hint=hint,
         # A sync fails until it exists. What CAPZ manages may exist later without a fault.
-        stops=bool(dependents) or not one.is_left_to_capz,
-        source=find_place(("metadata", "annotations", RECONCILE_POLICY), one.resource),
+        stops=bool(dependents) or not prepared.is_left_to_capz,
+        source=find_place(("metadata", "annotations", RECONCILE_POLICY), prepared.resource),
     )
 
 

@@ -27,13 +27,13 @@ _LONGEST: Final = 2000  # characters of a text
 
 
 class Figure(NamedTuple):
-    """A number at the top of the page, with the section that it leads to."""
+    """A number at the top of the page."""
 
-    name: str
-    figure: str
+    name: str  # the section that it leads to, as links use it
+    figure: str  # the number as text
     title: str
     tone: Tone
-    below: str = ""
+    below: str = ""  # a smaller line
 
 
 def render(rehearsal: Rehearsal) -> str:
@@ -98,11 +98,11 @@ def _list_tiles(rehearsal: Rehearsal, groups: Sequence[FindingGroup]) -> list[Fi
 def _shorten(group: FindingGroup) -> FindingGroup:
     """Shorten the texts of a group: names from outside may have any length."""
     findings = [
-        one._replace(
-            title=shorten(one.title, _LONGEST),
-            message=shorten(one.message, _LONGEST),
-            details=tuple(shorten(line, _LONGEST) for line in one.details),
+        finding._replace(
+            title=shorten(finding.title, _LONGEST),
+            message=shorten(finding.message, _LONGEST),
+            details=tuple(shorten(line, _LONGEST) for line in finding.details),
         )
-        for one in group.findings
+        for finding in group.findings
     ]
     return group._replace(findings=findings)

@@ -52,28 +52,34 @@ class Rebuild:
     """The manifests of a run, with the lookups that the search for gaps needs."""
 
     def __init__(self, prepared: Iterable[Prepared], catalog: Catalog) -> None:
-        self.prepared = tuple(sorted(prepared, key=lambda one: (one.key, one.resource.source)))
+        self.prepared = tuple(sorted(prepared, key=lambda entry: (entry.key, entry.resource.source)))
         self.catalog = catalog
-        self.by_key = {one.key: one for one in self.prepared}
+        self.by_key = {resource.key: resource for resource in self.prepared}
 
     @cached_property
     def members(self) -> tuple[RebuiltResource, ...]:
         """What a rebuild writes, sorted by key."""
-        written = [one for one in self.prepared if one.is_written and not one.is_watched]
-        kinds = [(one, self.catalog.kind(one.resource.gvk)) for one in written]
+        written = [resource for resource in self.prepared if resource.is_written and not resource.is_watched]
+        kinds = [(prepared, self.catalog.kind(prepared.resource.gvk)) for prepared in written]
         return tuple(
-            RebuiltResource(one, kind, visit_spec(kind, one.resource.spec)) for one, kind in kinds if kind is not None
+            RebuiltResource(prepared, kind, visit_spec(kind, prepared.resource.spec))
+            for prepared, kind in kinds
+            if kind is not None
         )
 
     @cached_property
     def subscriptions(self) -> frozenset[str]:
         """The subscriptions that a rebuild fills, in lower case."""
-        return frozenset((find_subscription(one.prepared.arm_id or "") or "").casefold() for one in self.members) - {""}
+        return frozenset(
+            (find_subscription(resource.prepared.arm_id or "") or "").casefold() for resource in self.members
+        ) - {""}
 
     @cached_property
     def written_ids(self) -> Mapping[str, RebuiltResource]:
         """What a rebuild writes, by its ARM id as `locate` returns it."""
-        return {self.locate(one.prepared.arm_id): one for one in self.members if one.prepared.arm_id}
+        return {
+            self.locate(resource.prepared.arm_id): resource for resource in self.members if resource.prepared.arm_id
+        }
 
     def locate(self, arm_id: str) -> str:
         """Return the spelling by which an id is looked up. Without a configured subscription, every id counts as one of
@@ -100,7 +106,7 @@ class Rebuild:
 
     @cached_property
     def _by_path(self) -> Mapping[str, RebuiltResource]:
-        return {_cut_subscription(arm_id): one for arm_id, one in self.written_ids.items()}
+        return {_cut_subscription(arm_id): resource for arm_id, resource in self.written_ids.items()}
 
     def find_twin(self, arm_id: str) -> RebuiltResource | None:
         """Find the resource that a rebuild writes at the path of an id from another subscription, or the nearest one
@@ -109,14 +115,20 @@ class Rebuild:
         if not self.is_elsewhere(arm_id):
             return None
         whole, *above = map(_cut_subscription, iterate_ancestors(arm_id))
-        paths = [path for path in (whole, *(one for one in above if "/providers/" in one)) if path in self._by_path]
+        paths = [
+            path
+            for path in (whole, *(ancestor for ancestor in above if "/providers/" in ancestor))
+            if path in self._by_path
+        ]
         return self._by_path[paths[0]] if paths else None
 
-    def makes(self, one: Prepared) -> bool:
+    def makes(self, resource: Prepared) -> bool:
         """Return whether a resource exists after a rebuild: a manifest writes it, or it comes with another resource."""
-        if one.is_written and not one.is_watched:
+        if resource.is_written and not resource.is_watched:
             return True
-        return one.arm_id is not None and (self.locate(one.arm_id) in self.written_ids or self.comes_along(one.arm_id))
+        return resource.arm_id is not None and (
+            self.locate(resource.arm_id) in self.written_ids or self.comes_along(resource.arm_id)
+        )
 
     def comes_along(self, arm_id: str) -> bool:
         """Return whether Azure creates a resource together with one that a rebuild writes: as part of its body, as its
@@ -150,9 +162,9 @@ class Rebuild:
     def _waiting(self) -> Mapping[Key, set[Key]]:
         """The keys that directly depend on each key."""
         waiting: defaultdict[Key, set[Key]] = defaultdict(set)
-        for one in self.prepared:
-            for other in one.depends_on:
-                waiting[other].add(one.key)
+        for resource in self.prepared:
+            for other in resource.depends_on:
+                waiting[other].add(resource.key)
         return waiting
 
     def find_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
@@ -175,4 +187,4 @@ def _has_entry(body: Mapping[str, Any], type_name: str, name: str) -> bool:
     properties = body.get("properties")
     entries = properties.get(type_name) if isinstance(properties, Mapping) else None
     named = entries if isinstance(entries, list) else []
-    return any(isinstance(one, Mapping) and str(one.get("name")).casefold() == name.casefold() for one in named)
+    return any(isinstance(entry, Mapping) and str(entry.get("name")).casefold() == name.casefold() for entry in named)

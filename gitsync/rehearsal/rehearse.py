@@ -81,7 +81,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
         state = store.load()
         agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
         state = _add_foreign(state, config, source, redactions)
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
         config = disarm(config, agent)
         sandbox = Sandbox(
@@ -114,7 +114,7 @@ def _silent_logs() -> Iterator[None]:
 async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, interrupts: bool) -> Rehearsal:
     sandbox, run_input = await _learn(sandbox, recorded)
     prepared, manifests = run_input.prepared, run_input.manifests
-    units = sandbox.source.units.values()
+    units = sandbox.source.contents.units.values()
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
     if rebuild is not None:
         refused = find_refused(rebuild, manifests.known_ids)
@@ -160,7 +160,7 @@ def find_gaps(
         return not gap.stops, _GAP_ORDER.index(gap.kind), gap.key, gap.field, gap.message
 
     records = state.records.items()
-    credentials = {key: record.credential for key, record in records if record.credential}
+    credentials = {key: record.access.credential for key, record in records if record.access.credential}
     gaps = (
         *find_outside(rebuild, manifests.known_ids),
         *find_missing_values(rebuild, manifests, config, units, credentials),
@@ -209,9 +209,9 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorS
 
 def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
     """Find the resource of each ARM id: the manifest that writes it, else the record."""
-    keys = {normalize_id(one.arm_id): key for key, one in sorted(state.records.items()) if one.arm_id}
-    by_manifest = sorted(prepared, key=lambda one: (one.is_written, one.key))
-    return keys | {normalize_id(one.arm_id): one.key for one in by_manifest if one.arm_id}
+    keys = {normalize_id(record.arm_id): key for key, record in sorted(state.records.items()) if record.arm_id}
+    by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
+    return keys | {normalize_id(resource.arm_id): resource.key for resource in by_manifest if resource.arm_id}
 
 
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:

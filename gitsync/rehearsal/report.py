@@ -66,7 +66,7 @@ def list_conditions(rehearsal: Rehearsal, most_names: int) -> list[tuple[str, li
 
 def format_interrupts(rehearsal: Rehearsal) -> str:
     """Format how many interrupts ended as the uninterrupted run did; "" without interrupts."""
-    fine = sum(one.is_fine for one in rehearsal.interrupts)
+    fine = sum(interrupt.is_fine for interrupt in rehearsal.interrupts)
     if not rehearsal.interrupts:
         return ""
     ends = "ends" if fine == 1 else "end"
@@ -149,7 +149,8 @@ def _format_writes(rehearsal: Rehearsal, paint: Paint, width: int | None) -> lis
 
 def _format_log(writes: Sequence[RehearsedWrite], width: int | None) -> list[str]:
     rows = [
-        [str(one.number), escape_controls(one.method), str(one.status), escape_controls(one.arm_id)] for one in writes
+        [str(write.number), escape_controls(write.method), str(write.status), escape_controls(write.arm_id)]
+        for write in writes
     ]
     return format_table(["NUMBER", "METHOD", "STATUS", "ID"], rows, width=width) if rows else []
 
@@ -235,16 +236,23 @@ def build_document(rehearsal: Rehearsal) -> dict[str, Any]:
         "waves": rehearsal.schedule.waves,
         "first": rehearsal.first and build_report(rehearsal.first),
         "second": rehearsal.second and build_report(rehearsal.second),
-        "writes": [_build_write(one) for one in rehearsal.writes],
-        "laterWrites": [_build_write(one) for one in rehearsal.later_writes],
-        "schedule": [_build_bar(one) for one in rehearsal.schedule.bars],
-        "limits": {kind.value: {"atOnce": one.burst, "perSecond": one.per_second} for kind, one in ARM_LIMITS.items()},
-        "interrupts": [_build_interrupt(one) for one in rehearsal.interrupts],
-        "gaps": [_build_gap(one) for one in rehearsal.gaps],
-        "stubs": [{"armId": one.arm_id, "wantedBy": list(map(str, one.wanted_by))} for one in rehearsal.stubs],
+        "writes": [_build_write(write) for write in rehearsal.writes],
+        "laterWrites": [_build_write(write) for write in rehearsal.later_writes],
+        "schedule": [_build_bar(bar) for bar in rehearsal.schedule.bars],
+        "limits": {
+            kind.value: {"atOnce": limit.burst, "perSecond": limit.per_second} for kind, limit in ARM_LIMITS.items()
+        },
+        "interrupts": [_build_interrupt(interrupt) for interrupt in rehearsal.interrupts],
+        "gaps": [_build_gap(gap) for gap in rehearsal.gaps],
+        "stubs": [{"armId": stub.arm_id, "wantedBy": list(map(str, stub.wanted_by))} for stub in rehearsal.stubs],
         "notRehearsed": [
-            {"what": one.blank.value, "count": one.count, "names": list(one.names), "message": one.sentence}
-            for one in rehearsal.not_rehearsed
+            {
+                "what": omitted.blank.value,
+                "count": omitted.count,
+                "names": list(omitted.names),
+                "message": omitted.sentence,
+            }
+            for omitted in rehearsal.not_rehearsed
         ],
     }
 

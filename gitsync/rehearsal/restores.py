@@ -102,7 +102,11 @@ def names_restore(member: RebuiltResource, modes: frozenset[str] = _RESTORING) -
 def find_restore(kind: Kind) -> Restore | None:
     """Find the fields that request a restore of a kind; None if it has none."""
     restores = [*_list_restores(kind, kind.spec, "spec", ())]
-    return min(restores, key=lambda one: (_BEST_MODES.index(one.mode), one.field.count("."), one.field), default=None)
+    return min(
+        restores,
+        key=lambda restore: (_BEST_MODES.index(restore.mode), restore.field.count("."), restore.field),
+        default=None,
+    )
 
 
 def _list_restores(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]) -> Iterator[Restore]:

@@ -14,8 +14,9 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
+from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import SourceSettings
@@ -48,20 +49,20 @@ _UNLIMITED: Final = Limit(1_000_000, 1_000_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """What all runs of a rehearsal share. `config` is disarmed; `asked` collects the values that were made up."""
+    """What all runs of a rehearsal share."""
 
-    config: Config
+    config: Config  # disarmed
     source: Checkout
     settings: SourceSettings
     emulator: EmulatorSettings
     subscription: str
-    state_name: str
+    state_name: str  # the name of the status that a run reads
     clock: Clock
-    stop: asyncio.Event
-    redactions: Redactions
+    stop: asyncio.Event  # ends the rehearsal
+    redactions: Redactions  # every secret value
     progress: Progress
-    known: KnownValues
-    asked: set[ValueName] = field(default_factory=set)
+    known: KnownValues  # values that records have
+    asked: set[ValueName] = field(default_factory=set)  # the values that were made up
 
     @asynccontextmanager
     async def open_run(
@@ -74,7 +75,7 @@ class Sandbox:
                 sign_in=SignIn(method=Method.ANONYMOUS),
                 network=Network(concurrency=self.config.concurrency),
                 limits=dict.fromkeys(RequestKind, _UNLIMITED),
-                poll_interval=PollInterval(first=0.02),
+                poll_interval=Backoff(first=0.02),
                 redactions=self.redactions,
             )
             async with open_arms(access, self.clock) as arms:
@@ -129,6 +130,7 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
     def is_last(request: LoggedRequest) -> bool:
         if not is_write(request) or next(numbers) != kill_after:
             return False
+        # Before the answer of this write reaches the run, as with a process that is killed at that moment.
         state.cut_off()
         return True
 
@@ -152,13 +154,13 @@ def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Repo
     except GitsyncError as error:
         return None, redactions.mask(f"{error.message} {error.hint}".strip())
     # A rehearsal lists secrets that were not compared under "Not rehearsed".
-    problems = tuple(one for one in report.problems if one.code != "SecretsNotCompared")
+    problems = tuple(problem for problem in report.problems if problem.code != "SecretsNotCompared")
     return replace(report, problems=problems), ""
 
 
 def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite, ...]:
     """List the writes of a run, in the order in which Azure got them."""
-    done = {one.key: one.action for one in played.report.results} if played.report else {}
+    done = {result.key: result.action for result in played.report.results} if played.report else {}
     return tuple(
         _make_write(number, request, keys.get(normalize_id(request.path)), done)
         for number, request in enumerate(filter(is_write, played.requests), 1)

@@ -58,20 +58,24 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
     prepared = tuple(prepared)
     bodies: dict[str, tuple[str, Mapping[str, Any]]] = {}
     desired = {
-        normalize_id(one.arm_id): _drop_gaps(one.template.body) for one in prepared if one.arm_id and one.template
+        normalize_id(resource.arm_id): _drop_gaps(resource.template.body)
+        for resource in prepared
+        if resource.arm_id and resource.template
     }
     for _, record in sorted(state.records.items()) if rebuild is None else ():
         arm_id = normalize_id(record.arm_id)
+        # Of several records of one resource, the one with a claim has its values.
         if exists(record) and (arm_id not in bodies or record.claim.is_ours):
             bodies[arm_id] = (record.arm_id, _find_body(record, desired.get(arm_id, {})))
-    created = {normalize_id(one.arm_id) for one in prepared if one.arm_id and one.is_written}
-    absent = {normalize_id(one.arm_id) for one in state.records.values() if _is_absent(one)}
+    created = {normalize_id(resource.arm_id) for resource in prepared if resource.arm_id and resource.is_written}
+    absent = {normalize_id(record.arm_id) for record in state.records.values() if _is_absent(record)}
     wanted: defaultdict[str, set[Key]] = defaultdict(set)
     spelled: dict[str, str] = {}
     for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
         name = normalize_id(arm_id)
         # A resource below one that the run creates cannot exist yet.
         is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
+        # A stub for what is known to be missing would hide that the sync fails.
         is_missing = is_new or name in absent or (rebuild is not None and not rebuild.outlives(arm_id))
         if name not in bodies and not is_missing:
             spelled.setdefault(name, arm_id)
@@ -83,15 +87,15 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
 
 def plant(azure: Emulator, seeds: Seeds) -> None:
     """Create the resources in the emulator, parents first: a parent created later would drop its children."""
-    for arm_id, body in sorted(seeds.bodies.items(), key=lambda one: (one[0].count("/"), one[0])):
+    for arm_id, body in sorted(seeds.bodies.items(), key=lambda seed: (seed[0].count("/"), seed[0])):
         azure.put(arm_id, body)
 
 
 def _find_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find the body of a recorded resource. One without a baseline was never read after a write."""
-    if record.baseline is not None:
-        return record.baseline
-    body: Mapping[str, Any] = mask_digests(record.applied) if record.applied is not None else desired
+    if record.spec.baseline is not None:
+        return record.spec.baseline
+    body: Mapping[str, Any] = mask_digests(record.spec.applied) if record.spec.applied is not None else desired
     return body
 
 
@@ -102,15 +106,19 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
     for record in records:
         for above in _list_above(record.arm_id):
             yield above, record.key
-    for one in prepared:
-        named = [] if one.arm_id is None or one.policy.allows_modify else [one.arm_id]
-        named += [one.owner.arm_id] if one.owner and one.owner.arm_id else []
-        named += [text for text in _list_texts(one.template.body) if _is_reference(text, one)] if one.template else []
+    for resource in prepared:
+        named = [] if resource.arm_id is None or resource.policy.allows_modify else [resource.arm_id]
+        named += [resource.owner.arm_id] if resource.owner and resource.owner.arm_id else []
+        named += (
+            [text for text in _list_texts(resource.template.body) if _is_reference(text, resource)]
+            if resource.template
+            else []
+        )
         for arm_id in (arm_id for arm_id in named if parse_arm_type(arm_id).casefold() not in _ALWAYS_THERE):
             for path in (arm_id, *_list_above(arm_id)):
-                yield path, one.key
-        for above in _list_above(one.arm_id or ""):
-            yield above, one.key
+                yield path, resource.key
+        for above in _list_above(resource.arm_id or ""):
+            yield above, resource.key
 
 
 def _is_reference(text: str, prepared: Prepared) -> bool:
@@ -137,7 +145,7 @@ def _list_texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, ReferenceKeys):
-        yield from (one for one in value.references if isinstance(one, str))
+        yield from (reference for reference in value.references if isinstance(reference, str))
     elif isinstance(value, Mapping):
         yield from (text for child in value.values() for text in _list_texts(child))
     elif isinstance(value, list):

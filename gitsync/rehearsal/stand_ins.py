@@ -118,16 +118,13 @@ AskedValues = AbstractSet[ValueName]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownValues:
-    """Values that a rehearsal lacks, as far as records have them.
+    """Values that a rehearsal lacks, as far as records have them."""
 
-    `subscriptions` are those of credential Secrets; `subscription` is that of all other resources. `values` of
-    ConfigMaps and variables were sent last; `secret_keys` are the keys of Secrets that were sent in full.
-    """
-
-    subscription: str
-    subscriptions: Mapping[CredentialName, str] = field(default_factory=dict)
-    values: Mapping[ValueName, str] = field(default_factory=dict)
+    subscription: str  # of all resources without a credential Secret
+    subscriptions: Mapping[CredentialName, str] = field(default_factory=dict)  # those of credential Secrets
+    values: Mapping[ValueName, str] = field(default_factory=dict)  # of ConfigMaps and variables, as they were sent last
     secret_keys: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)
+    """The keys of Secrets that were sent in full."""
 
 
 class MadeUpSource:
@@ -170,6 +167,7 @@ class MadeUpSource:
     def _read_credential(self, address: Address) -> Mapping[str, Secret] | None:
         encrypted = self._encrypted.get(address)
         subscription = self._known.subscriptions.get((address.namespace, address.name))
+        # It would move all resources of the namespace to another subscription.
         if subscription is None and encrypted is None and address.name == OF_NAMESPACE:
             return None
         written = encrypted.values.get(SUBSCRIPTION, "") if encrypted else ""
@@ -185,12 +183,10 @@ def make_up(address: Address, key: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeUpStores(SecretStores):
-    """The manifests, then a source for everything else. Nothing is decrypted, and no configured source is read. `asked`
-    collects the values that were made up.
-    """
+    """The manifests, then a source for everything else. Nothing is decrypted, and no configured source is read."""
 
     known: KnownValues
-    asked: set[ValueName]
+    asked: set[ValueName]  # collects the values that were made up
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
         return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.asked)

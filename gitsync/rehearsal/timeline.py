@@ -42,37 +42,37 @@ ACTION_LOOKS: Final[Mapping[Action, ActionLook]] = {
 
 
 class Span(NamedTuple):
-    """A part of the width, in percent; `label` is written there, if there is room."""
+    """A part of the width, in percent."""
 
     x: str
     width: str
-    label: str = ""
+    label: str = ""  # written there, if there is room
 
 
 class Tick(NamedTuple):
-    """A line of the axis; `label` is "" where it has no room."""
+    """A line of the axis."""
 
     x: str
-    label: str
+    label: str  # "" where it has no room
 
 
 class TimelineRow(NamedTuple):
-    """One write on the time line. `wait` is None if it does not wait."""
+    """One write on the time line."""
 
     row: WriteRow
     bar: Bar
     look: ActionLook
-    wait: Span | None
-    work: Span
+    wait: Span | None  # before it is sent; None if it does not wait
+    work: Span  # while Azure works on it
 
 
 class TimeChart(NamedTuple):
-    """`shown` and `folded` are rows in the order in which they begin."""
+    """The time line as a picture."""
 
-    shown: Sequence[TimelineRow]
-    folded: Sequence[TimelineRow]
-    bands: Sequence[Span]
-    ticks: Sequence[Tick]
+    shown: Sequence[TimelineRow]  # rows in the order in which they begin
+    folded: Sequence[TimelineRow]  # the rest of the rows, in the same order
+    bands: Sequence[Span]  # one for each wave
+    ticks: Sequence[Tick]  # the lines of the axis
 
 
 def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
@@ -91,11 +91,11 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
         for row in rows
         if (bar := row.bar)
     ]
-    first = sorted(placed, key=lambda one: (not one.bar.is_critical, one.bar.sent - one.bar.end, one.bar.key))
-    kept = {*first[:MOST_ROWS], *(one for one in placed if one.bar.is_critical)}
+    first = sorted(placed, key=lambda row: (not row.bar.is_critical, row.bar.sent - row.bar.end, row.bar.key))
+    kept = {*first[:MOST_ROWS], *(row for row in placed if row.bar.is_critical)}
     return TimeChart(
-        shown=[one for one in placed if one in kept],
-        folded=[one for one in placed if one not in kept],
+        shown=[row for row in placed if row in kept],
+        folded=[row for row in placed if row not in kept],
         bands=_place_waves(schedule, total),
         ticks=_place_ticks(total),
     )

@@ -28,13 +28,13 @@ _WIDTH: Final = 24  # characters of a time line
 
 
 class WriteRow(NamedTuple):
-    """One row of the writes. `start` and `takes` are "" for a write that the schedule does not have."""
+    """One row of the writes."""
 
-    name: str
-    key: Key | None
-    action: str
+    name: str  # of the resource, as the page shows it
+    key: Key | None  # None if no resource of the run has the id
+    action: str  # in a word
     arm_id: str
-    bar: Bar | None = None
+    bar: Bar | None = None  # None for a write that the schedule does not have
 
     @property
     def wave(self) -> str:
@@ -86,7 +86,7 @@ def format_size(rehearsal: Rehearsal) -> str:
     schedule = rehearsal.schedule
     planned = {bar.key for bar in schedule.bars}
     # A write to another provider than ARM is planned like all others, but sends no request to ARM.
-    count = len(schedule.bars) + len({one.arm_id for one in rehearsal.writes if one.key not in planned})
+    count = len(schedule.bars) + len({write.arm_id for write in rehearsal.writes if write.key not in planned})
     if not schedule.bars:
         return f"Writes ({count})"
     return f"Writes, in {format_plural(schedule.waves, 'wave')} and {format_about(schedule)} ({count})"

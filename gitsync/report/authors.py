@@ -159,7 +159,9 @@ def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str
                 keys[author].add(result.key)
     busy = [author for author in keys if len(keys[author]) >= _MANY]
     lines = []
-    for author in sorted(busy, key=lambda one: (-len(keys[one]), min(times[one]), min(keys[one])))[:_MOST_AUTHORS]:
+    for author in sorted(busy, key=lambda author: (-len(keys[author]), min(times[author]), min(keys[author])))[
+        :_MOST_AUTHORS
+    ]:
         count = format_plural(len(keys[author]), "resource")
         lines.append(f"{_format_deed(author, names=names, quote=quote)}: {count}{_format_span(times[author])}.")
     return lines

@@ -15,14 +15,12 @@ from gitsync.report.wording import shorten_revision
 
 
 class Change(NamedTuple):
-    """A value in Azure and in git, None where it is absent. `name` is its field, or its path in the request where no
-    field is known; `notes` are the location of the field, and what else is known of it.
-    """
+    """A value in Azure and in git, None where it is absent."""
 
-    name: str
+    name: str  # its field, or its path in the request where no field is known
     live: Any
     desired: Any
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # the location of the field, and what else is known of it
 
 
 def list_changes(
@@ -31,11 +29,11 @@ def list_changes(
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in the
     request, `with_places` those in the manifests; `only` are the paths of some differences.
     """
-    for difference in sorted(result.differences, key=lambda one: one.path):
+    for difference in sorted(result.differences, key=lambda difference: difference.path):
         if only is not None and difference.path not in only:
             continue
         for part in split_lists(difference):
-            field = result.fields.get(part.path)
+            field = result.comparison.fields.get(part.path)
             is_removed = part.rule == REMOVED and part.desired is None
             notes = (
                 REMOVED if is_removed else "",
@@ -64,11 +62,15 @@ def name_sides(report: Report) -> tuple[str, str]:
 
 def find_first_place(result: Result) -> SourceLocation | None:
     """Find the first changed field that the manifest has; None if none is known."""
-    parts = (part for one in sorted(result.differences, key=lambda one: one.path) for part in split_lists(one))
-    fields = (result.fields.get(part.path) for part in parts if part.desired is not None)
+    parts = (
+        part
+        for difference in sorted(result.differences, key=lambda difference: difference.path)
+        for part in split_lists(difference)
+    )
+    fields = (result.comparison.fields.get(part.path) for part in parts if part.desired is not None)
     return next((field.source for field in fields if field), None)
 
 
 def name_path(result: Result, path: str) -> str:
     """Name a path in the request by the field of the manifest, if that is known."""
-    return result.fields[path].name if path in result.fields else path
+    return result.comparison.fields[path].name if path in result.comparison.fields else path

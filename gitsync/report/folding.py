@@ -34,12 +34,10 @@ _LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
 
 
 class Fold(NamedTuple):
-    """Resources of one kind and state that are shown as one, in the order of the report. With `has_details` they have
-    details, all the same ones.
-    """
+    """Resources of one kind and state that are shown as one."""
 
-    results: tuple[Result, ...]
-    has_details: bool
+    results: tuple[Result, ...]  # in the order of the report
+    has_details: bool  # they have details, all the same ones
 
     @property
     def first(self) -> Result:
@@ -80,24 +78,31 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
     """Find what a report shows of a resource beside its state, location and ids: () for nothing, None for a resource
     that must be listed in any case.
     """
-    is_lost = result.action in _TAKEN or result.found in _LEAVING or result.replacement or result.last_commit
+    is_lost = (
+        result.action in _TAKEN or result.found in _LEAVING or result.change.replacement or result.manifest.last_commit
+    )
     if is_lost or result.is_refused or result.outcome is Outcome.FAILED:
         return None
-    message = "" if result.key in causes else format_message(result)
+    message, notes = "" if result.key in causes else format_message(result), result.comparison
     parts: tuple[Hashable, ...] = (
         message,
         find_condition_advice(result.condition, result.key),
         tuple(
-            (one.check, one.verdict, one.statement, one.path, format_remedy(one))
-            for one in list_shown(result, writes=writes)
+            (finding.check, finding.verdict, finding.statement, finding.path, format_remedy(finding))
+            for finding in list_shown(result, writes=writes)
         ),
         tuple(
-            (name_path(result, one.path), _write_value(one.live), _write_value(one.desired), one.rule)
-            for one in sorted(result.differences, key=lambda one: one.path)
+            (
+                name_path(result, difference.path),
+                _write_value(difference.live),
+                _write_value(difference.desired),
+                difference.rule,
+            )
+            for difference in sorted(result.differences, key=lambda difference: difference.path)
         ),
-        tuple((path, result.because.get(path, "")) for path in sorted(result.unverified)) if result.differences else (),
+        tuple((path, notes.because.get(path, "")) for path in sorted(notes.unverified)) if result.differences else (),
         find_authors(result),
-        frozenset((one.stage, one.status, one.code) for one in result.attempts),
+        frozenset((attempt.stage, attempt.status, attempt.code) for attempt in result.attempts),
     )
     return parts if any(parts) else ()
 
@@ -138,9 +143,13 @@ def describe_folds(folds: Sequence[Fold]) -> str:
     return f"{format_plural(count, 'resource')} are folded"
 
 
-def list_attempts(fold: Fold) -> list[str]:
+def list_failed_requests(fold: Fold) -> list[str]:
     """List the failed tries that the resources of a fold had, each kind once."""
-    kinds = {(one.stage.value, one.status or "", one.code) for result in fold.results for one in result.attempts}
+    kinds = {
+        (attempt.stage.value, attempt.status or "", attempt.code)
+        for result in fold.results
+        for attempt in result.attempts
+    }
     return [
         f"failed tries, {stage}: {' '.join(filter(None, (str(status), code)))}"
         for stage, status, code in sorted(kinds, key=str)

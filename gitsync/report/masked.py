@@ -24,10 +24,20 @@ from gitsync.model.condition import Condition
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
+from gitsync.model.record import Record, RecordedManifest
 from gitsync.model.report import Report, RunTarget
-from gitsync.model.result import Attempt, Replacement, Result
+from gitsync.model.result import (
+    ComparisonNotes,
+    Ending,
+    FailedRequest,
+    ManifestOrigin,
+    Replacement,
+    Result,
+    ResultChange,
+)
 
-T = TypeVar("T", RunTarget, Problem, Condition, Attempt, CheckFinding, HeldUntil, Attribution, Replacement)
+T = TypeVar("T", RunTarget, Problem, Condition, FailedRequest, CheckFinding, HeldUntil, Attribution, Replacement)
+V = TypeVar("V", Result, ManifestOrigin, ComparisonNotes, ResultChange, Ending, Record, RecordedManifest)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -79,41 +89,56 @@ def mask_texts(value: T, mask: Mask, *names: str) -> T:
 
 def mask_all(values: tuple[T, ...], mask: Mask, *names: str) -> tuple[T, ...]:
     """Mask members of each value; return the same tuple if nothing in them is secret."""
-    masked = tuple(mask_texts(one, mask, *names) for one in values)
+    masked = tuple(mask_texts(value, mask, *names) for value in values)
     return values if all(map(operator.is_, masked, values)) else masked
+
+
+def renew(value: V, **members: Any) -> V:
+    """Return a value with other members; the same value if none of them is another."""
+    other = {name: member for name, member in members.items() if member is not getattr(value, name)}
+    return replace(value, **other) if other else value
 
 
 def _mask_result(result: Result, mask: Mask) -> Result:
     """Mask a result; return the same one if it has nothing to mask, as most."""
-    commit, record = result.last_commit, result.record
+    notes, change, ending = result.comparison, result.change, result.ending
+    return renew(
+        result,
+        condition=mask_condition(result.condition, mask),
+        manifest=_mask_manifest(result.manifest, mask),
+        differences=tuple(
+            replace(difference, desired=mask_value(difference.desired, mask), live=mask_value(difference.live, mask))
+            for difference in result.differences
+        ),
+        changed_by=mask_all(result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"),
+        comparison=renew(
+            notes, because={path: mask(reason) for path, reason in notes.because.items()} or notes.because
+        ),
+        change=renew(
+            change,
+            checks=mask_all(change.checks, mask, "code", "message", "advice", "contact"),
+            body=mask_value(change.body, mask) if change.body is not None else None,
+        ),
+        attempts=mask_all(result.attempts, mask, "code", "message", "request_id"),
+        ending=renew(ending, fault=mask_exception(ending.fault, mask) if ending.fault else None),
+        record=_mask_record(result.record, mask) if result.record else None,
+    )
+
+
+def _mask_manifest(manifest: ManifestOrigin, mask: Mask) -> ManifestOrigin:
+    commit = manifest.last_commit
     if commit:
         commit = replace(commit, author=mask(commit.author), subject=mask(commit.subject))
-    if record and record.condition:
-        condition = mask_condition(record.condition, mask)
-        record = record if condition is record.condition else replace(record, condition=condition)
-    if record and (hold := mask_hold(record.hold, mask)) is not record.hold:
-        record = replace(record, hold=hold)
-    members: dict[str, Any] = {
-        "fault": mask_exception(result.fault, mask) if result.fault else None,
-        "condition": mask_condition(result.condition, mask),
-        "differences": tuple(
-            replace(one, desired=mask_value(one.desired, mask), live=mask_value(one.live, mask))
-            for one in result.differences
-        ),
-        "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
-        "attempts": mask_all(result.attempts, mask, "code", "message", "request_id"),
-        "checks": mask_all(result.checks, mask, "code", "message", "advice", "contact"),
-        "changed_by": mask_all(
-            result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"
-        ),
-        "record": record,
-        "body": mask_value(result.body, mask) if result.body is not None else None,
-        "hold": mask_hold(result.hold, mask),
-        "policy_reason": mask(result.policy_reason),
-        "last_commit": commit,
-    }
-    masked_members = {name: masked for name, masked in members.items() if masked is not getattr(result, name)}
-    return replace(result, **masked_members) if masked_members else result
+    return renew(
+        manifest, policy_reason=mask(manifest.policy_reason), hold=mask_hold(manifest.hold, mask), last_commit=commit
+    )
+
+
+def _mask_record(record: Record, mask: Mask) -> Record:
+    manifest = renew(record.manifest, hold=mask_hold(record.manifest.hold, mask))
+    return renew(
+        record, condition=mask_condition(record.condition, mask) if record.condition else None, manifest=manifest
+    )
 
 
 def mask_exception(error: Exception, mask: Mask) -> Exception:

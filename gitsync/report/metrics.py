@@ -24,10 +24,10 @@ AUDITED = "gitsync_audited_operations"
 
 
 class Metric(NamedTuple):
-    """`labels` are those that tell its samples apart, in addition to those that every sample has."""
+    """A row of the metrics."""
 
     help: str
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # those that tell its samples apart, in addition to those that every sample has
 
 
 METRICS: Mapping[str, Metric] = {

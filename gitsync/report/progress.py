@@ -147,13 +147,13 @@ class Tally:
         reason, message = self._mask(result.condition.reason), " ".join(self._mask(result.message).split())
         cause = message if message.startswith(reason) else f"{reason}: {message}"
         cause = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
-        place = f" ({result.source})" if result.source else ""
+        place = f" ({result.manifest.source})" if result.manifest.source else ""
         return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{place}')}"
 
     def list_under_way(self) -> tuple[list[UnderWay], int]:
         """List the resources in progress, the longest first, and return the number of those left out."""
         now = self._monotonic()
-        entries = sorted(self._under_way.copy().items(), key=lambda one: (one[1][1], one[0]))
+        entries = sorted(self._under_way.copy().items(), key=lambda entry: (entry[1][1], entry[0]))
         rows = [
             UnderWay(
                 _format_name(key),
@@ -306,8 +306,8 @@ def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage,
     out.
     """
     seconds: dict[Stage, list[float]] = {stage: [] for stage in Stage}
-    for one in (visit for visits_of_one in visits.values() for visit in visits_of_one):
-        seconds[one.stage].append(one.seconds)
+    for visit in (visit for visits_of_one in visits.values() for visit in visits_of_one):
+        seconds[visit.stage].append(visit.seconds)
     return {stage: times for stage, times in seconds.items() if times}
 
 
@@ -317,24 +317,20 @@ Figures = Mapping[str, Sequence[tuple[tuple[str, ...], float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """`report` is None if the run was refused or broke off, and for a search, which has `figures`; it is masked.
-    `started` is `started_at` in the clock's monotonic seconds, in which `visits` are. `is_whole`: the run was not
-    restricted to some resources.
-
-    `source` is a URL without a password, or a folder; `status` is the branch or folder that the settings name, "" for
-    the default. With agent and command they tell this run from others that are watched in the same place.
+    """The end of a run, for what shows its progress. Command, agent, source and status tell this run from others that
+    are watched in the same place.
     """
 
     command: str
     agent: str
-    source: str
-    status: str
+    source: str  # a URL without a password, or a folder
+    status: str  # the branch or folder that the settings name, "" for the default
     started_at: datetime
     ended_at: datetime
-    started: float
+    started: float  # the same as `started_at`, in the clock's monotonic seconds
     exit_code: ExitCode
-    is_success: bool
-    is_whole: bool
-    report: Report | None
-    visits: Mapping[Key, list[StageVisit]]
-    figures: Figures = field(default_factory=dict)
+    is_success: bool  # the exit code is that of a success
+    is_whole: bool  # the run was not restricted to some resources
+    report: Report | None  # masked; None if the run was refused or ended early, and for a search
+    visits: Mapping[Key, list[StageVisit]]  # the stages of each resource, in the clock's monotonic seconds
+    figures: Figures = field(default_factory=dict)  # those of a search

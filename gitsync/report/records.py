@@ -57,7 +57,12 @@ def list_claims(records: Sequence[Record], *, width: int | None = None) -> list[
     return _tabulate(
         records,
         ("CLAIM", "POLICY", "SEAL", "ARM ID"),
-        lambda record: (record.claim.value, record.policy.value, record.trust.value, escape_controls(record.arm_id)),
+        lambda record: (
+            record.claim.value,
+            record.manifest.policy.value,
+            record.trust.value,
+            escape_controls(record.arm_id),
+        ),
         width,
     )
 
@@ -121,11 +126,11 @@ def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> l
 def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
     """List a line for each operation that a run has begun and whose end is not on record; empty if there is none."""
     names = shorten_names(record.key for record in records)
-    begun = [(record, record.operation) for record in records if record.operation]
+    begun = [(record, record.writes.operation) for record in records if record.writes.operation]
     lines = [
         f"  {operation.kind} {names[record.key]}, begun {format_age(operation.started_at, now)} ago "
         f"({escape_controls(operation.started_at)})"
-        for record, operation in sorted(begun, key=lambda one: find_reading_order(one[0].key))
+        for record, operation in sorted(begun, key=lambda pair: find_reading_order(pair[0].key))
     ]
     return [f"{format_plural(len(lines), 'operation')} without an end on record:", *lines] if lines else []
 
@@ -196,31 +201,31 @@ def _format_signed_age(seconds: int) -> str:
 def describe_record(record: Record, *, revision: str | None, width: int | None = None) -> list[str]:
     """Describe everything recorded about one resource, without empty fields."""
     key = record.key
-    operation = record.operation
+    operation = record.writes.operation
     lines = _format_pairs(
         ("Name", key.name),
         ("Namespace", key.namespace),
-        ("API Version", record.manifest_api_version),
+        ("API Version", record.manifest.api_version),
         ("Kind", key.kind),
-        ("Generation", str(record.generation)),
+        ("Generation", str(record.spec.generation)),
         ("Revision", revision or ""),
         ("Azure id", record.arm_id),
         ("Azure API Version", record.arm_api_version),
         ("Id at its provider", record.kept.given_id),
         ("Managed by", record.kept.administrator),
-        ("Owner", str(record.owner or "")),
-        ("Depends on", ", ".join(map(str, record.depends_on))),
+        ("Owner", str(record.manifest.owner or "")),
+        ("Depends on", ", ".join(map(str, record.manifest.depends_on))),
         ("Exports to", ", ".join(f"{address.object_kind}/{address.name}" for address in record.exports)),
-        ("Credential", record.credential),
-        ("Policy", record.policy.value),
-        ("Hold", str(record.hold or "")),
+        ("Credential", record.access.credential),
+        ("Policy", record.manifest.policy.value),
+        ("Hold", str(record.manifest.hold or "")),
         ("Claim", _CLAIMS[record.claim]),
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
-        ("Runs that wrote it", str(record.writes or "")),
-        ("Set back after", _format_streak(record.streak) if record.streak else ""),
+        ("Runs that wrote it", str(record.writes.count or "")),
+        ("Set back after", _format_streak(record.writes.streak) if record.writes.streak else ""),
     )
-    return [*lines, *_format_condition(record, width), *_format_body(record.applied), *_format_baseline(record)]
+    return [*lines, *_format_condition(record, width), *_format_body(record.spec.applied), *_format_baseline(record)]
 
 
 def _format_streak(row: WriteStreak) -> str:
@@ -265,8 +270,8 @@ def _format_body(body: Any) -> list[str]:
 
 def _format_baseline(record: Record) -> Iterator[str]:
     """Format whether a baseline is recorded, as a line."""
-    if record.applied is not None:
-        has_baseline = record.baseline is not None
+    if record.spec.applied is not None:
+        has_baseline = record.spec.baseline is not None
         yield f"Baseline:  {'recorded' if has_baseline else 'none: the next run compares with git only'}"
 
 

@@ -42,7 +42,7 @@ def _add_owners(results: Sequence[Result]) -> tuple[Result, ...]:
         above = islice(iterate_ancestors(result.arm_id or ""), 1, None)
         return next((keys[path] for path in above if path in keys), None)
 
-    return tuple(replace(result, owner=find_owner(result)) for result in results)
+    return tuple(replace(result, manifest=replace(result.manifest, owner=find_owner(result))) for result in results)
 
 
 def _join_targets(targets: Sequence[RunTarget]) -> RunTarget:
@@ -55,7 +55,7 @@ def _join_targets(targets: Sequence[RunTarget]) -> RunTarget:
         return next((value for value in values if value and not (name == "ref" and value == targets[0].revision)), "")
 
     names = ("repository", "ref", "subscription", "subscription_name", "endpoint", "identity", "agent")
-    others = {one for target in targets for one in target.other_subscriptions}
+    others = {subscription for target in targets for subscription in target.other_subscriptions}
     return RunTarget(
         **{name: find(name) for name in names},
         revision=targets[0].revision,

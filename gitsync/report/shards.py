@@ -32,7 +32,7 @@ def format_lines(shards: Sequence[Shard], costs: Sequence[ShardCost], *, verbose
         shown = across if verbose else across[:_MOST_REFERENCES]
         yield ""
         yield f"References to other shards ({len(across)}): a worker waits until another one has created the resource."
-        yield from (f"  {one} → {other}" for one, other in shown)
+        yield from (f"  {key} → {other}" for key, other in shown)
         if len(shown) < len(across):
             yield f"  and {len(across) - len(shown)} more; -v lists them."
 
@@ -64,7 +64,7 @@ def build_document(shards: Sequence[Shard], costs: Sequence[ShardCost]) -> dict[
                     for account, size in sorted(shard.sizes.items())
                 ],
                 "expected": {"reads": cost.reads, "writes": cost.writes, "heldSeconds": round(cost.seconds)},
-                "waitsFor": [{"resource": str(one), "needs": str(other)} for one, other in shard.waits_for],
+                "waitsFor": [{"resource": str(key), "needs": str(other)} for key, other in shard.waits_for],
             }
             for shard, cost in zip(shards, costs, strict=True)
         ],

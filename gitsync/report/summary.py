@@ -44,9 +44,9 @@ def render(
     for record in ordered:
         states[_find_state(record)].append(record)
     failed, waiting, ready = (states[title] for title in (_FAILED, _WAITING, _READY))
-    errors, warnings = ([one for one in problems if one.is_error is is_error] for is_error in (True, False))
+    errors, warnings = ([problem for problem in problems if problem.is_error is is_error] for is_error in (True, False))
     facts = list_target(replace(target or RunTarget(), identity=""))
-    claims = Counter(one.claim.value for one in ordered)  # they decide whether a later prune may delete
+    claims = Counter(record.claim.value for record in ordered)  # they decide whether a later prune may delete
     names = shorten_names(record.key for record in ordered)
     parts = [
         f"# {_format_headline(len(failed), len(errors), len(ready), ordered)}",
@@ -76,7 +76,7 @@ def _find_state(record: Record) -> str:
 def _format_headline(failed: int, errors: int, ready: int, records: Sequence[Record]) -> str:
     wrong = ", ".join([f"{failed} failed"] * bool(failed) + [format_plural(errors, "error")] * bool(errors))
     counts = f"{ready} of {format_plural(len(records), 'resource')} Ready"
-    others = format_replacing(records), format_holds(record.hold for record in records)
+    others = format_replacing(records), format_holds(record.manifest.hold for record in records)
     return "; ".join(filter(None, (wrong, counts, *others)))
 
 

@@ -39,7 +39,14 @@ from gitsync.report.checks import (
 )
 from gitsync.report.differences import Change, find_compared_section, list_changes, name_path, name_sides
 from gitsync.report.escape import format_sides
-from gitsync.report.folding import Fold, describe_folds, describe_members, fold_results, list_attempts, name_kinds
+from gitsync.report.folding import (
+    Fold,
+    describe_folds,
+    describe_members,
+    fold_results,
+    list_failed_requests,
+    name_kinds,
+)
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -66,8 +73,8 @@ from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
     FEW_CREATES,
     describe_replacement,
-    format_attempt,
     format_baseline_note,
+    format_failed_request,
     format_found,
     format_headline,
     format_in_sync,
@@ -121,13 +128,12 @@ def render(
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
-    unlisted = {one.key for one in report.results if not verbose and one.condition.reason == Hold.NOT_REACHED}
+    unlisted = {result.key for result in report.results if not verbose and result.condition.reason == Hold.NOT_REACHED}
     is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
-    results = split_results(
-        one for one in report.results if one.key not in unlisted and not (is_result and one.is_fine)
-    )
+    listed = (result for result in report.results if result.key not in unlisted)
+    results = split_results(result for result in listed if not (is_result and result.is_fine))
     listing = _Listing(report, width, paint, verbose=verbose, names=names)
-    errors, warnings = ([one for one in report.problems if one.is_error is is_error] for is_error in (True, False))
+    errors, warnings = ([p for p in report.problems if p.is_error is is_error] for is_error in (True, False))
     steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]
     parts = (
@@ -197,8 +203,11 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
     lines = [f"{format_plural(unreached, 'resource')} not reached, not listed; -v lists them."] if unreached else []
     if not results:
         return lines
-    unknown = sum(any(map(is_not_known, result.because.values())) for result in results)
-    incomplete = sum(any(_is_not_returned(result.because.get(p, "")) for p in result.unverified) for result in results)
+    unknown = sum(any(map(is_not_known, result.comparison.because.values())) for result in results)
+    incomplete = sum(
+        any(_is_not_returned(result.comparison.because.get(p, "")) for p in result.comparison.unverified)
+        for result in results
+    )
     notes = (
         f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
         f"; for {unknown} of them, the plan did not read all desired values" if unknown else "",
@@ -248,7 +257,7 @@ class _Listing:
         self._waiting = count_waiting(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
-        creates = sum(result.body is not None for result in report.results)
+        creates = sum(result.change.body is not None for result in report.results)
         self._margin = "  " if self._has_namespaces else ""  # of what is below the name of a namespace
         self._width = width and width - len(self._margin)
         self._shows_bodies = verbose or creates <= FEW_CREATES
@@ -334,7 +343,7 @@ class _Listing:
         notes = [
             *list_common_authors(fold.results, names=self._names_people),
             *_list_unverified(first),
-            *list_attempts(fold),
+            *list_failed_requests(fold),
         ]
         for note in notes:
             yield from indent(escape_controls(note), self._width, by=4)
@@ -344,7 +353,7 @@ class _Listing:
         if section is WAITING and result.key in self._causes:
             return ""
         # The reason for a replacement is shown with what it takes, and the result of a check below the name.
-        return "" if result.replacement or repeats_check(result) else escape_controls(format_message(result))
+        return "" if result.change.replacement or repeats_check(result) else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
         yield from self._format_checks(result)
@@ -356,7 +365,7 @@ class _Listing:
             if takes_away(section, result)
             else "",
             _label("What to do: ", escape_controls(advice)),
-            _label("last commit: ", format_last_commit(result.last_commit)),
+            _label("last commit: ", format_last_commit(result.manifest.last_commit)),
             format_waiting(self._waiting.get(result.key, 0)) if section is FAILED else "",
         )
         for note in filter(None, notes):
@@ -368,12 +377,12 @@ class _Listing:
         for note in _list_unverified(result):
             yield from indent(note, self._width, by=4)
         yield from self._format_body(result)
-        has_details = result.differences or result.attempts or (result.body is not None and self._shows_bodies)
+        has_details = result.differences or result.attempts or (result.change.body is not None and self._shows_bodies)
         if result.arm_id and (section in _WITH_ID or (has_details and section is not WAITING)):
             yield f"    id: {escape_controls(result.arm_id)}"
         if result.condition.request_id:
             yield f"    request id: {escape_controls(result.condition.request_id)}"
-        yield from self._format_attempts(result)
+        yield from self._format_failed_requests(result)
 
     def _format_checks(self, result: Result) -> Iterator[str]:
         """Format the results of the checks, with what to do about them."""
@@ -387,15 +396,15 @@ class _Listing:
         if remedy := format_remedy(finding):
             yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
-    def _format_attempts(self, result: Result) -> Iterator[str]:
+    def _format_failed_requests(self, result: Result) -> Iterator[str]:
         """Format the failed tries. The message already states that a stop of the run ended one."""
         for attempt in result.attempts:
             if attempt.code != Hold.INTERRUPTED or self._verbose:
-                yield from indent(escape_controls(format_attempt(attempt, result)), self._width, by=4)
+                yield from indent(escape_controls(format_failed_request(attempt, result)), self._width, by=4)
 
     def _format_body(self, result: Result) -> Iterator[str]:
         """Format the values of a planned create, as YAML."""
-        if result.body is None or not self._shows_bodies:
+        if result.change.body is None or not self._shows_bodies:
             return
         for line in list_body(result, everything=self._verbose):
             blanks = len(line) - len(line.lstrip())
@@ -405,9 +414,9 @@ class _Listing:
 
 def _list_unverified(result: Result) -> list[str]:
     """List which values of a resource that differs are not compared, and why."""
-    paths = sorted(result.unverified) if result.differences else []
+    paths = sorted(result.comparison.unverified) if result.differences else []
     return [
-        f"{escape_controls(name_path(result, path))}: {result.because.get(path, 'Azure does not return it')}"
+        f"{escape_controls(name_path(result, path))}: {result.comparison.because.get(path, 'Azure does not return it')}"
         for path in paths
     ]
 

@@ -24,7 +24,7 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
-from gitsync.model.result import Attempt, Outcome, Result
+from gitsync.model.result import FailedRequest, Outcome, Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.replacement import list_takes
 from gitsync.report.alike import MOST_NAMED, split_alike
@@ -107,7 +107,11 @@ def format_headline(report: Report) -> str:
         return _begin(format_problem_counts(report.problems))
     refusal = next((problem.code for problem in report.problems if problem.code in REFUSALS), "")
     # What is wrong with the manifest of a resource is counted with that resource.
-    counted = {result.source.path for result in report.results if result.verdict is Verdict.INVALID and result.source}
+    counted = {
+        result.manifest.source.path
+        for result in report.results
+        if result.verdict is Verdict.INVALID and result.manifest.source
+    }
     wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
     errors = [problem for problem in wrong if problem.path not in counted]
     place = format_problem_place(errors)
@@ -132,7 +136,7 @@ def format_headline(report: Report) -> str:
         ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
-        format_holds(result.hold for result in report.results),
+        format_holds(result.manifest.hold for result in report.results),
     )
     return _begin("; ".join(filter(None, parts)))
 
@@ -164,9 +168,9 @@ def format_found(report: Report) -> str:
 
 def _list_found_by_sync(report: Report) -> list[str]:
     """List what the headline does not have: it counts what the sync wrote, what failed and what waits."""
-    unwritten = [one for one in report.results if one.action is Action.NONE and one.is_fine]
-    in_sync = sum(one.verdict is Verdict.IN_SYNC for one in unwritten)
-    others = _list_verdicts(one for one in unwritten if one.verdict is not Verdict.IN_SYNC)
+    unwritten = [result for result in report.results if result.action is Action.NONE and result.is_fine]
+    in_sync = sum(result.verdict is Verdict.IN_SYNC for result in unwritten)
+    others = _list_verdicts(result for result in unwritten if result.verdict is not Verdict.IN_SYNC)
     existing = _list_existing(report)
     is_ready = bool(existing) and all(result.condition.is_ready for result in existing)
     every = "all " if len(report.results) > 1 else ""
@@ -205,9 +209,11 @@ def _format_effect(report: Report, subject: str) -> str:
 def _list_done(report: Report) -> list[str]:
     """List what a sync has done in Azure: its actions, then what Azure took that has no good end, or none yet."""
     open_ends = [result for result in report.results if not result.is_fine]
-    deleted = sum(one.action is Action.DELETE and one.written is not Written.ACCEPTED for one in open_ends)
-    accepted = Counter(one.outcome for one in open_ends if one.written is Written.ACCEPTED)
-    unknown = sum(one.written is Written.UNKNOWN for one in report.results)
+    deleted = sum(
+        result.action is Action.DELETE and result.ending.written is not Written.ACCEPTED for result in open_ends
+    )
+    accepted = Counter(result.outcome for result in open_ends if result.ending.written is Written.ACCEPTED)
+    unknown = sum(result.ending.written is Written.UNKNOWN for result in report.results)
     under_way, failed = accepted[Outcome.BLOCKED], accepted[Outcome.FAILED]
     return [
         *list_actions(report, PAST),
@@ -286,8 +292,8 @@ def format_state(result: Result) -> str:
     """
     if result.needs_replacement:
         return REPLACE_NEEDED
-    if result.withheld:
-        return f"{result.verdict.value}, {result.withheld.value}"
+    if result.comparison.withheld:
+        return f"{result.verdict.value}, {result.comparison.withheld.value}"
     if result.action is Action.NONE:
         return "not reached" if result.condition.reason == Hold.NOT_REACHED else result.verdict.value
     is_plain = result.verdict in {Verdict.PENDING, result.action.value}
@@ -317,7 +323,7 @@ def describe_replacement(result: Result) -> str:
     """Describe why a delete is needed, what it takes along, and for how long the resource was away; "" for any other
     resource.
     """
-    replacement = result.replacement
+    replacement = result.change.replacement
     if replacement is None:
         return ""
     refers, verb = list_takes(replacement.refers, _MOST_TAKEN), "refers" if len(replacement.refers) == 1 else "refer"
@@ -350,10 +356,10 @@ def shorten_problems(problems: Iterable[Problem]) -> list[Problem]:
     """Order problems by file; of more than `MOST_ALIKE` with one code and cause keep the first, with their number and
     the first places.
     """
-    ordered = sorted(problems, key=lambda one: one.order)
+    ordered = sorted(problems, key=lambda problem: problem.order)
     groups = split_alike(ordered, lambda problem: (problem.level, problem.code, _find_cause(problem)))
     shown = (same[0] if len(same) == 1 else _join_problems(same) for same in groups)
-    return sorted(shown, key=lambda one: one.order)
+    return sorted(shown, key=lambda problem: problem.order)
 
 
 def _find_cause(problem: Problem) -> str:
@@ -367,9 +373,9 @@ def _find_cause(problem: Problem) -> str:
 
 def _join_problems(same: list[Problem]) -> Problem:
     first = same[0]
-    places = name_first([one.place or one.unit or "the source" for one in same], MOST_NAMED)
+    places = name_first([problem.place or problem.unit or "the source" for problem in same], MOST_NAMED)
     text = f"{len(same)} problems are like this one: {places}."
-    renderers = first.rendered_by if all(one.rendered_by == first.rendered_by for one in same) else ()
+    renderers = first.rendered_by if all(problem.rendered_by == first.rendered_by for problem in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
 
 
@@ -390,14 +396,14 @@ def format_renderers(names: Sequence[str]) -> str:
 
 def format_place(result: Result) -> str:
     """Format where the manifest is, and the unit that rendered it; "" for one that was removed."""
-    if result.source is None:
+    if result.manifest.source is None:
         return ""
-    return ", ".join(filter(None, (str(result.source), format_renderers([result.rendered_by]))))
+    return ", ".join(filter(None, (str(result.manifest.source), format_renderers([result.manifest.rendered_by]))))
 
 
 def list_body(result: Result, *, everything: bool = False) -> list[str]:
     """List the lines of the request of a planned create, as YAML; of many only the first, without `everything`."""
-    text = yaml.safe_dump(_make_plain(result.body), allow_unicode=True, sort_keys=False, width=1_000_000)
+    text = yaml.safe_dump(_make_plain(result.change.body), allow_unicode=True, sort_keys=False, width=1_000_000)
     lines = text.splitlines()
     if everything or len(lines) <= _MOST_LINES:
         return lines
@@ -417,15 +423,17 @@ def list_told_elsewhere(report: Report) -> frozenset[Key]:
     """List the resources whose failure is in the errors of their manifests, in the section below them."""
     files = {problem.path for problem in report.problems if problem.is_error}
     invalid = (result for result in report.results if result.verdict is Verdict.INVALID)
-    return frozenset(result.key for result in invalid if result.source and result.source.path in files)
+    return frozenset(
+        result.key for result in invalid if result.manifest.source and result.manifest.source.path in files
+    )
 
 
-def format_attempt(attempt: Attempt, result: Result, most: int | None = None) -> str:
-    """Format a failed attempt on one line: its message only where the resource does not say the same, and at most so
+def format_failed_request(failed: FailedRequest, result: Result, most: int | None = None) -> str:
+    """Format a failed request on one line: its message only where the resource does not say the same, and at most so
     many characters of it.
     """
-    says_more = attempt.message and attempt.message != result.condition.message
-    message = f": {attempt.message if most is None else shorten(attempt.message, most)}" if says_more else ""
-    status = f" {attempt.status}" if attempt.status else ""
-    request = f" (request {attempt.request_id})" if attempt.request_id else ""
-    return f"{attempt.at} {attempt.stage.value}:{status} {attempt.code}{message}{request}"
+    says_more = failed.message and failed.message != result.condition.message
+    message = f": {failed.message if most is None else shorten(failed.message, most)}" if says_more else ""
+    status = f" {failed.status}" if failed.status else ""
+    request = f" (request {failed.request_id})" if failed.request_id else ""
+    return f"{failed.at} {failed.stage.value}:{status} {failed.code}{message}{request}"

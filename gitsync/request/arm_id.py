@@ -67,6 +67,7 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
     if arm_id:
         return OwnerRef(arm_id=arm_id) if isinstance(arm_id, str) and not name else None
     group, kind_name = kind.owner or (owner.get("group"), owner.get("kind"))
+    # Validation reports the form. Here it means only that the owner is not known.
     if not all(isinstance(text, str) and text for text in (group, kind_name, name)):
         return None
     return OwnerRef(key=Key(str(group), str(kind_name), resource.key.namespace, str(name)))
@@ -127,6 +128,7 @@ def _derive_name(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str 
     is_stable = not convention or (isinstance(convention, str) and convention.casefold() == "stable")
     if owner is None or is_named_at_random(resource, kind) or not (is_stable or kind.legacy):
         return None
+    # ASO takes a name that is a UUID already as it is.
     if _UUID.fullmatch(resource.key.name):
         return resource.key.name
     return str(uuid.uuid5(_SEEDS, format_seed(resource.key, owner, legacy=kind.legacy)))
@@ -150,12 +152,12 @@ def _read_config_name(namespace: str, source: Any, config_maps: ConfigMaps) -> A
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Standing:
-    """A manifest with what its id depends on. `name` is None if it has none."""
+    """A manifest with what its id depends on."""
 
     resource: Resource
     kind: Kind
-    name: AzureName | None
-    owner: OwnerRef | None
+    name: AzureName | None  # None if it has none
+    owner: OwnerRef | None  # None for kinds without one
 
 
 class ArmIds:
@@ -171,6 +173,7 @@ class ArmIds:
 
     def of(self, key: Key, depth: int = 0) -> ArmId | None:
         """Return the id of a manifest of the set; None if it has none."""
+        # Owners may form a long chain in a hostile source, and Python's stack has an end.
         if depth > _DEEPEST:
             return None
         if key not in self._ids:

@@ -36,34 +36,27 @@ _LISTS_OF_CHILDREN: Final = OPEN_LISTS | {"endpoints", "extensions"}
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class FieldForm:
-    """One field that is sent: where its value goes in the body of its type, and how it is made.
-
-    `is_plain`: its value is sent as it is. `collection` makes an empty list or map if the field has one; None for all
-    others. `default` stands for an absent value. `signs_in`: it is not part of the resource, but defines how to reach
-    it.
-    """
+    """One field that is sent."""
 
     name: str
-    parents: tuple[str, ...]
-    last: str
+    parents: tuple[str, ...]  # the members around its value in the body of its type, outermost first
+    last: str  # the member that has its value
     type: FieldType
-    mode: str | None
-    is_plain: bool
-    collection: Callable[[], Any] | None
-    when_empty: str | None
-    default: Any
-    signs_in: bool
+    mode: str | None  # how the value is made, None for a plain one
+    is_plain: bool  # its value is sent as it is
+    collection: Callable[[], Any] | None  # makes an empty list or map if the field has one; None for all others
+    when_empty: str | None  # what ASO sends for an empty value
+    default: Any  # stands for an absent value
+    signs_in: bool  # it is not part of the resource, but defines how to reach it
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class TypeForm:
-    """The fields of a type that are sent, in the order of the facts; `sent_empty` are those that ASO sends even if they
-    are empty.
-    """
+    """The form of a type in a body."""
 
-    fields: tuple[FieldForm, ...]
+    fields: tuple[FieldForm, ...]  # those that are sent, in the order of the facts
     is_union: bool
-    sent_empty: tuple[FieldForm, ...]
+    sent_empty: tuple[FieldForm, ...]  # those that ASO sends even if they are empty
 
 
 class Forms(dict[str, TypeForm]):
@@ -148,6 +141,7 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
     """
     conversion = _Conversion(find_forms(kind), namespace)
     body = conversion.mapping(kind.spec, spec)
+    # Other providers have the name among the fields of the spec.
     if kind.is_arm:
         body["name"] = name
     return Converted(body, tuple(conversion.arm_ids))
@@ -169,6 +163,7 @@ class _Conversion:
             value = spec.get(field.name)
             if value is None:
                 value = field.default
+            # Most fields are copied as they are, without a call for each.
             if value is not None and not field.is_plain:
                 value = self.field(field, value)
             if value is None:
@@ -269,7 +264,7 @@ def _find_in_type(forms: Forms, name: str, path: JsonPath, spec: Any) -> FieldPa
     if not fits:
         return None
     # A value and its reference to a config map have one place; the manifest has one of them.
-    field = max(fits, key=lambda one: (len(one.parents), members.get(one.name) is not None))
+    field = max(fits, key=lambda form: (len(form.parents), members.get(form.name) is not None))
     found = _find_in_value(forms, field, field.type, path[len(field.parents) + 1 :], members.get(field.name))
     return None if found is None else (field.name, *found)
 

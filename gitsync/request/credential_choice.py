@@ -39,13 +39,11 @@ _NO_CREDENTIAL: Final = CredentialRefusal(
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It is unknown whether a Secret exists; `hint` shows how to find out. `unasked`: a plan does not read the source
-    that may have it.
-    """
+    """It is unknown whether a Secret exists."""
 
     why: str
-    hint: str = ""
-    unasked: bool = False
+    hint: str = ""  # shows how to find out
+    unasked: bool = False  # a plan does not read the source that may have it
 
 
 CredentialLookup = Mapping[str, Secret] | Unknown | None
@@ -54,18 +52,16 @@ CredentialLookup = Mapping[str, Secret] | Unknown | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """The credential of a resource. `name` is the Secret in the resource's own namespace, and `identity` its content;
-    "" and None for the global one. `is_sure` is False if the subscription was not read from the Secret, and
-    `is_recorded` is true if a plan took it from a record. `doubt` explains why a plan cannot read it: it is then that
-    of the global credential, or a text in angle brackets.
-    """
+    """The credential of a resource."""
 
-    name: str = GLOBAL
-    subscription: str
-    identity: Identity | None = None
-    is_sure: bool = True
-    is_recorded: bool = False
+    name: str = GLOBAL  # the Secret in the resource's own namespace, "" for the global one
+    subscription: str  # of the Secret, or of the settings
+    identity: Identity | None = None  # the content of the Secret; None for the global one
+    is_sure: bool = True  # False if the subscription was not read from the Secret
+    is_recorded: bool = False  # a plan took it from a record
     doubt: str = ""
+    """Why a plan cannot read the subscription: it is then that of the global credential, or a text in angle brackets.
+    """
 
 
 CredentialOf = Callable[[Resource], Credential | Finding]
@@ -73,8 +69,8 @@ CredentialOf = Callable[[Resource], Credential | Finding]
 
 def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
-    named = [(one.key.namespace, find_named_secret(one)) for one in resources]
-    named += [(key.namespace, record.credential) for key, record in records.items()]
+    named = [(resource.key.namespace, find_named_secret(resource)) for resource in resources]
+    named += [(key.namespace, record.access.credential) for key, record in records.items()]
     credential_names = {(namespace, name or OF_NAMESPACE) for namespace, name in named}
     return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
 
@@ -90,8 +86,8 @@ class RecordedCredentials:
         namespace: if that was the credential of others there, and none had the Secret of the namespace.
         """
         if record := self._records.get(key):
-            return record.credential == GLOBAL
-        used = {record.credential for record in self._list(key.namespace)}
+            return record.access.credential == GLOBAL
+        used = {record.access.credential for record in self._list(key.namespace)}
         return GLOBAL in used and OF_NAMESPACE not in used
 
     def find_subscription(self, key: Key, name: str) -> str:
@@ -100,7 +96,8 @@ class RecordedCredentials:
         """
         if subscription := _read_recorded(self._records.get(key)):
             return subscription
-        found = {_read_recorded(record) for record in self._list(key.namespace) if record.credential == name} - {""}
+        others = (record for record in self._list(key.namespace) if record.access.credential == name)
+        found = set(map(_read_recorded, others)) - {""}
         return found.pop() if len(found) == 1 else ""
 
     def _list(self, namespace: str) -> Iterator[Record]:
@@ -109,7 +106,7 @@ class RecordedCredentials:
 
 def _read_recorded(record: Record | None) -> str:
     """The subscription on record. An older record has it in its ARM id only."""
-    subscription = (record.subscription or find_subscription(record.arm_id) or "") if record else ""
+    subscription = (record.access.subscription or find_subscription(record.arm_id) or "") if record else ""
     return subscription if is_id(subscription) else ""
 
 
@@ -148,7 +145,7 @@ class Credentials:
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
         """The credential of a removed resource, as for a manifest that names the recorded one."""
-        return self._choose(record.key, record.credential if record.credential != OF_NAMESPACE else "")
+        return self._choose(record.key, record.access.credential if record.access.credential != OF_NAMESPACE else "")
 
     @property
     def any_of_secrets(self) -> bool:
@@ -160,6 +157,7 @@ class Credentials:
         lookup = self._lookups.get((namespace, name))
         if lookup is None and not secret_name:
             return self._global  # as most
+        # A Secret that may exist would decide, so the global credential must not stand in for it.
         if isinstance(lookup, Unknown):
             return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
         if isinstance(lookup, Mapping):
@@ -194,15 +192,17 @@ class Credentials:
     def warnings(self, resources: Iterable[Resource], records: Mapping[Key, Record]) -> Iterator[Problem]:
         """Problems of a plan that does not know the Secrets of credentials: what it assumes of them instead."""
         chosen: dict[Key, object] = {key: self.of_record(record) for key, record in records.items()}
-        chosen |= {one.key: self.of(one) for one in resources}
-        assumed = [(key.namespace, one) for key, one in chosen.items() if isinstance(one, Credential)]
-        if names := sorted({f"{namespace}/{one.name}" for namespace, one in assumed if one.is_recorded}):
+        chosen |= {resource.key: self.of(resource) for resource in resources}
+        assumed = [(key.namespace, choice) for key, choice in chosen.items() if isinstance(choice, Credential)]
+        if names := sorted(
+            {f"{namespace}/{credential.name}" for namespace, credential in assumed if credential.is_recorded}
+        ):
             yield _make_warning(
                 f"This plan does not read the credential Secrets {', '.join(names)}. It uses the subscriptions on "
                 "record and its own identity, and did not check that the Secrets still exist, name the same "
                 "subscription and sign in."
             )
-        if namespaces := sorted({namespace for namespace, one in assumed if one.doubt}):
+        if namespaces := sorted({namespace for namespace, credential in assumed if credential.doubt}):
             yield _make_warning(
                 f"This plan does not read the credential Secrets of {', '.join(namespaces)}, and none is on record, so "
                 "the ARM ids of new resources there are not known yet."

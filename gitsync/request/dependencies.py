@@ -28,12 +28,12 @@ _Group = frozenset[Key]
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Needs:
-    """What one manifest depends on: its owner, the placeholders of its request, and the ARM ids in it."""
+    """What one manifest depends on."""
 
     key: Key
-    owner: OwnerRef | None
-    refs: tuple[ValueRef, ...] = ()
-    arm_ids: tuple[str, ...] = ()
+    owner: OwnerRef | None  # None for kinds without one
+    refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
+    arm_ids: tuple[str, ...] = ()  # those in the request
 
 
 class Dependencies:
@@ -66,6 +66,7 @@ class Dependencies:
             keys.update(self._find_nearest(arm_id))
         for ref in needs.refs:
             keys.update(self._find_sources(ref, needs.key.namespace))
+        # What no manifest declares is not waited for: nothing in this run would make it.
         return tuple(sorted((keys & self._keys) - {needs.key}))
 
     def _find_nearest(self, arm_id: str) -> Iterator[Key]:
@@ -112,13 +113,13 @@ def order_units(prepared: Sequence[Prepared]) -> tuple[Prepared, ...]:
         order.put(before, after)
     return tuple(
         replace(
-            one,
-            depends_on=tuple(sorted({*one.depends_on, *added})),
-            ordered_after=tuple(sorted(added.difference(one.depends_on))),
+            resource,
+            depends_on=tuple(sorted({*resource.depends_on, *added})),
+            ordered_after=tuple(sorted(added.difference(resource.depends_on))),
         )
-        if (added := order.added.get(one.key))
-        else one
-        for one in prepared
+        if (added := order.added.get(resource.key))
+        else resource
+        for resource in prepared
     )
 
 
@@ -128,7 +129,7 @@ class _Order:
     def __init__(self, prepared: Iterable[Prepared]) -> None:
         self.added: dict[Key, set[Key]] = {}
         self._needed_by: dict[Key, set[Key]] = defaultdict(set)
-        self._depends_on = {one.key: one.depends_on for one in prepared}
+        self._depends_on = {resource.key: resource.depends_on for resource in prepared}
         for key, others in self._depends_on.items():
             for other in others:
                 self._needed_by[other].add(key)
@@ -138,6 +139,7 @@ class _Order:
         last = before - {other for key in before for other in self._depends_on[key]}
         first = [key for key in sorted(after) if not any(other in after for other in self._depends_on[key])]
         for key in first:
+            # Of those that wait for it already, a dependency would close a circle.
             if new := last - self._find_waiting(key):
                 self.added.setdefault(key, set()).update(new)
                 for other in new:
@@ -157,10 +159,10 @@ def _list_units(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]
     """The resources of each unit that comes before another one, with those of that."""
     members: dict[str, set[Key]] = defaultdict(set)
     units: dict[str, Unit] = {}
-    for one in prepared:
-        if (unit := one.resource.unit) is not None:
+    for entry in prepared:
+        if (unit := entry.resource.unit) is not None:
             units[unit.name] = unit
-            members[unit.name].add(one.key)
+            members[unit.name].add(entry.key)
     for name, unit in sorted(units.items()):
         yield from (
             (frozenset(members[before]), frozenset(members[name]))
@@ -172,17 +174,17 @@ def _list_units(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]
 def _list_waves(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]:
     """The resources of each wave with those of the next: inside of an Application, and of those that it declares."""
     waves: dict[str, dict[int, set[Key]]] = defaultdict(lambda: defaultdict(set))
-    for one in prepared:
-        for scope, wave in _find_waves(one):
-            waves[scope][wave].add(one.key)
+    for resource in prepared:
+        for scope, wave in _find_waves(resource):
+            waves[scope][wave].add(resource.key)
     for _, groups in sorted(waves.items()):
         yield from pairwise(frozenset(groups[wave]) for wave in sorted(groups))
 
 
-def _find_waves(one: Prepared) -> tuple[tuple[str, int], ...]:
+def _find_waves(prepared: Prepared) -> tuple[tuple[str, int], ...]:
     """The units that a resource is in, outermost first, each with the wave of it there."""
-    unit = one.resource.unit
+    unit = prepared.resource.unit
     if unit is None:
         return ()
-    own = ((unit.name, read_wave(one.resource.annotations)),) if unit.traits.has_waves else ()
+    own = ((unit.name, read_wave(prepared.resource.annotations)),) if unit.traits.has_waves else ()
     return (*unit.settings.waves, *own)

@@ -30,33 +30,26 @@ from gitsync.validation.relations import Member
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Start:
-    """The parts of a request that one manifest gives by itself. `standing` is None if the catalog does not have its
-    kind, `converted` if the body cannot be made.
-    """
+    """The parts of a request that one manifest gives by itself."""
 
     resource: Resource
-    standing: Standing | None = None
-    converted: Converted | None = None
+    standing: Standing | None = None  # None if the catalog does not have its kind
+    converted: Converted | None = None  # None if the body cannot be made
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Draft:
-    """One manifest and all that was derived from it.
-
-    `kind` is None if the catalog does not have it, `converted` if the body cannot be made, `template` if the request
-    cannot be made (without an id, or with an unknown reference), and `credential` if there is none, for a reason in
-    `findings`. `id_doubt` explains why a plan cannot fill in the subscription of the id.
-    """
+    """One manifest and all that was derived from it."""
 
     resource: Resource
-    kind: Kind | None
-    owner: OwnerRef | None
-    converted: Converted | None
-    arm_id: ArmId | None
-    template: Template | None
-    credential: Credential | None
-    id_doubt: str
-    findings: tuple[Finding, ...]
+    kind: Kind | None  # None if the catalog does not have it
+    owner: OwnerRef | None  # None for kinds without one
+    converted: Converted | None  # None if the body cannot be made
+    arm_id: ArmId | None  # None if it is not known
+    template: Template | None  # None if the request cannot be made: without an id, or with an unknown reference
+    credential: Credential | None  # None if there is none, for a reason in the findings
+    id_doubt: str  # why a plan cannot fill in the subscription of the id
+    findings: tuple[Finding, ...]  # everything that is wrong with it
 
     @property
     def known_id(self) -> str | None:
@@ -140,6 +133,7 @@ def _choose_credential(start: Start, credential_of: CredentialOf, ids: ArmIds) -
     if isinstance(credential, Finding):
         return _Choice(None, findings=(credential,))
     group = ids.group_above(start.standing) if start.standing else None
+    # Without a group, the owner of an extension may decide the subscription of the id.
     base = group or (ids.find_base(start.standing) if start.standing else None)
     above = credential_of(base) if base else None
     finding = _check_group(group, above, credential) if group and above else None
@@ -157,6 +151,7 @@ def _check_group(group: Resource, parent: Credential | Finding, credential: Cred
     if isinstance(parent, Finding):
         message = f"The resource group {group.key.name} has no credential, so its subscription is unknown."
         return replace(parent, path=path, message=message)
+    # A subscription that a plan assumes may be another one, so only two known ones can differ.
     if _have_same_subscription(credential, parent):
         return None
     message = (

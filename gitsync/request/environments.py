@@ -26,22 +26,20 @@ _Rivals = Mapping[str, Mapping[str, Prepared]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environments:
-    """`refused` are the names of units that are not applied, and `problems` has one for each. `groups` are all units
-    that stand for the same resources as others, in groups without a conflict.
-    """
+    """Units that stand for the same resources as others."""
 
-    refused: frozenset[str] = frozenset()
-    problems: tuple[Problem, ...] = ()
-    groups: tuple[frozenset[str], ...] = ()
+    refused: frozenset[str] = frozenset()  # the names of units that are not applied
+    problems: tuple[Problem, ...] = ()  # one for each of these
+    groups: tuple[frozenset[str], ...] = ()  # all such units, in groups without a conflict
 
 
 def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource]) -> Environments:
     """Find the units that stand for the same resources. One that gitsync.yaml names goes before the others. `resources`
     are those that were read, also those that units repeat word for word.
     """
-    built = [one for one in prepared if is_built(one.resource)]
+    built = [entry for entry in prepared if is_built(entry.resource)]
     rivals = _find_rivals(built, filter(is_built, resources))
-    units = {find_unit_name(one.resource): one.resource.unit for one in built if one.resource.unit}
+    units = {find_unit_name(prepared.resource): prepared.resource.unit for prepared in built if prepared.resource.unit}
     chosen = {
         name for name in rivals if units[name].is_named and not any(units[other].is_named for other in rivals[name])
     }
@@ -54,51 +52,56 @@ def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource
 
 
 def _find_rivals(built: Sequence[Prepared], resources: Iterable[Resource]) -> _Rivals:
-    by_key = {one.key: one for one in built}
+    by_key = {resource.key: resource for resource in built}
     names: dict[str, dict[str, Key]] = defaultdict(dict)
     for resource in resources:
         identities = _list_identities(by_key[resource.key]) if resource.key in by_key else ()
         names[find_unit_name(resource)].update(dict.fromkeys(identities, resource.key))
     rivals: dict[str, dict[str, Prepared]] = defaultdict(dict)
-    for one, other in _iterate_different(built):
-        name, other_name = find_unit_name(one.resource), find_unit_name(other.resource)
+    for prepared, other in _iterate_different(built):
+        name, other_name = find_unit_name(prepared.resource), find_unit_name(other.resource)
         if other_name not in rivals[name] and _are_environments(names[name], names[other_name]):
-            rivals[name][other_name] = one
+            rivals[name][other_name] = prepared
             rivals[other_name][name] = other
     return {name: others for name, others in rivals.items() if others}
 
 
-def _list_identities(one: Prepared) -> tuple[str, ...]:
-    return (str(one.key), *([one.arm_id.casefold()] if one.arm_id and one.policy.allows_modify else []))
+def _list_identities(resource: Prepared) -> tuple[str, ...]:
+    return (
+        str(resource.key),
+        *([resource.arm_id.casefold()] if resource.arm_id and resource.policy.allows_modify else []),
+    )
 
 
 def _iterate_different(built: Iterable[Prepared]) -> Iterator[tuple[Prepared, Prepared]]:
     """Pairs of resources of two units with one identity and different content: each with the first of its content."""
     by_identity: dict[str, list[Prepared]] = defaultdict(list)
-    for one in built:
-        for identity in _list_identities(one):
-            by_identity[identity].append(one)
+    for resource in built:
+        for identity in _list_identities(resource):
+            by_identity[identity].append(resource)
     for same in by_identity.values():
         firsts: list[Prepared] = []
-        for one in same if len(same) > 1 else ():
-            different = [first for first in firsts if not _has_same_content(one, first)]
-            yield from ((one, first) for first in different)
+        for resource in same if len(same) > 1 else ():
+            different = [first for first in firsts if not _has_same_content(resource, first)]
+            yield from ((resource, first) for first in different)
             if len(different) == len(firsts):
-                firsts.append(one)
+                firsts.append(resource)
 
 
-def _has_same_content(one: Prepared, other: Prepared) -> bool:
-    if find_unit_name(one.resource) == find_unit_name(other.resource):
+def _has_same_content(prepared: Prepared, other: Prepared) -> bool:
+    if find_unit_name(prepared.resource) == find_unit_name(other.resource):
         return True  # a problem of one unit alone
-    if one.key == other.key:
-        return is_same(one.resource, other.resource)
-    return one.template is not None and other.template is not None and one.template.body == other.template.body
+    if prepared.key == other.key:
+        return is_same(prepared.resource, other.resource)
+    return (
+        prepared.template is not None and other.template is not None and prepared.template.body == other.template.body
+    )
 
 
-def _are_environments(one: Mapping[str, Key], other: Mapping[str, Key]) -> bool:
+def _are_environments(first: Mapping[str, Key], other: Mapping[str, Key]) -> bool:
     """Return whether more than half of the resources of the smaller unit are in the other too."""
-    shared = {key for identity, key in one.items() if identity in other}
-    smaller = min(len(set(unit.values())) for unit in (one, other))
+    shared = {key for identity, key in first.items() if identity in other}
+    smaller = min(len(set(unit.values())) for unit in (first, other))
     return len(shared) * 2 > smaller
 
 

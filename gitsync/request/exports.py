@@ -40,12 +40,12 @@ MOST_CHARACTERS: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """The destination of one value: a key of an object, and the annotations and labels of the object."""
+    """The destination of one value."""
 
-    address: Address
+    address: Address  # of the object
     key: str
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)  # those of the object
+    labels: Mapping[str, str] = field(default_factory=dict)  # those of the object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,16 +253,16 @@ class SharedExports:
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._exporters: dict[Address, list[Resource]] = defaultdict(list)
-        for resource in sorted(filter(may_export, resources), key=lambda one: (one.key, one.source)):
+        for resource in sorted(filter(may_export, resources), key=lambda resource: (resource.key, resource.source)):
             for address in find_first_fields(resource):
                 firsts = self._exporters[address]
-                if len(firsts) < _FIRSTS and all(one.key != resource.key for one in firsts):
+                if len(firsts) < _FIRSTS and all(first.key != resource.key for first in firsts):
                     firsts.append(resource)
 
     def check(self, resource: Resource) -> Iterator[Finding]:
         """A finding for each object that another resource exports to as well. It names the first other resource."""
         for address, path in find_first_fields(resource).items():
-            other = next((one for one in self._exporters[address] if one.key != resource.key), None)
+            other = next((exporter for exporter in self._exporters[address] if exporter.key != resource.key), None)
             if other is not None:
                 message = f"{format_short_key(other.key)} ({other.source}) exports to {address} too."
                 hint = "Export to another name: only one of them can own the object, and the other one fails."

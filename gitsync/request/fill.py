@@ -63,6 +63,7 @@ def fill(template: Template, namespace: str, values: Values) -> Request:
 
     Raises MissingValueError if `values` lacks one, or if a config map has an empty name or a path as a name.
     """
+    # Most templates have no gap, so the body is shared and not copied.
     if template.is_plain:
         return Request(arm_id=str(template.arm_id), api_version=template.api_version, body=template.body)
     filling = _Filling(namespace, values)

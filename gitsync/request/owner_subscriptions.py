@@ -19,15 +19,15 @@ def warn_owners_elsewhere(prepared: Iterable[Prepared], credential_of: Credentia
     """Warn of each `spec.owner.armId` that is in another subscription than its resource. A Secret that is not among the
     manifests may name any, so a resource that names one is not checked.
     """
-    for one in prepared:
-        owner_id = one.owner.arm_id if one.owner and one.owner.key is None else None
+    for entry in prepared:
+        owner_id = entry.owner.arm_id if entry.owner and entry.owner.key is None else None
         theirs = find_subscription(owner_id) if owner_id else None
-        credential = credential_of(one.resource)
+        credential = credential_of(entry.resource)
         if theirs is None or not isinstance(credential, Credential) or not credential.subscription:
             continue
-        is_unread = credential.name == GLOBAL and one.resource.annotations.get(CREDENTIAL_FROM)
+        is_unread = credential.name == GLOBAL and entry.resource.annotations.get(CREDENTIAL_FROM)
         if not is_unread and theirs.casefold() != credential.subscription.casefold():
-            yield locate_finding(_make_warning(theirs, credential.subscription), one.resource)
+            yield locate_finding(_make_warning(theirs, credential.subscription), entry.resource)
 
 
 def _make_warning(theirs: str, ours: str) -> Finding:

@@ -32,8 +32,8 @@ def show(prepared: Sequence[Prepared], config_maps: ConfigMaps, *, keeps_secrets
 
     With `keeps_secrets`, placeholders of secrets are not text but secrets, for a comparison.
     """
-    values = Placeholders({one.key: one for one in prepared}, config_maps)
-    return tuple(_render(one, values, keeps_secrets=keeps_secrets) for one in prepared)
+    values = Placeholders({resource.key: resource for resource in prepared}, config_maps)
+    return tuple(_render(resource, values, keeps_secrets=keeps_secrets) for resource in prepared)
 
 
 def _render(prepared: Prepared, values: Placeholders, *, keeps_secrets: bool) -> Shown:

@@ -29,9 +29,9 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
     if not drifts:  # as in most runs
         return results
     believed = (record for record in state.records.values() if not record.trust.is_refused)
-    recorded = [record.last_write for record in believed if record.last_write]
-    commits = {one: write.revision for write in recorded for one in list_ids(write)}
-    written = {one for result in results.values() if result.record for one in list_ids(result.record.last_write)}
+    recorded = [record.writes.last for record in believed if record.writes.last]
+    commits = {arm_id: write.revision for write in recorded for arm_id in list_ids(write)}
+    written = {arm_id for result in results.values() if result.record for arm_id in list_ids(result.record.writes.last)}
     own = OwnWrites(commits=commits, of_this_run=frozenset(written - commits.keys()))
     authors = await find_authors(drifts, own, run.clock.now())
     return results | {key: replace(results[key], changed_by=changes) for key, changes in authors.items()}
@@ -56,7 +56,9 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
         yield Drift(
             key=key,
             arm_id=result.arm_id,
-            paths=tuple(one.path for one in result.differences),  # one that git changed, too, may have changed in Azure
+            paths=tuple(
+                difference.path for difference in result.differences
+            ),  # one that git changed, too, may have changed in Azure
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
             questions=questions.setdefault(arm, Questions(arm, begin_question)),
@@ -68,6 +70,6 @@ def _find_last_write(record: Record) -> LastWrite | None:
     the resource was as it should be when it became Ready, and drifted later.
     """
     condition = record.condition
-    if record.last_write or condition is None or not condition.is_ready or not condition.time:
-        return record.last_write
+    if record.writes.last or condition is None or not condition.is_ready or not condition.time:
+        return record.writes.last
     return LastWrite(correlation_id="", at=condition.time)

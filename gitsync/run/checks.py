@@ -23,9 +23,14 @@ from gitsync.validation.references import parse_arm_type
 
 async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[Key, Result]:
     """Add the findings of the checks to the results of a plan. A plan without changes sends nothing."""
-    changes = [result.change for result in results.values() if result.change]
-    findings = await run.check(changes) if changes else {}
-    return {key: replace(result, checks=findings.get(key, ())) for key, result in results.items()}
+    changes = [planned for result in results.values() if (planned := result.change.planned)]
+    if not changes:
+        return dict(results)
+    findings = await run.check(changes)
+    return {
+        key: replace(result, change=replace(result.change, checks=findings.get(key, ())))
+        for key, result in results.items()
+    }
 
 
 def count_unrepeated(run: RunContext, results: Iterable[Result]) -> RequestCounts:
@@ -41,7 +46,8 @@ def count_repeated(run: RunContext, results: Iterable[Result]) -> Mapping[Bucket
 
 
 def _find_repeated(results: Iterable[Result]) -> Collection[CheckName]:
-    is_checked = any(result.change.creates or result.change.deletes for result in results if result.change)
+    changes = (result.change.planned for result in results)
+    is_checked = any(change.creates or change.deletes for change in changes if change)
     return BEFORE_WRITES if is_checked else ()
 
 
@@ -55,13 +61,16 @@ async def check_before_writes(run: RunContext, plan: Plan) -> None:
     arm_ids = {key: apply.prepared.arm_id for key, apply in plan.applies.items() if apply.prepared.arm_id}
     creates = [_draft_create(apply, arm_ids) for apply in plan.applies.values() if _is_new(apply)]
     prunes = plan.prunes.values() if run.rules.prune else ()
-    deletes = [plan_delete(prune.record) for prune in prunes if not (prune.detaches or prune.held)]
+    deletes = [plan_delete(prune.record) for prune in prunes if not (prune.detaches or prune.kept_because)]
     await run.check([*creates, *deletes])
 
 
 def _is_new(apply: Apply) -> bool:
     prepared, record = apply.prepared, apply.record
-    may_write = prepared.is_valid and prepared.is_written and not (prepared.is_watched or apply.held or apply.hold)
+    # What waits for a hold or belongs to another worker is not created by this run.
+    may_write = (
+        prepared.is_valid and prepared.is_written and not (prepared.is_watched or apply.skipped_because or apply.hold)
+    )
     return may_write and prepared.arm_id is not None and (record is None or not record.claim.is_ours)
 
 

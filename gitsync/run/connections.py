@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import ArmAccess, Network, PollInterval
+from gitsync.arm.auth.access import ArmAccess, Network
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
+from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import find_source_settings
@@ -42,7 +43,7 @@ from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.secret_stores import open_secret_stores
 from gitsync.run.workers import find_worker, open_worker
 
-_LOCAL_INTERVAL = PollInterval(first=0.02)
+_LOCAL_INTERVAL = Backoff(first=0.02)
 """An emulator on this machine can be polled often, and most of its operations have ended at the first poll."""
 
 
@@ -57,6 +58,7 @@ class StoppableClock(SystemClock):
             await asyncio.wait_for(self._stop.wait(), seconds)
         except TimeoutError:
             return
+        # The stop may have been set before: the loop still gets its turn.
         await asyncio.sleep(0)
 
 
@@ -78,7 +80,7 @@ async def open_connections(
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
     with _open_revision(config, clock, grace, writes=writes) as (source, store):
-        settings = find_source_settings(config, source.settings)
+        settings = find_source_settings(config, source.contents.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
             open_access(config, redactions) as access,
@@ -120,6 +122,7 @@ def _open_revision(
         if worker is not None:
             pin, store = open_worker(config, worker, source, store, clock)
             opened.enter_context(store)
+            # The branch has moved on since the run was pinned, and all workers must read the same revision.
             if pin.revision != source.revision:
                 source = opened.enter_context(open_source(replace(config, ref=pin.revision), grace))
         yield source, store
@@ -144,6 +147,7 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     Tokens go to the cloud of the run, unless a setting allows Secrets to name another cloud. Returns None if the run
     does not sign in: then the values of Secrets are not sent either.
     """
+    # An emulator needs no sign-in, and the values of Secrets must not be sent to it.
     if access.sign_in.method is Method.ANONYMOUS:
         return None
 
@@ -224,7 +228,7 @@ def _make_access(config: Config, cloud: Cloud, redactions: Redactions) -> ArmAcc
             concurrency=config.concurrency,
         ),
         request_share=config.request_share,
-        poll_interval=_LOCAL_INTERVAL if cloud.is_loopback else PollInterval(),
+        poll_interval=_LOCAL_INTERVAL if cloud.is_loopback else Backoff(),
         user_agent_suffix=config.user_agent_suffix or "",
         redactions=redactions,
     )
@@ -256,17 +260,20 @@ async def make_contact(
 
     Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
     """
-    subscriptions = {one.subscription for one in identities.values()} - {connections.subscription, ""}
+    subscriptions = {identity.subscription for identity in identities.values()} - {connections.subscription, ""}
     target = RunTarget(
         repository=name_source(connections.source),
         revision=connections.source.revision,
         ref=connections.source.ref or "",
-        other_subscriptions=tuple(sorted(one for one in subscriptions if "<" not in one)),  # a plan may not have all
+        other_subscriptions=tuple(
+            sorted(subscription for subscription in subscriptions if "<" not in subscription)
+        ),  # a plan may not have all
         endpoint=connections.endpoint,
         agent=agent,
     )
     if not uses_global(identities):
         return target
+    # First, so that a wrong endpoint is reported as such, and not as a failed sign-in.
     await connections.arm.reach(deadline)
     principal = await connections.arm.sign_in(deadline)
     anonymous = config.emulator is not None or config.credential == Method.ANONYMOUS

@@ -78,10 +78,10 @@ def make_context(
     config: Config, connections: Connections, run_input: RunInput, state: State, rules: RunRules, identities: Identities
 ) -> RunContext:
     """Make the parts of a run, once."""
-    resources = [one.resource for one in run_input.prepared]
+    resources = [entry.resource for entry in run_input.prepared]
     values = RunValues(
         run_input.lookup,
-        {one.key: one.arm_id for one in run_input.prepared if one.arm_id},
+        {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
         _list_promised_keys(resources, run_input.manifests.declared),
         foresees=not rules.writes,
     )
@@ -129,10 +129,10 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
     stores = connections.secret_stores
     sinks = (config_maps, *stores.sinks) if stores.keeps_config_maps else stores.sinks
     # The sources that may have an object already. Those of git count even if the settings do not name them.
-    asked = (one for one in run_input.lookup.list_asked() if one.name != ManifestSource.name)
+    asked = (source for source in run_input.lookup.list_asked() if source.name != ManifestSource.name)
     return ExportSinks(
         sinks,
-        assign_exporters((one.resource for one in prepared), owners),
+        assign_exporters((entry.resource for entry in prepared), owners),
         config_maps,
         find_needed_secrets(prepared),
         (ManifestSource(run_input.manifests), *asked),
@@ -144,11 +144,11 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
     if config.reads == "each" or run.rules.always_put or run.rules.approval.is_reviewed:
         return run
 
-    def read(key: Key, one: ResourceList) -> AsyncGenerator[Entries, None]:
+    def read(key: Key, resource_list: ResourceList) -> AsyncGenerator[Entries, None]:
         timeout = run.rules.resource_timeout * _SHARE_OF_TIMEOUT
         session = run.sessions.begin(min(run.clock.monotonic() + timeout, run.rules.deadline))
         reader = run.identities[key].azure().reader(session)
-        return reader.pages(one.path, one.api_version, is_optional=True)
+        return reader.pages(resource_list.path, resource_list.api_version, is_optional=True)
 
     nodes = run.rules.approval.review.nodes if run.rules.approval.review else {}
     reviewed_writes = {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}

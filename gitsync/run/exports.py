@@ -32,9 +32,9 @@ def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
     """Find the Secrets that the requests of these resources use."""
     return frozenset(
         address
-        for one in prepared
-        if one.template
-        for address, _ in list_values(one.template.gaps, one.key.namespace)
+        for resource in prepared
+        if resource.template
+        for address, _ in list_values(resource.template.gaps, resource.key.namespace)
         if address.object_kind is ObjectKind.SECRET
     )
 
@@ -46,11 +46,11 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
     """
     needed = find_needed_secrets(prepared)
     exports = sorted(
-        f"{address.name} of {one.key.kind}/{one.key.name}"
-        for one in prepared
-        if may_export(one.resource)
-        for address in {address for address, _ in find_addresses(one.resource)} - needed
-        if address.object_kind is ObjectKind.SECRET and selection.has(one.key)
+        f"{address.name} of {entry.key.kind}/{entry.key.name}"
+        for entry in prepared
+        if may_export(entry.resource)
+        for address in {address for address, _ in find_addresses(entry.resource)} - needed
+        if address.object_kind is ObjectKind.SECRET and selection.has(entry.key)
     )
     if not exports:
         return ()
@@ -72,16 +72,20 @@ def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
     for apply in plan.applies.values():
         prepared = apply.prepared
         # A resource that is held, watched for others or invalid exports nothing.
-        exports_nothing = apply.held or prepared.is_watched or any(problem.is_error for problem in prepared.problems)
+        exports_nothing = (
+            apply.skipped_because or prepared.is_watched or any(problem.is_error for problem in prepared.problems)
+        )
         if may_export(prepared.resource) and not exports_nothing:
             written |= {address for address, _ in find_addresses(prepared.resource)}
-    removed = {address for node in plan.prunes.values() if prune and not node.held for address in node.record.exports}
+    removed = {
+        address for node in plan.prunes.values() if prune and not node.kept_because for address in node.record.exports
+    }
     return ExportNeeds(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
 
 
 def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
     """Select the leftovers of the run's agent, of resources that the run is about."""
-    selected = (one for one in state.leftovers if selection.has(one.owner.key))
+    selected = (leftover for leftover in state.leftovers if selection.has(leftover.owner.key))
     return find_tried(selected, run.rules.agent, run.rules.repository)
 
 
@@ -93,7 +97,9 @@ async def remove_exports(
         return Collected(problems=warn_left_over(leftovers))
     records = {**state.records, **{key: result.record for key, result in results.items()}}
     exports = {key: record.exports for key, record in records.items() if record is not None}
+    # A resource may export the object again by now: then it must stay.
     exported_again = find_exported_again(leftovers, exports)
+    # Also after a stop, a few seconds are left: an export that stays behind may be a secret.
     session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
     forgotten = [
         (Owner(key, run.rules.agent, run.rules.repository), address)
@@ -102,7 +108,7 @@ async def remove_exports(
     ]
     collected = await run.export_sinks.collect(
         forgotten,
-        [one for one in leftovers if one not in exported_again],
+        [leftover for leftover in leftovers if leftover not in exported_again],
         lambda: session.in_time(run.clock),
     )
     return Collected(still_there={**exported_again, **collected.still_there}, problems=collected.problems)

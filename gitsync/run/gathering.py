@@ -55,6 +55,7 @@ def gather(config: Config, redactions: Redactions) -> Report:
     with open_source(config, Grace()) as source, open_state(config, source, clock) as store:
         branch = require_branch(store)
         state, run = branch.load(), branch.read_run(run_id)
+        # The records of one agent must not be taken in under the name of another.
         if config.agent not in {None, run.pin.agent}:
             raise ConfigError(
                 f"Run {run_id} belongs to the agent {run.pin.agent}.",
@@ -75,10 +76,11 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
     ended = _list_ended(run)
     parts = [read_report(run.gathered, "the status branch")] if run.gathered is not None else []
     parts += [
-        read_report(run.reports[one.number], f"the branch of shard {one.number}")
-        for one in run.workers
-        if one.number in run.reports
+        read_report(run.reports[branch.number], f"the branch of shard {branch.number}")
+        for branch in run.workers
+        if branch.number in run.reports
     ]
+    # Anyone who can push may have written a report there.
     if any(part.revision != run.pin.revision or part.command != "sync" for part in parts):
         raise StateError(
             f"A report of run {run.run_id} is not from a sync of the pinned revision {run.pin.revision[:12]}.",
@@ -101,10 +103,10 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
     gathered has a branch again.
     """
     ended = {number: code for number, code in run.ended.items() if 0 < number <= run.pin.workers}
-    for one in run.workers:
-        ended.pop(one.number, None)
-        if one.exit_code is not None:
-            ended[one.number] = one.exit_code
+    for branch in run.workers:
+        ended.pop(branch.number, None)
+        if branch.exit_code is not None:
+            ended[branch.number] = branch.exit_code
     odd = sorted(number for number, code in ended.items() if code not in _ENDS)
     if odd:
         raise StateError(
@@ -116,7 +118,7 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
 
 def _find_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> Iterator[Problem]:
     """Yield a problem for each shard that has not ended."""
-    branches = {one.number: one for one in run.workers}
+    branches = {branch.number: branch for branch in run.workers}
     for number in range(1, run.pin.workers + 1):
         if number not in ended:
             recorded = "it recorded nothing"
@@ -157,6 +159,7 @@ def _write(config: Config, gatherer: Gatherer, run: RecordedRun, state: State, r
     problems = tuple(problem for problem in report.problems if problem.code != NOT_ENDED)
     update = Update(
         records={},
+        # As long as a shard is missing, its records are of an earlier revision.
         revision=run.pin.revision if is_over else find_common_revision(state, run.pin.revision, agent),
         summary=partial(
             summary.render,

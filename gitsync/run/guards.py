@@ -20,13 +20,12 @@ from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.plan_seal import find_fault, seal_plan
 from gitsync.git.state.stores import DEFAULT_BRANCH
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan, Prune, Review, Reviewed
+from gitsync.model.plan import Plan, Review, Reviewed
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.record import State
 from gitsync.model.report import RunTarget
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.delete_scope import spread_holds
 from gitsync.planning.run_problems import (
     describe_not_compared,
     describe_not_pushed,
@@ -40,8 +39,6 @@ from gitsync.planning.run_problems import (
 from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections
 from gitsync.run.plan import list_problems
-
-NOT_REVIEWED = "The reviewed plan does not {action} it."
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 
@@ -61,6 +58,7 @@ def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable
 
     Raises SourceError or UnsafePlanError.
     """
+    # A record names the revision that it was written from, and no commit has these files.
     if writes and connections.source.dirty and not config.allow_dirty:
         raise SourceError(
             f"{connections.source.name} has uncommitted changes, so no revision would identify what was applied.",
@@ -98,11 +96,14 @@ def _find_run_problems(
 
 def _compare_with_recorded(config: Config, source: Checkout, recorded: str | None) -> Problem | None:
     """An older revision is one whose job was started again, or waited longer than that of a newer one."""
+    # A folder has no history that could show the order of revisions.
     if config.allow_rollback or recorded is None or source.history is None:
         return None
+    # The same revision again is the usual run of a schedule.
     if source.revision is None or source.revision == recorded:
         return None
     is_older = source.history.precedes(recorded)
+    # A shallow clone may lack the commit: unknown order is not an old revision.
     if is_older is None:
         return describe_not_compared(source.revision, recorded)
     return describe_superseded(source.revision, recorded) if is_older else None
@@ -117,6 +118,7 @@ def _check_deletes(config: Config, plan: Plan, state: State, agent: str) -> Prob
 
 def _check_publication(config: Config, source: Checkout) -> Problem | None:
     """Only a local repository can have a commit that its remote lacks."""
+    # Only a local repository can have a commit that its remote lacks.
     if source.tree is None or source.remote is None or source.revision is None:
         return None
     branch = config.status_branch or DEFAULT_BRANCH
@@ -155,21 +157,6 @@ def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value or "none")
 
 
-def narrow_plan(plan: Plan, review: Review | None) -> Plan:
-    """Hold back every prune that the reviewed plan does not contain, and what must stay with it."""
-    if review is None:
-        return plan
-    prunes = {key: _narrow_prune(prune, review.nodes.get(key)) for key, prune in plan.prunes.items()}
-    return replace(plan, prunes=spread_holds(prunes))
-
-
-def _narrow_prune(prune: Prune, reviewed: Reviewed | None) -> Prune:
-    action = Action.DETACH if prune.detaches else Action.DELETE
-    if prune.held or (reviewed is not None and reviewed.action is action):
-        return prune
-    return replace(prune, held=NOT_REVIEWED.format(action="delete" if action is Action.DELETE else "forget"))
-
-
 def make_review(config: Config, connections: Connections, results: Iterable[Result]) -> Review:
     """Make the content of a plan for review."""
     nodes: Mapping[Key, Reviewed] = {result.key: _make_reviewed(result) for result in results}
@@ -185,18 +172,19 @@ def make_review(config: Config, connections: Connections, results: Iterable[Resu
 
 def _make_reviewed(result: Result) -> Reviewed:
     """Describe what was planned for a resource. One that could not be planned gets no action."""
+    # The reviewer has seen that it cannot be planned, so the sync must not act on it either.
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
-    return result.reviewed or Reviewed(action=result.action)
+    return result.change.reviewed or Reviewed(action=result.action)
 
 
 class ChangeCounts(NamedTuple):
-    """How many resources a sync would create, update or adopt, and delete, and how many it could not act on."""
+    """How many resources a sync would change."""
 
     creates: int
-    updates: int
+    updates: int  # updated or adopted
     deletes: int
-    hindered: int
+    hindered: int  # those that it could not act on
 
 
 Confirm = Callable[[RunTarget, ChangeCounts], bool]

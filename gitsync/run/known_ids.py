@@ -48,7 +48,7 @@ def add_foreign_ids(manifests: Manifests, foreign: ForeignRecords, catalog: Cata
 
 
 def _add(manifests: Manifests, places: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
-    declared = {one.key for one in (*manifests.resources, *manifests.elsewhere)}
+    declared = {resource.key for resource in (*manifests.resources, *manifests.elsewhere)}
     return replace(manifests, known=find_known_ids(declared, places, catalog))
 
 
@@ -58,8 +58,8 @@ def _list_own_places(
     """List the records of the own status: records whose manifests may be hidden, and those of other agents."""
     own = state.list_own(agent)
     others = {key: record for key, record in state.records.items() if key not in own}
-    built = {one.unit.name for one in manifests.resources if one.unit}
-    hidden = select_hidden(own, (*connections.source.problems, *manifests.problems), built)
+    built = {resource.unit.name for resource in manifests.resources if resource.unit}
+    hidden = select_hidden(own, (*connections.source.contents.problems, *manifests.problems), built)
     place, needs_seal = f"the {connections.store.name}", config.digest_key is not None
     return tuple(KnownRecords(place=place, records=records, needs_seal=needs_seal) for records in (hidden, others))
 

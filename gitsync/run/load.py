@@ -42,16 +42,14 @@ from gitsync.secrets.stores import MANIFESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInput:
-    """`problems` of `manifests` has those of credentials too; `problems` are those of --known-from, which hide no
-    manifest. `references` are the values that variables were looked up for, by Secret and ConfigMap.
-    """
+    """What a run reads before it plans."""
 
-    manifests: Manifests
-    references: References
+    manifests: Manifests  # their problems include those of credentials
+    references: References  # the values that variables were looked up for, by Secret and ConfigMap
     prepared: tuple[Prepared, ...]
     lookup: Lookup
     credentials: Credentials
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # those of --known-from, which hide no manifest
 
 
 async def load_run_input(
@@ -63,26 +61,33 @@ async def load_run_input(
     Raises ConfigError if there is neither a global credential nor any other, or if --only or --target-namespaces names
     nothing.
     """
+    # First, since the values of variables may decide which resources there are.
     references = await _find_references(config, connections, writes=writes)
     manifests = _read_manifests(config, connections, references)
     redact_manifests(manifests, connections.redactions)
-    connections.redactions.spare(name for one in manifests.resources for name in (one.key.name, one.key.namespace))
+    # A secret may have the value "default": masking it would make every name unreadable.
+    connections.redactions.spare(
+        name for resource in manifests.resources for name in (resource.key.name, resource.key.namespace)
+    )
     lookup = _open_lookup(config, connections, manifests, writes=writes)
     namespaces = config.target_namespaces
     records = state.records
-    check_namespaces(namespaces, [manifests], connections.source.problems, records)
+    check_namespaces(namespaces, [manifests], connections.source.contents.problems, records)
     if namespaces:
-        records = {key: one for key, one in records.items() if key.namespace in namespaces}
+        records = {key: record for key, record in records.items() if key.namespace in namespaces}
     credentials = await _find_credentials(config, connections, manifests, records, lookup)
     manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
-    renewed, warnings_of_seals = renew_seals(state.list_own(agent), {one.key: one.arm_id for one in prepared})
+    # A record without a valid seal may be forged. A manifest that names the same id vouches for it.
+    renewed, warnings_of_seals = renew_seals(
+        state.list_own(agent), {resource.key: resource.arm_id for resource in prepared}
+    )
     if warnings_of_seals:
         state = replace(state, records={**state.records, **renewed})
     prepared = assign_writers(prepared, state.list_own(agent))
-    config = spell_selection(config, [*(one.key for one in prepared), *state.records])
+    config = spell_selection(config, [*(resource.key for resource in prepared), *state.records])
     unused = () if takes_secrets(config) else warn_unused_exports(prepared, Selection(only=config.only))
     warnings = (*credentials.warnings(manifests.resources, records), *unused)
     manifests = replace(manifests, problems=(*manifests.problems, *warnings))
@@ -118,14 +123,14 @@ async def _find_credentials(
 async def _find_references(config: Config, connections: Connections, *, writes: bool) -> References:
     """Look up the Secrets and ConfigMaps that variables come from, for the variables that the manifests mention."""
     source = connections.source
-    if not has_references(source.units.values()):
+    if not has_references(source.contents.units.values()):
         return {}
-    manifests = read_source(config, connections.settings.namespace, source.files, source.units)
+    manifests = read_source(config, connections.settings.namespace, source.contents.files, source.contents.units)
     redact_manifests(manifests, connections.redactions)
     lookup = _open_lookup(config, connections, manifests, writes=writes)
-    wanted = list_references(source.units.values(), manifests)
+    wanted = list_references(source.contents.units.values(), manifests)
     settled = settle_ambiguous(wanted, manifests)
-    rest = {one: names for one, names in wanted.items() if one not in settled}
+    rest = {reference: names for reference, names in wanted.items() if reference not in settled}
     found = await look_up_references(rest, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
     return {**found, **settled}
 
@@ -140,15 +145,15 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
     source, settings = connections.source, connections.settings
 
     def read(without: Collection[str]) -> Manifests:
-        files = drop_units(source.files, source.units, without)
-        return read_selected_manifests(config, settings, files, source.units, references)
+        files = drop_units(source.contents.files, source.contents.units, without)
+        return read_selected_manifests(config, settings, files, source.contents.units, references)
 
-    return replace(read_unambiguous(read, connections.catalog), read_left_out=source.read_left_out)
+    return replace(read_unambiguous(read, connections.catalog), read_left_out=source.contents.read_left_out)
 
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
     """List the sources on this machine but for git, whose objects are problems of the manifests already."""
-    return tuple(one for one in lookup.list_asked() if not one.is_remote and one.name != MANIFESTS)
+    return tuple(source for source in lookup.list_asked() if not source.is_remote and source.name != MANIFESTS)
 
 
 def takes_secrets(config: Config) -> bool:

@@ -94,13 +94,13 @@ def coverage_of(source: Checkout | RevisionManifests, manifests: Manifests, *, l
     """Return what was read of a source, and what was not. `looks_around` also reads files that kustomizations leave
     out.
     """
-    notes = {problem.order: problem for problem in (*source.problems, *manifests.problems) if problem.is_note}
+    notes = {problem.order: problem for problem in (*source.contents.problems, *manifests.problems) if problem.is_note}
     return Coverage(
-        files=len(source.files),
+        files=len(source.contents.files),
         resources=len(manifests.resources),
         unread=manifests.unread,
-        ignored=source.ignored,
-        skipped=source.skipped,
+        ignored=source.contents.ignored,
+        skipped=source.contents.skipped,
         notes=tuple(notes[order] for order in sorted(notes)),
         unnamed=count_aso_objects(manifests.read_left_out()) if looks_around else {},
     )
@@ -129,13 +129,13 @@ def prepare_resources(
     )
     manifests = replace(manifests, resources=remove_repeats(manifests.resources))
     prepared = prepare_all(manifests)
-    if any(problem.code in _MISSING for one in prepared for problem in one.problems) and (
+    if any(problem.code in _MISSING for resource in prepared for problem in resource.problems) and (
         files := manifests.read_left_out()
     ):
         others = read_source(config, settings.namespace, files, {}).resources
-        left_out = {one.key._replace(namespace=""): one.source for one in reversed(others)}
+        left_out = {resource.key._replace(namespace=""): resource.source for resource in reversed(others)}
         prepared = prepare_all(replace(manifests, left_out=left_out))
-    return tuple(_check_expressions(one, catalog) for one in order_units(prepared))
+    return tuple(_check_expressions(resource, catalog) for resource in order_units(prepared))
 
 
 def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
@@ -175,7 +175,7 @@ def drop_units(files: Mapping[str, bytes], units: Mapping[str, Unit], names: Col
 def read_unambiguous(read: Read, catalog: Catalog) -> Manifests:
     """Read everything but the units that stand for the same resources as others, each of which is a problem."""
     manifests = read(())
-    if len({find_unit_name(one) for one in manifests.resources if is_built(one)}) < 2:
+    if len({find_unit_name(resource) for resource in manifests.resources if is_built(resource)}) < 2:
         return manifests
     subscription = choose_offline(manifests.secrets, PLACEHOLDER_SUBSCRIPTION)
     prepared = prepare(
@@ -208,11 +208,11 @@ def join_sets(sets: Iterable[EnvironmentSet]) -> EnvironmentSet:
     if len(sets) == 1:
         return sets[0]
     prepared = tuple(_iterate_once(sets))
-    problems = {problem for one in sets for problem in one.manifests.problems}
-    unread = {document for one in sets for document in one.manifests.unread}
+    problems = {problem for environment in sets for problem in environment.manifests.problems}
+    unread = {document for environment in sets for document in environment.manifests.unread}
     manifests = replace(
         sets[0].manifests,
-        resources=tuple(one.resource for one in prepared),
+        resources=tuple(entry.resource for entry in prepared),
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         unread=tuple(sorted(unread, key=lambda document: document.source)),
     )
@@ -222,7 +222,7 @@ def join_sets(sets: Iterable[EnvironmentSet]) -> EnvironmentSet:
 def _iterate_once(sets: Iterable[EnvironmentSet]) -> Iterator[Prepared]:
     """Iterate over every resource as it is in the first set that has it."""
     known: set[tuple[Key, str]] = set()
-    for one in sets:
-        new = [each for each in one.prepared if (each.key, find_unit_name(each.resource)) not in known]
+    for environment in sets:
+        new = [each for each in environment.prepared if (each.key, find_unit_name(each.resource)) not in known]
         known |= {(each.key, find_unit_name(each.resource)) for each in new}
         yield from new

@@ -85,13 +85,13 @@ def warn_missing_values(
     local = [source for source in sources if source is not None]
     if len(local) < len(sources):
         return ()
-    exported = frozenset(pair for one in everything for pair in find_addresses(one.resource))
+    exported = frozenset(pair for prepared in everything for pair in find_addresses(prepared.resource))
     known = _Sources(manifests=manifests, exported=exported, local=local)
     return asyncio.run(_warn(prepared, known))
 
 
 async def _warn(prepared: Sequence[Prepared], known: _Sources) -> tuple[Problem, ...]:
-    uses = {(use.address, use.key or ""): use for one in reversed(prepared) for use in _find_uses(one)}
+    uses = {(use.address, use.key or ""): use for resource in reversed(prepared) for use in _find_uses(resource)}
     missing = [_make_warning(use) for _, use in sorted(uses.items()) if not await known.have(use)]
     exported = {address for address, _ in known.exported}
     for address, users in sorted(_group_by_credential(prepared).items()):
@@ -120,9 +120,9 @@ def _find_uses(prepared: Prepared) -> Iterator[_Use]:
 def _group_by_credential(prepared: Iterable[Prepared]) -> dict[Address, list[Prepared]]:
     """Group resources by the Secret that is their credential, or would be."""
     users: dict[Address, list[Prepared]] = {}
-    for one in prepared:
-        name = find_named_secret(one.resource) or OF_NAMESPACE
-        users.setdefault(Address(ObjectKind.SECRET, one.key.namespace, name), []).append(one)
+    for entry in prepared:
+        name = find_named_secret(entry.resource) or OF_NAMESPACE
+        users.setdefault(Address(ObjectKind.SECRET, entry.key.namespace, name), []).append(entry)
     return users
 
 

@@ -11,22 +11,29 @@ from dataclasses import replace
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, GitsyncError
-from gitsync.formats.arm_path import is_below, is_same_id
+from gitsync.formats.arm_path import is_below
 from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.selection import Selection, find_keys, make_ambiguous_error, make_selection, select_prepared
 from gitsync.manifests.units import find_unit
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.plan import Plan, Removal, RestOfSource
+from gitsync.model.plan import Plan, Removal, RestOfSource, Review
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import KEEPS_ADOPTED, Provider
 from gitsync.model.record import Claim, Record, State, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import MovedClaims, move_claims, note_moves
-from gitsync.planning.delete_scope import spare_bystanders
-from gitsync.planning.plan import UNTRUSTED, hold_until, hold_untrusted, make_plan
-from gitsync.planning.prune_holds import RemovedResource, find_holds
+from gitsync.planning.delete_guards import (
+    Evidence,
+    Moment,
+    Removals,
+    decide_deletes,
+    find_bystanders,
+    list_removed,
+)
+from gitsync.planning.hidden_manifests import NO_SOURCE, OtherFiles, SourceIndex, index_source
+from gitsync.planning.plan import UNTRUSTED, make_plan, note_holds, skip_untrusted
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.run_problems import find_empty_source, merge_shared
@@ -37,66 +44,82 @@ from gitsync.run.manifests import coverage_of, prepare_resources, read_selected_
 from gitsync.run.removals import Reading, find_removals
 
 
-def plan_run(
+def plan_run(  # noqa: PLR0913 - what a plan depends on
     config: Config,
     connections: Connections,
     run_input: RunInput,
     state: State,
     agent: str,
     selection: Selection | None = None,
+    *,
+    review: Review | None = None,
 ) -> Plan:
     """Make one plan of the manifests and records that the settings, or another `selection`, select. `agent` is the
-    run's.
+    run's, and `review` the reviewed plan that it is limited to.
 
     Raises StateError if the records contradict each other.
     """
-    selection, manifests = selection or make_selection(config), run_input.manifests
+    selection, catalog = selection or make_selection(config), connections.catalog
     declared = {one.key: one.arm_id for one in run_input.prepared}
-    own_records, today = state.list_own(agent), connections.clock.now().date()
-    removed = {
-        key: record
-        for key, record in own_records.items()
-        if selection.has(key) and key not in declared and covers(connections.source, record)
-    }
+    own_records = state.list_own(agent)
+    gone = {key: record for key, record in own_records.items() if key not in declared}
+    removed = {k: record for k, record in gone.items() if selection.has(k) and covers(connections.source, record)}
     remaining = {key: record for key, record in state.records.items() if key in declared}
-    untrusted = find_untrusted(own_records, connections.catalog, declared)
+    untrusted = find_untrusted(own_records, catalog, declared)
     selected = select_prepared(run_input.prepared, selection)
-    removals = _find_removals(config, connections, run_input, removed, state.find_revision(agent) or state.revision)
-    released = find_released(config.release, (key for key in own_records if key not in declared))
-    removals = release(removals, removed, released, connections.catalog)
+    since = state.find_revision(agent) or state.revision
+    removals = _find_removals(config, connections, run_input, gone, removed, since)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
-    plan = make_plan(
-        selected,
-        moved.records,
-        (
-            *_list_source_problems(config, connections, manifests),
-            *_explain_untrusted(config, untrusted, own_records),
-            *_warn_of_status(config, state),
-        ),
-        _keep_adopted(removals, removed, connections.catalog),
-        undeletable={key for key, record in removed.items() if not is_deleted_alone(connections.catalog, record)},
-        around=RestOfSource(others=run_input.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere),
+    problems = (
+        *_list_source_problems(config, connections, run_input.manifests),
+        *_explain_untrusted(config, untrusted, own_records),
+        *_warn_of_status(config, state),
     )
-    plan = mark_undeletable(plan, connections.catalog)
-    plan = hold_until(note_renames(note_moves(plan, moved.moves)), run_input.prepared, today)
-    plan = hold_untrusted(plan, {**_find_unproven(config, connections, removed), **untrusted}, own_records)
-    plan = spare_bystanders(plan, state.records)
-    return replace(plan, problems=(*plan.problems, *run_input.problems))
+    evidence = Evidence(
+        removed=list_removed({key: moved.records[key] for key in removed}, removals),
+        source=_index_source(run_input, selected, moved.records, problems) if removed else NO_SOURCE,
+        removals=removals,
+        untrusted={**_find_unproven(config, connections, removed), **untrusted},
+        bystanders=find_bystanders(selected, removed, state.records),
+        review=review,
+    )
+    undeletable = {key for key, record in removed.items() if not is_deleted_alone(catalog, record)}
+    plan = mark_undeletable(make_plan(selected, moved.records, problems, evidence, undeletable), catalog)
+    plan = note_holds(note_renames(note_moves(plan, moved.moves)), run_input.prepared, connections.clock.now().date())
+    prunes = decide_deletes(plan.prunes, evidence, Moment.PLAN)
+    plan = replace(plan, prunes=prunes, problems=(*plan.problems, *run_input.problems))
+    return skip_untrusted(plan, evidence.untrusted, own_records)
+
+
+def _index_source(
+    run_input: RunInput, selected: Iterable[Prepared], records: Mapping[Key, Record], problems: Iterable[Problem]
+) -> SourceIndex:
+    unread, elsewhere = run_input.manifests.unread, run_input.manifests.elsewhere
+    around = RestOfSource(others=run_input.prepared, unread=unread, elsewhere=elsewhere)
+    return index_source(selected, records, problems, around)
 
 
 def _find_removals(
-    config: Config, connections: Connections, run_input: RunInput, removed: Mapping[Key, Record], since: str | None
-) -> dict[Key, Removal]:
+    config: Config,
+    connections: Connections,
+    run_input: RunInput,
+    gone: Mapping[Key, Record],
+    removed: Mapping[Key, Record],
+    since: str | None,
+) -> Removals:
+    """Find how resources were removed. --release may also name one of those that are `gone` but not covered."""
     today = connections.clock.now().date()
     reading = Reading(connections.settings.namespace, run_input.references, today)
     removals = find_removals(connections.source, removed, since, config, reading, run_input.manifests)
-    if connections.source.file and removed:
-        return _hold_for_other_files(config, connections, run_input, removed, removals)
+    by_key = release(removals.by_key, removed, find_released(config.release, gone), connections.catalog)
+    removals = replace(removals, by_key=_keep_adopted(by_key, removed, connections.catalog))
+    if connections.source.contents.file and removed:
+        return replace(removals, beside=_read_other_files(config, connections, run_input))
     return removals
 
 
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
-    yield from connections.source.problems
+    yield from connections.source.contents.problems
     yield from manifests.problems
     yield from find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
     yield from _warn_uncommitted(connections)
@@ -106,53 +129,29 @@ def covers(source: Checkout, record: Record) -> bool:
     """Return whether a run decides about a resource that none of its manifests declares. A run of a single file does if
     that file, or a unit that it declares, had the resource last.
     """
-    return not source.file or record.unit in {unit.name for unit in source.units.values()}
+    return not source.contents.file or record.manifest.unit in {unit.name for unit in source.contents.units.values()}
 
 
-def _hold_for_other_files(
-    config: Config,
-    connections: Connections,
-    run_input: RunInput,
-    removed: Mapping[Key, Record],
-    removals: Mapping[Key, Removal],
-) -> dict[Key, Removal]:
-    """Hold what the file of the run no longer declares, and another file of the source does, or may: it may have been
-    moved there.
-    """
+def _read_other_files(config: Config, connections: Connections, run_input: RunInput) -> OtherFiles:
+    """Read the whole source of a run of a single file: what that file no longer declares may have been moved."""
     source = connections.source
-    if source.read_whole is None:
+    if source.contents.read_whole is None:
         raise AssertionError("a file was read alone, and its source cannot be")
     try:
-        whole = source.read_whole()
+        whole = source.contents.read_whole()
     except GitsyncError as error:
-        held = f"Held: it may have been moved to another file, and the source cannot be read: {error.message}"
-        return {key: replace(one, held=held) for key, one in removals.items()}
+        return OtherFiles(file=source.contents.file, error=error.message)
     manifests = read_selected_manifests(config, connections.settings, whole.files, whole.units, run_input.references)
     redact_manifests(manifests, connections.redactions)
     today = connections.clock.now().date()
     others = prepare_resources(
         config, connections.settings, manifests, connections.catalog, run_input.credentials.of, today
     )
-    holds = find_holds(others, {}, (*whole.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
-    holds = replace(holds, new={})  # files beside this one have similar names
-    folder = find_unit(source.file)
-
-    def find_reason(record: Record) -> str:
-        declaring = next((one for one in others if _declares(one, record)), None)
-        if declaring is None:
-            return holds.on(RemovedResource(record, units=(folder,)))
-        return (
-            f"Held: {declaring.resource.source} declares {declaring.key}, and this run reads {source.file} alone. "
-            "Sync that file, or their folder."
-        )
-
-    return {key: replace(one, held=find_reason(removed[key]) or one.held) for key, one in removals.items()}
-
-
-def _declares(prepared: Prepared, record: Record) -> bool:
-    """Return whether a manifest has the key of a record, or stands for its resource in Azure, or for one below that."""
-    arm_id = prepared.arm_id or ""
-    return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
+    index = index_source(others, {}, (*whole.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
+    index = replace(index, new={})  # files beside this one have similar names
+    return OtherFiles(
+        file=source.contents.file, folder=find_unit(source.contents.file), declared=tuple(others), source=index
+    )
 
 
 def _move_claims(
@@ -234,7 +233,7 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
     some; and the users of a server go with it, whatever they own.
     """
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
 
 
@@ -281,13 +280,13 @@ def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
 
 
 def _can_delete(catalog: Catalog, record: Record) -> bool:
-    kind = catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
     return kind is None or kind.can_delete
 
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:
     """Detach what gitsync has adopted, and never deletes."""
-    kinds = {key: catalog.kind(GVK.parse(one.manifest_api_version, key.kind)) for key, one in removed.items()}
+    kinds = {key: catalog.kind(GVK.parse(one.manifest.api_version, key.kind)) for key, one in removed.items()}
     kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
     adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
     text = "It existed before gitsync, which does not delete it."

@@ -33,12 +33,12 @@ OpenProvider = Callable[[Provider], ResourceProvider]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What the providers of a run share. `begin_session` begins a session for reads that serve many resources."""
+    """What the providers of a run share."""
 
     config: Config
     connections: Connections
     cache: RunCache
-    begin_session: Callable[[], Session]
+    begin_session: Callable[[], Session]  # begins a session for reads that serve many resources
 
 
 def make_provider_opener(
@@ -56,6 +56,7 @@ def _open_groups(run: _Run) -> ResourceProvider:
 
 
 def _open_users(run: _Run, service: Provider) -> ResourceProvider:
+    # The emulator has no servers to connect to.
     if run.connections.is_local and not run.config.database_servers:
         return PlayedUsers()
     return DatabaseUsers(run, service)

@@ -43,19 +43,23 @@ async def look_up_references(
     """
 
     async def look_up_all() -> References:
-        return {one: await _look_up(one, names, lookup) for one, names in wanted.items()}
+        return {reference: await _look_up(reference, names, lookup) for reference, names in wanted.items()}
 
     found = await wait_for_sources(look_up_all(), resource_timeout=resource_timeout, stop=stop)
     if found is not None:
         return found
-    return {one: ReferencedValues(fault=f"timed out waiting for {describe(one)}") for one in wanted}
+    return {reference: ReferencedValues(fault=f"timed out waiting for {describe(reference)}") for reference in wanted}
 
 
 def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
     """Settle the references that the manifests declare again with other values, for example in the folders of two
     clusters: each cluster has its own.
     """
-    return {one: _find_own(one, manifests) for one in wanted if _find_address(one) in manifests.ambiguous}
+    return {
+        reference: _find_own(reference, manifests)
+        for reference in wanted
+        if _find_address(reference) in manifests.ambiguous
+    }
 
 
 def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
@@ -87,6 +91,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
     except SecretStoreError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
+    # Only a sync may read the rest, so what is missing now may be there then.
     if state.unread:
         fault = f"a plan does not read {describe(reference)}: {state.unread}"
         return ReferencedValues(values=values, fault=fault, is_to_come=True)

@@ -24,13 +24,14 @@ from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import NO_MANIFESTS, Manifests
-from gitsync.model.plan import LastCommit, Removal
+from gitsync.model.plan import LastCommit, Removal, UnreadableFile
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.planning.moved_manifests import LastDeclared, advise_release
+from gitsync.planning.delete_guards import NO_REMOVALS, Removals
+from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
 from gitsync.run.manifests import read_source
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.validation.hold_annotation import read_hold
@@ -43,30 +44,24 @@ _FINALIZERS: Final = {kind.value.declared_by: kind.value.finalizer for kind in U
 
 
 class Reading(NamedTuple):
-    """How manifests of this run are read: the namespace of those that name none, and the values of the Secrets and
-    ConfigMaps that variables come from. `today` decides whether a hold lasts.
-    """
+    """How manifests of this run are read."""
 
-    namespace: str
-    references: References | None = None
-    today: date | None = None
+    namespace: str  # of manifests that name none
+    references: References | None = None  # the values of the Secrets and ConfigMaps that variables come from
+    today: date | None = None  # decides whether a hold lasts
 
 
 class _LastManifest(NamedTuple):
-    """The last manifest of a resource: its policy (None for an unknown one), its hold, its file and line, and its
-    units.
-    `declared` is the unit if an object of a controller declares it, `place` what the manifest was made of, and
-    `revision` the last one that had it.
-    """
+    """The last manifest of a resource."""
 
-    policy: Policy | None = None
-    hold: HeldUntil | None = None
+    policy: Policy | None = None  # None for an unknown one
+    hold: HeldUntil | None = None  # None if there is none, or if it no longer applies
     path: str = ""
     line: int = 0
-    units: tuple[str, ...] = ()
-    declared: Unit | None = None
-    place: ManifestPaths = ()
-    revision: str = ""
+    units: tuple[str, ...] = ()  # the names of those that rendered it
+    declared: Unit | None = None  # the unit if an object of a controller declares it
+    place: ManifestPaths = ()  # what the manifest was made of
+    revision: str = ""  # the last one that had it
 
 
 def find_removals(
@@ -76,15 +71,16 @@ def find_removals(
     config: Config,
     reading: Reading,
     manifests: Manifests = NO_MANIFESTS,
-) -> dict[Key, Removal]:
+) -> Removals:
     """Return how each of these resources was removed from git, as far as that is known.
 
     `since` is the revision of the records, None if it is not known. `manifests` are those of the source now.
     """
     if not removed:
-        return {}
+        return NO_REMOVALS
     revisions = source.revisions_since(since) if since else ()
     last = _find_last_manifests(source, removed, revisions, config, reading)
+    # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
     commits = find_last_commits(
@@ -95,56 +91,56 @@ def find_removals(
         key: _make_removal(source, record, last.get(key, _LastManifest()), commits.get(key, unknown))
         for key, record in removed.items()
     }
+    # A file that is there and cannot be read may still declare the resource.
     declared = {
-        key: Declaration(unit=one.unit, path=removals[key].path or one.path, declared_by=one.declared_by)
+        key: Declaration(
+            unit=one.manifest.unit, path=removals[key].path or one.manifest.path, declared_by=one.manifest.declared_by
+        )
         for key, one in removed.items()
     }
-    unreadable = hold_unreadable(declared, source.explain_unreadable, source.units.values(), source.files)
-    moved = _hold_moved(source, removed, removals, manifests)
-    return {
-        key: replace(one, held=one.held or unreadable.get(key, ""), moved=moved.get(key, ""))
-        for key, one in removals.items()
-    }
+    contents = source.contents
+    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
+    removals = {key: replace(one, unreadable=unreadable.get(key)) for key, one in removals.items()}
+    return Removals(removals, *_search_unread(source, removed, removals, manifests))
 
 
-def _hold_moved(
+def _search_unread(
     source: Checkout, removed: Mapping[Key, Record], removals: Mapping[Key, Removal], manifests: Manifests
-) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a path that is not read."""
+) -> tuple[dict[Key, LastDeclared], UnreadParts]:
+    """Return where each resource was declared last, and the paths to which its manifest may have moved."""
     revisions = {removal.revision for removal in removals.values()}
     blobs = {revision: list_blobs(source.open_tree(revision)) for revision in revisions}
+    last = {
+        key: LastDeclared(
+            key=key,
+            arm_id=record.arm_id,
+            path=removals[key].path or record.manifest.path,
+            declared_by=removals[key].declared_by or record.manifest.declared_by,
+            revision=removals[key].revision,
+            blobs=blobs[removals[key].revision],
+        )
+        for key, record in removed.items()
+    }
     unread = UnreadSource(
-        places=source.find_unread(),
+        places=source.contents.find_unread(),
         tree=source.open_tree(source.revision),
         is_dirty=source.dirty,
         left_out=source.list_left_out(),
-        files=source.files,
+        files=source.contents.files,
         manifests=manifests,
-        problems=(*source.problems, *manifests.problems),
-        explain=source.explain_unreadable,
+        problems=(*source.contents.problems, *manifests.problems),
+        explain=source.contents.explain_unreadable,
     )
-    return unread.hold(
-        {
-            key: LastDeclared(
-                key=key,
-                arm_id=record.arm_id,
-                path=removals[key].path or record.path,
-                declared_by=removals[key].declared_by or record.declared_by,
-                revision=removals[key].revision,
-                blobs=blobs[removals[key].revision],
-            )
-            for key, record in removed.items()
-        }
-    )
+    return last, unread.search(last.values())
 
 
-def hold_unreadable(
+def find_unreadable(
     declared: Mapping[Key, Declaration],
     explain: ExplainUnreadable,
     units: Collection[Unit],
     files: Collection[str],
-) -> dict[Key, str]:
-    """Return why resources are held whose files have become something that is not read: a pointer, a cipher, a link.
+) -> dict[Key, UnreadableFile]:
+    """Find the resources whose files have become something that is not read: a pointer, a cipher, a link.
 
     `declared` shows where they were declared last; without a path, that is any file of the folder. `units` are those
     that are built, and `files` those that are read.
@@ -156,17 +152,11 @@ def hold_unreadable(
     problems = explain(frozenset(chain.from_iterable(paths.values())))
     built = {unit.name for unit in units}
     return {
-        key: f"Held: {path} declared this resource, and cannot be read now. {problems[path].message} "
-        f"{problems[path].hint.rstrip('.')}. {_say_how_to_delete(key, path, problems[path])}"
+        key: UnreadableFile(path, problems[path])
         for key, one in declared.items()
         for path in sorted(paths[key] & problems.keys())
         if not _is_sound_template(problems[path], one, built)
     }
-
-
-def _say_how_to_delete(key: Key, path: str, problem: Problem) -> str:
-    """Return how to delete a resource anyway: a file below a link or in a submodule cannot be removed here."""
-    return "To delete the resource, remove the file." if problem.path == path else advise_release(key)
 
 
 def _is_sound_template(problem: Problem, declared: Declaration, built: Collection[str]) -> bool:
@@ -177,12 +167,16 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 
 def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
-    names = last.units or (record.unit,)
-    unit = next((unit for unit in source.units.values() if unit.name in names), None)  # if it is built now
-    policy = _restrict(last.policy or record.policy, unit)
+    names = last.units or (record.manifest.unit,)
+    unit = next((unit for unit in source.contents.units.values() if unit.name in names), None)  # if it is built now
+    policy = _restrict(last.policy or record.manifest.policy, unit)
+    # The object is gone, and a controller deletes nothing after one without the finalizer.
     if unit is None and last.declared and not last.declared.settings.cascades and policy is Policy.MANAGE:
         policy = Policy.DETACH_ON_DELETE
-    held = _hold_unknown(record) if unit is None and not last.revision else ""
+    # The record was written from a manifest, so that revision is used if no later one is known.
+    recorded = record.manifest.last_revision or (record.writes.last.revision if record.writes.last else "")
+    # An Application without the finalizer leaves its resources behind.
+    finalizer = _FINALIZERS.get(record.manifest.declared_by, "") if unit is None and not last.revision else ""
     return Removal(
         policy=policy,
         hold=last.hold,
@@ -190,24 +184,10 @@ def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_co
         line=last.line,
         units=last.units,
         declared_by=last.declared.declared_by if last.declared else "",
-        # The record was written from a manifest, so that revision is used if no later one is known.
-        revision=last.revision or record.last_revision or (record.last_write.revision if record.last_write else ""),
+        revision=last.revision or recorded,
         reason=reason,
-        held=held,
+        unknown_finalizer=finalizer,
         last_commit=last_commit,
-    )
-
-
-def _hold_unknown(record: Record) -> str:
-    """Return why a resource is held whose unit is no longer built and whose last manifest is unknown; "" if it is not
-    held. An Application without the finalizer leaves its resources behind.
-    """
-    finalizer = _FINALIZERS.get(record.declared_by)
-    if finalizer is None:
-        return ""
-    return (
-        f"Held: the {record.declared_by} {record.unit} is no longer built, and the history in this clone does not show "
-        f"whether it had the finalizer {finalizer}. Fetch the full history (fetch-depth: 0), or restore it."
     )
 
 
@@ -265,8 +245,8 @@ def _read_last_manifests(
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """Return a sentence for people; the plain one if nothing more is known."""
-    path, unit = last.path, last.units[0] if last.units else record.unit
-    is_built = any(unit == one.name for one in source.units.values())
+    path, unit = last.path, last.units[0] if last.units else record.manifest.unit
+    is_built = any(unit == one.name for one in source.contents.units.values())
     if last.declared and not is_built and is_inside(unit, source.wanted.path):
         return (
             f"Removed from git: the {last.declared.title} is no longer built (it was declared in {last.declared.file})."
@@ -274,22 +254,22 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
     if unit and not is_inside(unit, source.wanted.path):
         kind = "unit" if last.declared else "folder"
         return f"Removed from git: its {kind} {unit} is not in --path {source.wanted.path}."
-    if path in source.ignored:
+    if path in source.contents.ignored:
         return f"Removed from git: its file {path} is now ignored by .gitsyncignore."
-    if path not in source.files and is_built:
+    if path not in source.contents.files and is_built:
         return f"Removed from git: the unit {unit} no longer contains it."
-    if path and path not in source.files:
+    if path and path not in source.contents.files:
         return f"Removed from git: {_explain_unread_file(source, path, unit)}"
     if path:
         return f"Removed from git: {path} no longer declares it."
-    if unit and _has_files(unit, source.ignored) and not _has_files(unit, source.files):
+    if unit and _has_files(unit, source.contents.ignored) and not _has_files(unit, source.contents.files):
         return f"Removed from git: the files of its folder {unit} are now ignored."
     return Removal().reason
 
 
 def _explain_unread_file(source: Checkout, path: str, unit: str) -> str:
     """Explain what became of a file that the run does not read: only that of a kustomization may be gone."""
-    places = source.find_unread()
+    places = source.contents.find_unread()
     tree = list_blobs(source.open_tree(source.revision)) or {}
     if path not in (places.files if places.covers(path) else tree):
         return f"its file {path} is gone."

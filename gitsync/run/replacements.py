@@ -72,21 +72,23 @@ async def settle_replacements(
     What is below each resource is read from Azure: a list that Azure refuses holds, since unknown is not absent.
     """
     results, due = dict(applied), dict[Key, Due]()
-    wanted = (key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    wanted = (key for key, result in applied.items() if result.change.replacement and result.change.replacement.is_due)
     asked = sorted(key for key in wanted if key not in done)
     if not asked:
         return results, due  # as in most runs
-    ids = {key: result.arm_id for key, result in applied.items() if result.exists and result.arm_id}
+    ids = {key: result.arm_id for key, result in applied.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in state.records.items()}
     for key in asked:
         takes = find_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})
+        # What is below it may hold data that git does not have, and goes with the delete.
         if held := await _find_hold(run, plan, state, key, replacing, ids):
             results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
         else:
             due[key] = replacing
     prunes = plan.prunes if run.rules.prune else {}
+    # The deletes of replacements count like those of prunes, or a change of one field could empty an estate.
     if due and (held := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
         due = {}
@@ -127,8 +129,13 @@ async def _find_refused_delete(run: RunContext, due: Due) -> str:
         return ""
     changes = [plan_delete(due.records[key]) for key in due.takes if key in due.records and key in run.identities]
     findings = await run.check(changes)
-    refused = (one for change in changes for one in findings.get(change.key, ()) if one.verdict is CheckVerdict.REFUSED)
-    return next((one.message for one in refused), "")
+    refused = (
+        finding
+        for change in changes
+        for finding in findings.get(change.key, ())
+        if finding.verdict is CheckVerdict.REFUSED
+    )
+    return next((finding.message for finding in refused), "")
 
 
 async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) -> str:
@@ -142,7 +149,14 @@ async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) 
     entries = await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION)
     assignments = (str(entry.get("id", "")) for entry in entries)
     # The list has those of the group and of the subscription, too.
-    return next((one for one in assignments if is_below(one, arm_id) and normalize_id(one) not in known), "")
+    return next(
+        (
+            assignment
+            for assignment in assignments
+            if is_below(assignment, arm_id) and normalize_id(assignment) not in known
+        ),
+        "",
+    )
 
 
 async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str, known: Collection[str]) -> str:
@@ -154,7 +168,10 @@ async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str
     live = await reader.get(arm_id, kind.api_version) if kind.can_get else None
     for child in tree.list_below(kind.arm_type):
         child_ids = await _list_children(reader, child, arm_id, live)
-        stranger = next((one for one in child_ids if not child.fixed_azure_name and normalize_id(one) not in known), "")
+        stranger = next(
+            (child_id for child_id in child_ids if not child.fixed_azure_name and normalize_id(child_id) not in known),
+            "",
+        )
         for child_id in child_ids:
             stranger = stranger or await _find_stranger(reader, tree, child, child_id, known)
         if stranger:
@@ -186,7 +203,7 @@ def _find_excess(
 ) -> str:
     """Return the refusal if the run would delete more than it may, with its replacements; "" if it would not."""
     deleted = {prune.key for prune in list_deletes(prunes)}
-    deleted |= {name for one in due.values() for name in one.records}
+    deleted |= {name for replacement in due.values() for name in replacement.records}
     owned = sum(record.claim.is_ours and record.agent == agent for record in state.records.values())
     limit = find_delete_limit(owned, most_deletes)
     if len(deleted) <= limit:
@@ -228,7 +245,7 @@ async def replace_resources(
     pruned = await run_nodes(prunes)
     gone = {key for key in due if pruned[key].is_gone}
     kept = {key: _fail(applied[key], pruned[key]) for key in due if key not in gone}
-    taken = {key for one in due.values() for key in one.takes}
+    taken = {key for replacement in due.values() for key in replacement.takes}
     again = {*gone, *taken, *_find_waiting(plan, applied, due)} - kept.keys()
     nodes: dict[Key, Node] = {
         key: replace(plan.applies[key], record=reserved.get(key, applied[key].record))
@@ -255,15 +272,12 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     records = {
         key: replace(
             record,
-            operation=operation,
-            applied={},
-            baseline=None,
-            failure=None,
-            streak=None,
+            spec=replace(record.spec, applied={}, baseline=None),
+            writes=replace(record.writes, operation=operation, failure=None, streak=None),
             condition=_make_begun(record, now),
         )
-        for one in due.values()
-        for key, record in one.records.items()
+        for replacement in due.values()
+        for key, record in replacement.records.items()
     }
     try:
         taken = write_expected(run.connections, state, records, run.rules.agent, f"Replace {len(due)}")
@@ -280,7 +294,7 @@ def _make_begun(record: Record, now: str) -> Condition:
     """
     if record.condition is not None and record.condition.reason == REFUSED:
         return record.condition
-    return replace(REPLACEMENT_BEGUN, generation=record.generation, time=now)
+    return replace(REPLACEMENT_BEGUN, generation=record.spec.generation, time=now)
 
 
 def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
@@ -288,7 +302,7 @@ def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, D
     dependents = defaultdict[Key, list[Key]](list)
     for key, result in applied.items():
         if result.verdict is Verdict.BLOCKED:
-            for cause in filter(None, {result.blocked_by, *plan.applies[key].depends_on}):
+            for cause in filter(None, {result.ending.blocked_by, *plan.applies[key].depends_on}):
                 dependents[cause].append(key)
     waiting, causes = set[Key](), list(due)
     while causes:
@@ -302,19 +316,23 @@ def _fail(before: Result, delete: Result) -> Result:
     """Return the result of a resource whose delete failed, or is not over: nothing was created."""
     record = delete.record or before.record
     condition = delete.condition
+    ending = replace(
+        before.ending,
+        is_retryable=True,
+        fault=delete.ending.fault,
+        blocked_by=delete.ending.blocked_by,
+        requests=before.ending.requests + delete.ending.requests,
+        sent=(*before.ending.sent, *delete.ending.sent),
+        written=delete.ending.written,
+    )
     return replace(
         before,
         action=delete.action,
-        written=delete.written,
-        replacement=None,  # it was not attempted: the condition explains why
         condition=condition,
         is_fine=False,
-        is_retryable=True,
+        change=replace(before.change, replacement=None),  # it was not attempted: the condition explains why
         attempts=(*before.attempts, *delete.attempts),
-        requests=before.requests + delete.requests,
-        sent=(*before.sent, *delete.sent),
-        fault=delete.fault,
-        blocked_by=delete.blocked_by,
+        ending=ending,
         record=replace(record, condition=condition) if record else None,
     )
 
@@ -325,10 +343,11 @@ def _tell_delete(after: Result, delete: Result) -> Result:
     """
     if after.action is not Action.NONE or after.is_fine:
         return after
-    sent = tuple(dict.fromkeys((*delete.sent, *after.sent)))
+    written = after.ending.written
+    ending = replace(after.ending, sent=tuple(dict.fromkeys((*delete.ending.sent, *after.ending.sent))))
     if delete.action is not Action.DELETE:
-        is_unknown = Written.UNKNOWN in {delete.written, after.written}
-        return replace(after, sent=sent, written=Written.UNKNOWN if is_unknown else after.written)
+        is_unknown = Written.UNKNOWN in {delete.ending.written, written}
+        return replace(after, ending=replace(ending, written=Written.UNKNOWN if is_unknown else written))
     state = "It was deleted to be replaced" if delete.is_gone else "Azure was still deleting it to replace it"
     condition = after.condition
     if condition.reason == Hold.NOT_REACHED:  # the delete has reached it
@@ -337,17 +356,15 @@ def _tell_delete(after: Result, delete: Result) -> Result:
         condition,
         message=" ".join(filter(None, (_end_sentence(condition.message), f"{state}: the next run creates it."))),
         time=delete.condition.time,
-        generation=after.record.generation if after.record else after.condition.generation,
+        generation=after.record.spec.generation if after.record else after.condition.generation,
     )
-    written = after.written if after.written is Written.UNKNOWN else Written.DELETED
+    written = written if written is Written.UNKNOWN else Written.DELETED
     return replace(
         after,
         action=Action.DELETE,
-        written=written if delete.is_gone else Written.ACCEPTED,
-        exists=not delete.is_gone,
         condition=condition,
+        ending=replace(ending, exists=not delete.is_gone, written=written if delete.is_gone else Written.ACCEPTED),
         record=replace(after.record, condition=condition) if after.record else None,
-        sent=sent,
     )
 
 
@@ -357,7 +374,8 @@ def _end_sentence(text: str) -> str:
 
 def _join_halves(before: Result, created: Result, away: float) -> Result:
     """Return one result of a delete and a create. `away` is for how many seconds the resource was gone."""
-    if before.replacement is None:
+    replacement = before.change.replacement
+    if replacement is None:
         raise AssertionError("only a replacement has two halves")
     if created.action is not Action.CREATE:
         return created
@@ -366,5 +384,5 @@ def _join_halves(before: Result, created: Result, away: float) -> Result:
         action=Action.REPLACE,
         verdict=before.verdict,
         differences=before.differences,
-        replacement=replace(before.replacement, away=away) if created.is_fine else None,
+        change=replace(created.change, replacement=replace(replacement, away=away) if created.is_fine else None),
     )

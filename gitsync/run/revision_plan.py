@@ -34,8 +34,10 @@ from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import assign_writers
-from gitsync.planning.moved_manifests import LastDeclared
-from gitsync.planning.plan import hold_until, make_plan
+from gitsync.planning.delete_guards import NO_REMOVALS, Evidence, Moment, Removals, decide_deletes, list_removed
+from gitsync.planning.hidden_manifests import NO_SOURCE, index_source
+from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
+from gitsync.planning.plan import make_plan, note_holds
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import DEFAULT_AGENT, find_empty_source, find_too_many_deletes
@@ -57,7 +59,7 @@ from gitsync.run.manifests import (
     redact_manifests,
 )
 from gitsync.run.plan import find_released, is_deleted_alone, list_problems, mark_undeletable, release
-from gitsync.run.removals import hold_unreadable
+from gitsync.run.removals import find_unreadable
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
@@ -86,13 +88,18 @@ def _plan_revisions(
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, former = read_revised(reader, before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
-    check_namespaces(config.target_namespaces, [former, manifests], (*before.problems, *after.problems))
+    check_namespaces(
+        # One of two revisions may have nothing in a namespace, as before it was added.
+        config.target_namespaces,
+        [former, manifests],
+        (*before.contents.problems, *after.contents.problems),
+    )
     target = _find_target(config, after)
     log_start("plan", target)
-    config = spell_selection(config, (one.key for revised in (old, new) for one in revised.prepared))
+    config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
     removed = _find_removals(config, before, after, old, new, manifests)
-    plan = _make_plan(reader, old, new, (*after.problems, *manifests.problems), manifests, removed)
+    plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
@@ -120,7 +127,7 @@ def _plan_revisions(
 def _compare(config: Config, plan: Plan, old: Revised, new: Revised) -> tuple[Result, ...]:
     """Compare the resources that the run is about, and find the fields that differ."""
     selection = make_selection(config)
-    selected = (one for one in compare_revisions(plan, old, new, prune=config.prune) if selection.has(one.key))
+    selected = (result for result in compare_revisions(plan, old, new, prune=config.prune) if selection.has(result.key))
     return locate_fields(selected, plan.applies, open_catalog())
 
 
@@ -138,6 +145,7 @@ def _refuse_files(config: Config) -> None:
 
 def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
     """Return the plan with the problem for which a sync with --prune would refuse it, if there is one."""
+    # A sync without --prune deletes nothing, so no number of removals refuses it.
     if not config.prune:
         return plan
     ours = sum(record.claim.is_ours for record in make_records(old).values())
@@ -167,8 +175,8 @@ def read_resources(
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
         revised, manifests = read_revised(reader, found, revision or "")
     if revision is None:  # one of two revisions may have nothing in a namespace
-        check_namespaces(config.target_namespaces, [manifests], found.problems)
-    config = spell_selection(config, (one.key for one in revised.prepared))
+        check_namespaces(config.target_namespaces, [manifests], found.contents.problems)
+    config = spell_selection(config, (resource.key for resource in revised.prepared))
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 
 
@@ -213,13 +221,7 @@ def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], Re
 def _take_manifests(checkout: Checkout) -> RevisionManifests:
     return RevisionManifests(
         commit=None if checkout.dirty else checkout.revision,
-        files=checkout.files,
-        units=checkout.units,
-        problems=checkout.problems,
-        ignored=checkout.ignored,
-        settings=checkout.settings,
-        explain_unreadable=checkout.explain_unreadable,
-        find_unread=checkout.find_unread,
+        contents=checkout.contents,
         list_left_out=checkout.list_left_out,
         tree=checkout.open_tree(checkout.revision),
         root=checkout.root,
@@ -229,23 +231,23 @@ def _take_manifests(checkout: Checkout) -> RevisionManifests:
 
 
 class RevisionReader(NamedTuple):
-    """What every revision is read with. `foreign` are the records of other sources."""
+    """What every revision is read with."""
 
     config: Config
     clock: Clock
     redactions: Redactions
-    foreign: ForeignRecords
+    foreign: ForeignRecords  # the records of other sources
 
 
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
-    settings = find_source_settings(config, revision.settings)
+    settings = find_source_settings(config, revision.contents.settings)
     catalog = open_catalog()
 
     def read(without: Collection[str]) -> Manifests:
-        files = drop_units(revision.files, revision.units, without)
-        return read_declared_manifests(config, settings, files, revision.units)
+        files = drop_units(revision.contents.files, revision.contents.units, without)
+        return read_declared_manifests(config, settings, files, revision.contents.units)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
@@ -263,8 +265,8 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     Nothing is decrypted, so a value that was encrypted again counts as changed.
     """
     return {
-        (address.namespace, address.name): {key: Secret(value) for key, value in one.values.items()}
-        for address, one in manifests.encrypted.items()
+        (address.namespace, address.name): {key: Secret(value) for key, value in manifest.values.items()}
+        for address, manifest in manifests.encrypted.items()
         if address.object_kind is ObjectKind.SECRET
     }
 
@@ -276,57 +278,54 @@ def _find_removals(
     old: Revised,
     new: Revised,
     manifests: Manifests,
-) -> dict[Key, Removal]:
-    """Find the resources that only the old revision has, with the commits that changed them last, and what holds
-    them.
+) -> Removals:
+    """Find the resources that only the old revision has, with the commits that changed them last, and what the new one
+    does not read.
     """
     keys = {one.key for one in new.prepared}
     removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
+    if not removed:
+        return NO_REMOVALS
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
-    moved = _hold_moved(before, after, removed, manifests) if removed else {}
-    held = hold_unreadable(declared, after.explain_unreadable, after.units.values(), after.files)
+    contents = after.contents
+    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
     places = {key: find_place(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
-    if places and before.commit is not None:
+    if before.commit is not None:
         found = find_commits_before(config.source, before.commit, set(places.values()), make_git_access(config))
-    return {
-        key: Removal(
-            line=removed[key].source.line,
-            held=held.get(key, ""),
-            moved=moved.get(key, ""),
-            last_commit=found.get(place),
-        )
+    removals = {
+        key: Removal(line=removed[key].source.line, unreadable=unreadable.get(key), last_commit=found.get(place))
         for key, place in places.items()
     }
+    return Removals(removals, *_search_unread(before, after, removed, manifests))
 
 
-def _hold_moved(
+def _search_unread(
     before: RevisionManifests, after: RevisionManifests, removed: Mapping[Key, Resource], manifests: Manifests
-) -> dict[Key, str]:
-    """Return why resources are held whose manifests may have moved to a path that is not read, as in a run."""
+) -> tuple[dict[Key, LastDeclared], UnreadParts]:
+    """Return where each resource was declared last, and the paths to which its manifest may have moved, as in a run."""
+    blobs, revision = list_blobs(before.tree), before.commit or ""
+    last = {
+        key: LastDeclared(
+            key=key,
+            path=resource.source.path,
+            declared_by=find_declaration(resource)["declared_by"],
+            revision=revision,
+            blobs=blobs,
+        )
+        for key, resource in removed.items()
+    }
     unread = UnreadSource(
-        places=after.find_unread(),
+        places=after.contents.find_unread(),
         tree=after.tree,
         is_dirty=after.commit is None,
         left_out=after.list_left_out(),
-        files=after.files,
+        files=after.contents.files,
         manifests=manifests,
-        problems=(*after.problems, *manifests.problems),
-        explain=after.explain_unreadable,
+        problems=(*after.contents.problems, *manifests.problems),
+        explain=after.contents.explain_unreadable,
     )
-    blobs, revision = list_blobs(before.tree), before.commit or ""
-    return unread.hold(
-        {
-            key: LastDeclared(
-                key=key,
-                path=resource.source.path,
-                declared_by=find_declaration(resource)["declared_by"],
-                revision=revision,
-                blobs=blobs,
-            )
-            for key, resource in removed.items()
-        }
-    )
+    return last, unread.search(last.values())
 
 
 def _make_plan(
@@ -335,19 +334,27 @@ def _make_plan(
     new: Revised,
     problems: tuple[Problem, ...],
     manifests: Manifests,
-    removed: Mapping[Key, Removal],
+    removals: Removals,
 ) -> Plan:
     """Make the plan of a run after one that applied the old revision."""
     selection, records = make_selection(reader.config), make_records(old)
-    keys = {one.key for one in new.prepared}
+    keys = {resource.key for resource in new.prepared}
+    # The records of a run that has applied the old revision, as far as this run covers it.
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
     problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
-    catalog, gone = open_catalog(), {key: records[key] for key in removed if key in selected}
-    removals = release(removed, gone, find_released(reader.config.release, removed), catalog)
+    catalog, gone = open_catalog(), {key: record for key, record in selected.items() if key not in keys}
+    released = find_released(reader.config.release, removals.by_key)
+    removals = replace(removals, by_key=release(removals.by_key, gone, released, catalog))
+    prepared = select_prepared(new.prepared, selection)
+    evidence = Evidence(
+        removed=list_removed(gone, removals),
+        source=index_source(prepared, selected, problems, around) if gone else NO_SOURCE,
+        removals=removals,
+    )
     undeletable = {key for key, record in gone.items() if not is_deleted_alone(catalog, record)}
-    plan = make_plan(select_prepared(new.prepared, selection), selected, problems, removals, undeletable, around)
-    plan = note_renames(mark_undeletable(plan, catalog))
-    plan = hold_until(plan, new.prepared, reader.clock.now().date())
-    return replace(plan, problems=(*plan.problems, *reader.foreign.problems))
+    plan = mark_undeletable(make_plan(prepared, selected, problems, evidence, undeletable), catalog)
+    plan = note_holds(note_renames(plan), new.prepared, reader.clock.now().date())
+    prunes = decide_deletes(plan.prunes, evidence, Moment.PLAN)
+    return replace(plan, prunes=prunes, problems=(*plan.problems, *reader.foreign.problems))

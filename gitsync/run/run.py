@@ -32,7 +32,7 @@ from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
-from gitsync.planning.plan import hold_taken
+from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
@@ -56,7 +56,6 @@ from gitsync.run.guards import (
     is_first_sync,
     load_approved_plan,
     make_review,
-    narrow_plan,
 )
 from gitsync.run.load import RunInput, load_run_input
 from gitsync.run.manifests import coverage_of
@@ -118,6 +117,7 @@ async def sync_revision(
     agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     loading = load_run_input(config, connections, state, agent, writes=writes)
     config, state, run_input = await _in_time(loading, deadline, connections, "read the manifests")
+    # Before Azure is contacted: a plan that was made from other input refuses the run at once.
     review = load_approved_plan(config, connections) if writes else None
     plan, selection, run_input = _plan(config, connections, run_input, state, agent, review, writes=writes)
     rules = make_rules(config, connections, review, agent, writes=writes)
@@ -126,15 +126,18 @@ async def sync_revision(
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
+    # A wrong subscription is noticed best before anything is written to it.
     if writes and confirm and not connections.is_local and is_first_sync(state, agent):
         await _ask_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
+        # A sink that cannot be written to would fail after the resources exist, with their secrets not exported.
         needs = find_export_needs(plan, prune=config.prune)
         await _in_time(run.export_sinks.check(needs), rules.deadline, connections, "check the sinks of exports")
+        # Recorded before the first write: if the run is killed, the next one finds what it may have created.
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
-        plan = hold_taken(plan, taken)
+        plan = skip_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
     results = await _ask_about(results, config, run, plan, state)
@@ -169,10 +172,11 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     """
     worker, selection = connections.store, make_selection(config)
     known = worker.pinned if isinstance(worker, WorkerStore) else state
-    plan = narrow_plan(plan_run(config, connections, run_input, known, agent), review)
+    plan = plan_run(config, connections, run_input, known, agent, review=review)
     plan = guard_plan(config, connections, plan, known, agent, writes=writes)
     if not isinstance(worker, WorkerStore):
         return plan, selection, run_input
+    # Cut from the input that all workers read alike, so each finds the same shards without asking the others.
     shards = cut(worker, run_input)
     shard = shards[worker.number - 1]
     connections.arm.divide_limits(count_sharing(shard, shards))
@@ -197,9 +201,10 @@ def _write_back(
     config: Config, run: RunContext, state: State, collected: Collected, report: Report, selection: Selection
 ) -> Report:
     connections = run.connections
-    is_whole = all(selection.has(key) and covers(connections.source, one) for key, one in state.records.items())
+    is_whole = all(selection.has(key) and covers(connections.source, record) for key, record in state.records.items())
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
-    knows_all = not config.only and selection.keys is None  # a part of the source does not have all
+    # A part of the source does not have all of its resources, so it cannot report the state of the estate.
+    knows_all = not config.only and selection.keys is None
     report, notified = notify(config, connections, state, report, run.rules.agent) if knows_all else (report, None)
     report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, notified=notified)
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and knows_all else report

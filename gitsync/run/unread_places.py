@@ -6,7 +6,7 @@ something was removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -17,10 +17,17 @@ from gitsync.git.source.listing import EntryKind, Revision, SourceEntry
 from gitsync.git.source.unread_places import UnreadPlaces, may_have_manifests
 from gitsync.manifests.named_objects import NamedObject, list_named_objects
 from gitsync.manifests.units import SUFFIXES, find_unit, is_inside
-from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
-from gitsync.planning.moved_manifests import Blobs, ClosedPlace, Counts, LastDeclared, UnusedFile, index_unread
+from gitsync.planning.moved_manifests import (
+    Blobs,
+    ClosedPlace,
+    Counts,
+    LastDeclared,
+    UnreadParts,
+    UnusedFile,
+    index_unread,
+)
 from gitsync.units.tree import list_folders
 
 _UNBUILT: Final = frozenset(
@@ -42,23 +49,20 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 
 @dataclass(kw_only=True)
 class UnreadSource:
-    """What was read of a source, and how to look into the rest. `tree` is the commit that it is at, None if there is
-    none; with `is_dirty` files differ from that. `left_out` are the files of it that a sparse checkout leaves out.
-    `problems` are those of the source and of its manifests.
-    """
+    """What was read of a source, and how to look into the rest."""
 
-    places: UnreadPlaces
-    tree: Revision | None
-    is_dirty: bool
-    left_out: frozenset[str] = frozenset()
-    files: Mapping[str, bytes] = field(repr=False)
+    places: UnreadPlaces  # what was not read
+    tree: Revision | None  # the commit that it is at, None if there is none
+    is_dirty: bool  # files differ from that commit
+    left_out: frozenset[str] = frozenset()  # the files of the commit that a sparse checkout leaves out
+    files: Mapping[str, bytes] = field(repr=False)  # those that were read, by path
     manifests: Manifests = field(repr=False)
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem, ...]  # those of the source and of its manifests
     explain: ExplainUnreadable
 
-    def hold(self, removed: Mapping[Key, LastDeclared]) -> dict[Key, str]:
-        """Return why resources are held whose manifests may be in something that was not read."""
-        bases = tuple({id(last.blobs): last.blobs for last in removed.values() if last.blobs is not None}.values())
+    def search(self, removed: Collection[LastDeclared]) -> UnreadParts:
+        """Search what was not read, for the manifests of these resources."""
+        bases = tuple({id(last.blobs): last.blobs for last in removed if last.blobs is not None}.values())
         elsewhere = self._find_elsewhere(bases)
         wanted = [entry for path, entry in elsewhere.items() if may_have_manifests(path)]
         contents = self.tree.read_present(wanted) if self.tree else {}
@@ -74,8 +78,7 @@ class UnreadSource:
             *self._list_unbuilt(),
             *self._list_unreadable(bases),
         )
-        parts = index_unread(files, closed)
-        return {key: held for key, last in removed.items() if (held := parts.find_hold(last))}
+        return index_unread(files, closed)
 
     @cached_property
     def committed(self) -> Blobs:
@@ -123,7 +126,7 @@ class UnreadSource:
 
     def _look_into_rejected(self) -> Iterator[UnusedFile]:
         """Search files that are read but have a document that is not."""
-        rejected = {one.source.path for one in self.manifests.unread if one.is_rejected}
+        rejected = {document.source.path for document in self.manifests.unread if document.is_rejected}
         for path in sorted(rejected & self.places.plain):
             yield UnusedFile(
                 path, "a document in it is rejected", self.blobs[path], list_named_objects(path, self.files[path])
@@ -153,7 +156,7 @@ class UnreadSource:
 
     def _look_into_environments(self) -> Iterator[UnusedFile]:
         """Search units that are left out, since gitsync.yaml names another one for their resources."""
-        for unit in (one.unit for one in self.problems if one.code == _LEFT_OUT):
+        for unit in (problem.unit for problem in self.problems if problem.code == _LEFT_OUT):
             paths = [path for path in self.places.files if may_have_manifests(path) and is_inside(path, unit)]
             for path, content in self.places.read(paths).items():
                 named = list_named_objects(path, content)

@@ -6,7 +6,7 @@ Requests are limited, resources are not: one that waits for Azure holds nothing 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from graphlib import TopologicalSorter
@@ -19,9 +19,9 @@ from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Written
-from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups, spread_holds
+from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes, find_former_dependents
+from gitsync.planning.delete_scope import absorb_content, find_contents, find_deleted_groups
 from gitsync.planning.embedded_children import group_by_owner
-from gitsync.planning.plan import hold_back
 from gitsync.planning.replacement import add_takes
 from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.reconcile import reconcile
@@ -38,6 +38,7 @@ async def walk(
     """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
     of what the deletes may unblock. `most_deletes` is the limit of the settings.
     """
+    # Known before the first PUT: the body of a parent may have to include its children.
     run = replace(run, children=group_by_owner(plan, run.registry.modifies))
     leftovers = select_leftovers(state, run, selection)
     run_node, stop = partial(reconcile, run=run), run.connections.stop
@@ -53,8 +54,9 @@ async def walk(
         # A list that was wrong about one resource may be wrong about others: read those too.
         doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
         applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)
+        # After all applies: what is below a replaced resource must be known before anything is deleted.
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
-        prunes = await _list_groups(hold_back(plan.prunes, plan.applies, applied.values()), run)
+        prunes = await _decide_deletes(plan, applied, run)
         pruned = await run_in_order(prunes, run_node, build_rest, stop)
         run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
         both: Collection[Key] = due
@@ -93,7 +95,7 @@ async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the w
         applied = _add_later(applied, await replace_resources(run, plan, state, applied, due, run_nodes))
         replaced |= due
         applied, due = await settle_replacements(run, plan, state, applied, most_deletes, replaced)
-    return applied, due, {*due, *replaced, *(key for one in replaced.values() for key in one.takes)}
+    return applied, due, {*due, *replaced, *(key for replacement in replaced.values() for key in replacement.takes)}
 
 
 def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> dict[Key, Result]:
@@ -101,9 +103,14 @@ def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> di
     joined = dict(earlier)
     for key, result in later.items():
         first = earlier[key]
-        joined[key] = replace(result, sent=tuple(dict.fromkeys((*first.sent, *result.sent))))
-        if result.action is Action.NONE and result.written is Written.NOTHING:
-            joined[key] = replace(joined[key], action=first.action, written=first.written)
+        # The second try found the resource as it should be: what the first one did is the change to report.
+        did_nothing = result.action is Action.NONE and result.ending.written is Written.NOTHING
+        ending = replace(
+            result.ending,
+            sent=tuple(dict.fromkeys((*first.ending.sent, *result.ending.sent))),
+            written=first.ending.written if did_nothing else result.ending.written,
+        )
+        joined[key] = replace(result, action=first.action if did_nothing else result.action, ending=ending)
     return joined
 
 
@@ -112,16 +119,24 @@ async def _end_waits(run: RunContext) -> None:
     run.sessions.end(run.clock.monotonic())
 
 
-async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[Key, Prune]:
-    """List the content of every group that is to go: one with anything else in it is held, one without a valid list
-    goes after its content.
+async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunContext) -> Mapping[Key, Prune]:
+    """Decide once more which resources are kept, after the applies: what a resource that failed may still need, and a
+    group with anything else in it. A group without a valid list goes after its content.
 
-    If the run is held to a reviewed plan, each resource is read before it goes, so none goes with its group.
+    If the run is limited to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
-    if not run.rules.prune:
-        return prunes
+    needed_by = find_former_dependents(plan.applies, applied.values())
+    # Without --prune nothing is deleted, so no list is worth its request.
+    groups = find_deleted_groups(plan.prunes, needed_by) if run.rules.prune else ()
+    listings = await _list_groups(groups, run)
+    evidence = Evidence(needed_by=needed_by, contents=find_contents(plan.prunes, listings))
+    prunes = decide_deletes(plan.prunes, evidence, Moment.GROUPS)
+    return prunes if run.rules.approval.review else absorb_content(prunes, listings)
+
+
+async def _list_groups(groups: Iterable[Prune], run: RunContext) -> dict[Key, list[str]]:
     listings = {}
-    for group in find_deleted_groups(prunes):
+    for group in groups:
         path = f"{group.record.arm_id}/resources"
         session = run.begin_session()
         try:
@@ -129,15 +144,14 @@ async def _list_groups(prunes: Mapping[Key, Prune], run: RunContext) -> Mapping[
             listings[group.key] = list_ids(await reader.list(path, RESOURCES_API_VERSION), path)
         except ArmError:
             continue  # unknown content: the group waits until its own content is deleted one by one
-    prunes = spread_holds(hold_shared_groups(prunes, listings))
-    return prunes if run.rules.approval.review else absorb_content(prunes, listings)
+    return listings
 
 
 def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
     """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """
-    failed = {key for key, result in applied.items() if not result.is_fine and result.is_retryable}
+    failed = {key for key, result in applied.items() if not result.is_fine and result.ending.is_retryable}
     return _keep_records(plan, applied, failed)
 
 
@@ -168,13 +182,16 @@ async def run_in_order(
     running: dict[asyncio.Task[Result], Key] = {}
     ended: asyncio.Queue[asyncio.Task[Result]] = asyncio.Queue()
     while sorter.is_active():
+        # In the order of keys, so that two runs of one revision send the same requests in the same order.
         for key in sorted(sorter.get_ready()):
             before = {other: results[other] for other in nodes[key].depends_on if other in results}
             is_left = stop.is_set() and not _goes_along(nodes[key], before)
+            # A result anyway: what depends on this node gets one too, and the walk ends in order.
             awaitable = _return_result(build_unattempted(nodes[key])) if is_left else run(nodes[key], before)
             task = asyncio.ensure_future(awaitable)
             task.add_done_callback(ended.put_nowait)
             running[task] = key
+        # Of those that ended together, the order must not depend on the event loop.
         for task in sorted(await _wait_for_ended(ended), key=lambda task: running[task]):
             key = running.pop(task)
             results[key] = task.result()

@@ -43,10 +43,10 @@ _STOPPED = frozenset({Hold.INTERRUPTED, Hold.NOT_REACHED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """The worker `number` of `workers`, from 1, of the run `run_id`."""
+    """One worker of a run."""
 
-    run_id: str
-    number: int
+    run_id: str  # the run that the worker is one of
+    number: int  # from 1
     workers: int
 
 
@@ -138,19 +138,21 @@ def drop_bodies(run_input: RunInput, shard: Shard) -> RunInput:
     and guarded as a whole, and what they export still counts.
     """
     left = {
-        one.key: one if may_export(one) else replace(one, spec={}, others={}, annotations={}, lines=None, patched={})
-        for one in (prepared.resource for prepared in run_input.prepared)
-        if one.key not in shard.keys
+        manifest.key: manifest
+        if may_export(manifest)
+        else replace(manifest, spec={}, others={}, annotations={}, lines=None, patched={})
+        for manifest in (prepared.resource for prepared in run_input.prepared)
+        if manifest.key not in shard.keys
     }
     return replace(
         run_input,
         prepared=tuple(
-            replace(one, resource=left[one.key], template=None) if one.key in left else one
-            for one in run_input.prepared
+            replace(resource, resource=left[resource.key], template=None) if resource.key in left else resource
+            for resource in run_input.prepared
         ),
         manifests=replace(
             run_input.manifests,
-            resources=tuple(left.get(one.key, one) for one in run_input.manifests.resources),
+            resources=tuple(left.get(resource.key, resource) for resource in run_input.manifests.resources),
         ),
     )
 

@@ -144,8 +144,8 @@ async def _format_not_owned_by(sink: Sink, export: Export, owner: str) -> str:
     known = describe_owner(owner)
     if isinstance(sink, HasParts):  # then only the parts of others prevent the write
         owners = await sink.owners(export.address)
-        foreign = [(part, one) for part, one in owners.items() if one != str(export.owner)][:_MOST_PARTS]
-        known = "".join(describe_owner(one, part) or f" No resource exports {part}." for part, one in foreign)
+        foreign = [(part, owner) for part, owner in owners.items() if owner != str(export.owner)][:_MOST_PARTS]
+        known = "".join(describe_owner(owner, part) or f" No resource exports {part}." for part, owner in foreign)
     return f"{format_not_owned(export.address, export.owner.key)}{f'.{known}'.rstrip('.')}"
 
 
@@ -166,9 +166,9 @@ _MANUAL_STEPS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What came of removals: `still_there` has an entry for each that was tried."""
+    """What came of removals."""
 
-    still_there: Mapping[Leftover, bool] = field(default_factory=dict)
+    still_there: Mapping[Leftover, bool] = field(default_factory=dict)  # an entry for each that was tried
     problems: tuple[Problem, ...] = ()
 
     def has_freed(self, earlier: Collection[Leftover]) -> bool:
@@ -273,7 +273,7 @@ async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[Se
 
     A source that cannot be read adds none: the export itself reads it again, and fails.
     """
-    return tuple([await _add_to(one, sources) if may_export(one.resource) else one for one in prepared])
+    return tuple([await _add_to(entry, sources) if may_export(entry.resource) else entry for entry in prepared])
 
 
 async def _add_to(prepared: Prepared, sources: Sequence[SecretSource]) -> Prepared:

@@ -31,13 +31,10 @@ class VaultConnection(Protocol):
 
 
 class SecretSource(Protocol):
-    """A source of values. `name` is its word in the setting `secret_sources`.
+    """A source of values."""
 
-    `is_remote` is true if a read sends a request to a service: a plan never does.
-    """
-
-    name: str
-    is_remote: bool
+    name: str  # its word in the setting `secret_sources`
+    is_remote: bool  # a read sends a request to a service: a plan never does
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
         """Read the values of an object, by key; None if this source does not have the object.
@@ -61,9 +58,9 @@ class KnowsOwners(Protocol):
 
 
 class Sink(Protocol):
-    """A target of exported objects. `name` is its word in the setting `export_to`."""
+    """A target of exported objects."""
 
-    name: str
+    name: str  # its word in the setting `export_to`
 
     async def check(self) -> None:
         """Check that the sink is writable, before the run changes anything; ConfigError has the hint."""

@@ -12,33 +12,26 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import Final, TypeVar
 
+from gitsync.backoff import Backoff, retry
 from gitsync.errors import TransientStoreError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import MASKED, Secret
 from gitsync.redaction import truncate
 
-if TYPE_CHECKING:
-    from tenacity import RetryCallState
-
-LONGEST_WAIT = 60.0
-"""Seconds after the first attempt in which another one begins. If a service requests to wait longer, the next run tries
-again.
-"""
-
 LONGEST_REQUEST = 60.0
 """Seconds for one request, from its token to the last byte of its answer."""
 
-PATIENT_ATTEMPTS = 7
-"""Attempts in all for what may pass, with 1, 2, 4, 8 and twice 16 seconds between them: a service that restarts, or a
-Key Vault that recovers a secret, needs up to a minute.
+_BACKOFF: Final = Backoff(most=16.0, tries=7, seconds=60.0)
+"""A service that restarts, or a Key Vault that recovers a secret, needs up to a minute. So the waits are 1, 2, 4, 8 and
+twice 16 seconds. If the service requests to wait longer, the next run tries again.
 """
 
 _SLOW_ATTEMPTS = 2
 
 _Answer = TypeVar("_Answer")
-_LONGEST_PAUSE = 16.0  # seconds
 
 
 @asynccontextmanager
@@ -64,30 +57,11 @@ class Retries:
         """Return the answer of `ask`; repeat it while it raises TransientStoreError, has attempts left, and for about a
         minute. Raises what it raises last; without asking, if the service has failed before.
         """
-        from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - offline commands ask no source
-
         if before := self._failure:
             message = f"{before.message} It is skipped for the rest of this run."
             raise TransientStoreError(message, attempts=1, is_of_all=True, hint=before.hint)
-        # Each attempt may last long by itself, so the time is bounded as well as the number.
-        latest = self._clock.monotonic() + LONGEST_WAIT
-
-        async def once() -> _Answer:  # tenacity awaits nothing but coroutine functions
-            return await ask()
-
-        def stop(state: RetryCallState) -> bool:
-            error = _find_error(state)
-            has_tried = isinstance(error, TransientStoreError) and state.attempt_number >= error.attempts
-            return has_tried or self._clock.monotonic() + state.upcoming_sleep > latest
-
         try:
-            return await AsyncRetrying(
-                sleep=self._clock.sleep,
-                wait=_wait,
-                stop=stop,
-                retry=retry_if_exception_type(TransientStoreError),
-                reraise=True,
-            )(once)
+            return await retry(ask, _find_backoff, self._clock)
         except TransientStoreError as error:
             if error.is_of_all:  # not only of the requested object
                 self._failure = error
@@ -100,15 +74,12 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
     return float(text) if text.isascii() and text.isdigit() else None
 
 
-def _find_error(state: RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None
-
-
-def _wait(state: RetryCallState) -> float:
-    error = _find_error(state)
-    retry_after = error.retry_after if isinstance(error, TransientStoreError) else None
-    doubled = min(2.0 ** (state.attempt_number - 1), _LONGEST_PAUSE)
-    return doubled if retry_after is None else retry_after
+def _find_backoff(failure: BaseException) -> Backoff | None:
+    if not isinstance(failure, TransientStoreError):
+        return None
+    backoff = replace(_BACKOFF, tries=failure.attempts or _BACKOFF.tries)
+    requested = failure.retry_after
+    return backoff if requested is None else replace(backoff, first=requested, most=requested)
 
 
 def find_certificate_error(error: BaseException | None) -> str:
@@ -130,6 +101,7 @@ def format_complaint(message: object, hidden_values: Iterable[Secret]) -> str:
     """Format the text of a refusal without its full stop; "" if there is none."""
     text = " ".join(str(message or "").split())
     for secret in hidden_values:  # a service may quote what it was sent
+        # An empty secret would match between any two letters.
         if secret.reveal():
             text = text.replace(secret.reveal(), MASKED)
     return truncate(text, _LONGEST).rstrip(".")

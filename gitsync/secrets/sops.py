@@ -40,13 +40,13 @@ was added to an encrypted file as plain text.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sops:
-    """The program `sops`, looked for on the PATH of `environment`, of which it gets what it needs. `timeout` is in
-    seconds; once `grace` has begun, it ends with that.
-    """
+    """The program `sops`."""
 
     environment: Mapping[str, str] = field(repr=False)
-    timeout: float = TIMEOUT
-    grace: Grace = field(default_factory=Grace)
+    """Its PATH is where the program is looked for, and the program gets what it needs of the rest."""
+
+    timeout: float = TIMEOUT  # seconds
+    grace: Grace = field(default_factory=Grace)  # once it has begun, the program ends with it
 
     def require(self, reason: str) -> str:
         """Return the path of the program. SecretStoreError, with the reason that needs it, if it is not installed."""

@@ -42,17 +42,14 @@ MANIFESTS = "manifests"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretStores:
-    """`order` names the sources; all but the manifests are in `sources`. `environment` is the environment of
-    `sops`, which ends with `grace`.
-    `keeps_config_maps`: they are also written to the status.
-    """
+    """The sources and sinks of a run."""
 
-    order: tuple[str, ...] = (MANIFESTS,)
-    sources: Mapping[str, SecretSource] = field(default_factory=dict)
+    order: tuple[str, ...] = (MANIFESTS,)  # the names of the sources
+    sources: Mapping[str, SecretSource] = field(default_factory=dict)  # all but the manifests, by name
     sinks: tuple[Sink, ...] = ()
-    keeps_config_maps: bool = True
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    grace: Grace = field(default_factory=Grace)
+    keeps_config_maps: bool = True  # they are also written to the status
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)  # of `sops`
+    grace: Grace = field(default_factory=Grace)  # `sops` ends with it
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
         """Return every source, the manifests among them, in order."""
@@ -198,14 +195,12 @@ def _require_key_vault(config: Config) -> str:
 
 @dataclass(slots=True, kw_only=True)  # not frozen, since the protocol's attributes are plain
 class UnopenedStore:
-    """Replaces a remote source that a plan does not open. `why` is the reason, and `object_kinds` are those of the
-    objects that it may have.
-    """
+    """Replaces a remote source that a plan does not open."""
 
     name: str
-    why: str
-    object_kinds: frozenset[ObjectKind]
-    is_remote: bool = True
+    why: str  # why it is not opened
+    object_kinds: frozenset[ObjectKind]  # those of the objects that it may have
+    is_remote: bool = True  # always, since a plan opens all others
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
         if address.object_kind not in self.object_kinds:

@@ -96,6 +96,11 @@ def make_held(hold: HeldUntil) -> Condition:
     return make_warning(Hold.HELD.value, hold.sentence)
 
 
+def make_kept(kept_because: str) -> Condition:
+    """Return the condition of a resource that was removed from git, and that a guard keeps."""
+    return make_warning("PruneHeld", kept_because)
+
+
 def make_warning(reason: str, message: str, advice: str = "") -> Condition:
     """Make a condition that is not ready, for a reason that may go away without a change of the manifest."""
     return Condition(

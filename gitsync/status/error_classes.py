@@ -15,9 +15,9 @@ from gitsync.model.condition import Retry
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """`retry` NEVER is fatal: only a change of the manifest can fix it."""
+    """What an error means for the next try."""
 
-    retry: Retry
+    retry: Retry  # NEVER is fatal: only a change of the manifest can fix it
 
     @property
     def is_fatal(self) -> bool:

@@ -38,14 +38,15 @@ def decide_exit_code(
     only a plan gets here with.
     """
     problems = tuple(problems)
-    if any(result.fault for result in results):
+    if any(result.ending.fault for result in results):
         return ExitCode.FAULT
     if is_refused(problems):
         return ExitCode.REFUSED
     has_failure = any(
         # Another agent manages a resource that this one should.
-        (one.condition.reason == OVERLAP and one.policy.allows_modify) or not (one.is_fine or one.is_tolerated)
-        for one in results
+        (result.condition.reason == OVERLAP and result.manifest.policy.allows_modify)
+        or not (result.is_fine or result.ending.is_tolerated)
+        for result in results
     )
     if has_failure or any(problem.is_error for problem in problems):
         return ExitCode.FAILED
@@ -60,5 +61,7 @@ def decide_exit_code(
         return ExitCode.PENDING
     adopted = (result for result in results if result.verdict is Verdict.ADOPT)
     return (
-        ExitCode.PENDING if any(one.differences or one.action is not Action.NONE for one in adopted) else ExitCode.FINE
+        ExitCode.PENDING
+        if any(result.differences or result.action is not Action.NONE for result in adopted)
+        else ExitCode.FINE
     )

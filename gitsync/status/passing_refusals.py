@@ -1,7 +1,8 @@
-"""Refusals that pass by themselves, known by their meaning: something else changes the resource, or one near it.
+"""Which failures of a write the same run tries again.
 
-Providers have codes of their own for it, or use one that has other meanings too (`OperationNotAllowed` is also the code
-for quotas and for stopped machines), so the words decide.
+Most of them pass by themselves: something else changes the resource, or one near it. Providers have codes of their own
+for it, or use one that has other meanings too (`OperationNotAllowed` is also the code for quotas and for stopped
+machines), so the words decide.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from typing import Final
 
 from gitsync.errors import ProviderError
+from gitsync.status.error_classes import NOT_ALLOWED, NOT_YET_THERE
 
 _STATUSES: Final = frozenset({400, 409, 412, 423, 429})
 """HTTP statuses with which Azure refuses such a write. A failed operation has the status of its poll, a success."""
@@ -77,7 +79,7 @@ def passes_by_itself(failure: ProviderError) -> bool:
     """Return whether the same write succeeds once another operation has ended."""
     if failure.status not in _STATUSES and not 200 <= failure.status < 300:
         return False
-    details = ((str(one.get("code") or ""), str(one.get("message") or "")) for one in failure.details)
+    details = ((str(detail.get("code") or ""), str(detail.get("message") or "")) for detail in failure.details)
     texts = ((failure.code, failure.message), *details)
     return any(is_code_of_other_work(code) or describes_other_work(text) for code, text in texts)
 
@@ -90,3 +92,16 @@ def is_code_of_other_work(code: str) -> bool:
 def describes_other_work(message: str) -> bool:
     """Return whether a message shows that another operation is under way."""
     return bool(_MEANING.search(message[:_LONGEST_TEXT]))
+
+
+def may_recover(error: ProviderError, *, missed_is_ours: bool, granted: bool) -> bool:
+    """Return whether to look again in this run (docs/reference/design.md#retries).
+
+    `missed_is_ours`: this run created what the resource depends on. `granted`: this run wrote a role assignment.
+    """
+    return (
+        error.outcome_unknown
+        or passes_by_itself(error)
+        or (missed_is_ours and error.code in NOT_YET_THERE)
+        or (granted and error.status == 403 and error.code in NOT_ALLOWED)
+    )

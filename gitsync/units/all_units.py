@@ -30,27 +30,26 @@ _UNREAD: Final = frozenset({ARGO_CD.invalid, FLUX.invalid, "GeneratorNotFollowed
 
 @dataclass(frozen=True, slots=True)
 class FollowContext:
-    """What following needs next to the files. `variables` are those of the operator."""
+    """What following needs next to the files."""
 
     repository: ThisRepository = field(default_factory=ThisRepository)
-    variables: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()  # those of the operator
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllUnits:
-    """Everything that was built, and `declared`, the units among it that objects of controllers declare. Files in their
-    folders are not read in any other way. `inputs` are further files that define what to build, and `skipped` are
-    kustomizations that have nothing for gitsync.
-    """
+    """Everything that was built."""
 
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    units: Mapping[str, Unit]
+    files: Mapping[str, bytes] = field(repr=False)  # manifest files by path; a Secret may be among them
+    units: Mapping[str, Unit]  # those of the files that are not plain, by the path of the file
     problems: tuple[Problem, ...]
-    used: frozenset[str]
-    declared: tuple[Unit, ...] = ()
+    used: frozenset[str]  # the files that units were built of
+    declared: tuple[Unit, ...] = ()  # the units among it that objects of controllers declare
     covered: CoveredFolders = field(default_factory=CoveredFolders)
-    inputs: frozenset[str] = frozenset()
-    skipped: frozenset[str] = frozenset()
+    """The folders of such units, whose files are not read in any other way."""
+
+    inputs: frozenset[str] = frozenset()  # further files that define what to build
+    skipped: frozenset[str] = frozenset()  # kustomizations that have nothing for gitsync
 
 
 @dataclass(slots=True)
@@ -60,9 +59,10 @@ class _DeclaredBuilds:
     view: SourceView
     builds: Builds
     variables: FluxVariables
-    relevance: Relevance
-    done: list[BuiltUnits] = field(default_factory=list)
+    relevance: Relevance  # decides which units have something for gitsync
+    done: list[BuiltUnits] = field(default_factory=list)  # one for each round
     results: dict[str, dict[str, tuple[bytes, Unit]]] = field(default_factory=dict)
+    """Of each unit by its name, then by the path of the file."""
 
     def build(self, units: Sequence[Unit]) -> None:
         """Build units together, and keep the ConfigMaps and Secrets that they declare."""
@@ -104,10 +104,12 @@ def build_all(
         ({path: text for path, text in plain.items() if path not in templates}, {}),
         (built.files, built.units),
     )
+    # All values first: an object may use what a later file declares.
     for files, units in sources:
         declared.variables.declare(files, units)
     start = join_declarations(find_declarations(files, units, declared.variables, view) for files, units in sources)
     followed = follow(start, declared.build, declared.read, context.repository)
+    # What an object builds is read from its result, with the changes and variables of the object.
     parts = (*_leave_out_covered(found.built, built, followed.covered, reader, builds, relevance), *declared.done)
     return AllUnits(
         files={path: text for part in parts for path, text in part.files.items()},
@@ -127,7 +129,7 @@ def build_all(
 
 def _name_releasers(problems: Iterable[Problem], followed: Iterable[Problem]) -> Iterator[Problem]:
     """Name the first object that is not read in the problem of each chart that nothing releases: it may release it."""
-    unread = next((one for one in followed if one.code in _UNREAD and not one.is_note), None)
+    unread = next((candidate for candidate in followed if candidate.code in _UNREAD and not candidate.is_note), None)
     for problem in problems:
         if unread is None or problem.code != UNRELEASED_CHART:
             yield problem

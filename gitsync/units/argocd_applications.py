@@ -56,15 +56,13 @@ class RefusedSourceError(Exception):
 
 
 class ApplicationSource(NamedTuple):
-    """One source of an Application: its document, its field, and the name of its object. `references` are the sources
-    that others call by a name.
-    """
+    """One source of an Application."""
 
     document: Document
-    where: FieldPath
+    where: FieldPath  # its field in the document
     view: SourceView
-    name: str
-    references: Mapping[str, GitAddress]
+    name: str  # of its object
+    references: Mapping[str, GitAddress]  # the sources that others call by a name
 
     def locate(self, *fields: str | int) -> FieldPath:
         return (*self.where, *fields)
@@ -105,17 +103,19 @@ def read_application(document: Document, view: SourceView) -> Declarations:
             DeclaredUnit(
                 kind="Application",
                 key=key,
-                source=THIS_REPOSITORY if one.published else _read_address(document, one.where),
+                source=THIS_REPOSITORY if application.published else _read_address(document, application.where),
                 wave=read_wave(annotations),
                 suspended_by=f"the annotation {_SKIPPED}",
-                unit=_read_unit(one, f"{key}/{index + 1}" if index else str(key), annotations),
+                unit=_read_unit(application, f"{key}/{index + 1}" if index else str(key), annotations),
             )
-            for index, one in enumerate(sources)
+            for index, application in enumerate(sources)
         ),
         problems=tuple(
             problem
-            for one in sources
-            for problem in compare_versions(document, one.locate("targetRevision"), f"Application {key}", one.published)
+            for application in sources
+            for problem in compare_versions(
+                document, application.locate("targetRevision"), f"Application {key}", application.published
+            )
         ),
     )
 
@@ -153,7 +153,9 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
     settings = ObjectSettings(
         prunes=_read_prunes(document),
         # with a finalizer, Argo CD deletes the resources of an Application that is deleted
-        cascades=any(isinstance(one, str) and one.partition("/")[0] == FINALIZER for one in finalizers),
+        cascades=any(
+            isinstance(finalizer, str) and finalizer.partition("/")[0] == FINALIZER for finalizer in finalizers
+        ),
         is_suspended=annotations.get(_SKIPPED) == "true",
     )
     unit = Unit(
@@ -179,7 +181,7 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
 def _read_prunes(document: Document) -> bool:
     """Return whether removed resources may be deleted. In a manual sync, its user decides, as with --prune."""
     options = read_list(document, ("spec", "syncPolicy", "syncOptions"))
-    if keeps_resources(",".join(one for one in options if isinstance(one, str))):
+    if keeps_resources(",".join(option for option in options if isinstance(option, str))):
         return False
     where: FieldPath = ("spec", "syncPolicy", "automated")
     is_automated = isinstance(find_field(document, where), dict)

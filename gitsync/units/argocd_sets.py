@@ -64,11 +64,13 @@ class _NotFollowedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ApplicationSet:
+    """An ApplicationSet, which makes Applications of a template."""
+
     document: Document
     view: SourceView
-    key: str
-    is_go: bool
-    finalizers: Sequence[str]
+    key: str  # its namespace and name, for messages
+    is_go: bool  # its templates are those of Go, not of fasttemplate
+    finalizers: Sequence[str]  # those of the Applications that it makes
 
     def render(self, renderer: Renderer, parameters: Parameters) -> Document:
         """Render one Application, with the lines of the template."""
@@ -250,8 +252,8 @@ def _flatten(value: Any, budget: ExpansionBudget, name: str = "") -> dict[str, s
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         return {
             place: text
-            for key, one in inner
-            for place, text in _flatten(one, budget, f"{name}.{key}" if name else str(key)).items()
+            for key, value in inner
+            for place, text in _flatten(value, budget, f"{name}.{key}" if name else str(key)).items()
         }
     text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
     return {name: text}

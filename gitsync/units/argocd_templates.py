@@ -49,7 +49,7 @@ class Renderer:
         if isinstance(template, Mapping):
             return {self.render(key, parameters): self.render(value, parameters) for key, value in template.items()}
         if isinstance(template, list):
-            return [self.render(one, parameters) for one in template]
+            return [self.render(part, parameters) for part in template]
         return template
 
     def _render_text(self, text: str, parameters: Mapping[str, Any]) -> str:
@@ -123,7 +123,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 def _count_made(name: str, arguments: Sequence[Any]) -> int:
     """Count how many characters a function makes at most."""
-    made = _GROWTH * sum(len(one) for one in arguments if isinstance(one, str))
+    made = _GROWTH * sum(len(argument) for argument in arguments if isinstance(argument, str))
     if name == "printf":
         return made + count_widths(arguments[0] if arguments else "")
     if name == "replace":
@@ -131,7 +131,7 @@ def _count_made(name: str, arguments: Sequence[Any]) -> int:
         return made + _format(text).count(old) * len(new)
     if name == "join":
         separator, values = arguments
-        return made + sum(len(_format(one)) for one in values) + len(str(separator)) * len(values)
+        return made + sum(len(_format(value)) for value in values) + len(str(separator)) * len(values)
     return made
 
 

@@ -45,21 +45,21 @@ def merge_values(values: Iterable[ChartValues], tree: SourceTree, at: tuple[str,
     them, for errors. Raises ChartError if a file is not in the source or is not a mapping, or a path is malformed.
     """
     merged: dict[str, Any] = {}
-    for one in values:
-        if isinstance(one, ValuesKey):
-            is_secret = one.reference.kind == ObjectKind.SECRET
+    for entry in values:
+        if isinstance(entry, ValuesKey):
+            is_secret = entry.reference.kind == ObjectKind.SECRET
             hint = "Set targetPath for each value." if is_secret else "Add it to the source."
-            raise ChartError(f"Values of the chart are not known: {one.fault}.", hint=hint, path=at[0], line=at[1])
-        if isinstance(one, SetValue):
-            merged = _put(merged, _split_path(one, at), _parse(one))
+            raise ChartError(f"Values of the chart are not known: {entry.fault}.", hint=hint, path=at[0], line=at[1])
+        if isinstance(entry, SetValue):
+            merged = _put(merged, _split_path(entry, at), _parse(entry))
         else:
-            merged = _merge(merged, _read_file(one, tree, at) if isinstance(one, str) else one)
+            merged = _merge(merged, _read_file(entry, tree, at) if isinstance(entry, str) else entry)
     return merged
 
 
 def list_files(values: Iterable[ChartValues]) -> tuple[str, ...]:
     """List the files among values."""
-    return tuple(one for one in values if isinstance(one, str))
+    return tuple(entry for entry in values if isinstance(entry, str))
 
 
 def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def read_mapping(path: str, content: bytes) -> Mapping[str, Any]:
     if any(map(is_one_cipher, contents.documents)):
         message = f"All of {path} is encrypted with SOPS, so its values are not known."
         raise ChartError(message, hint="Encrypt only its secret values: `sops encrypt --input-type yaml`.", path=path)
-    found = [one.value for one in contents.documents if one.value is not None]
+    found = [document.value for document in contents.documents if document.value is not None]
     if not found:
         return {}
     if len(found) > 1 or not isinstance(found[0], dict):
@@ -147,25 +147,24 @@ def fill_values(unit: Unit, variables: FluxVariables) -> Unit:
     if unit.release is None:
         return unit
     filling = _ValueFilling(variables, unit.settings.home)
-    values = tuple(one for each in unit.release.values for one in filling.fill(each))
+    values = tuple(entry for each in unit.release.values for entry in filling.fill(each))
     options = replace(unit.options, substitution=filling.make_substitution()) if filling.labels else unit.options
     return replace(unit, release=replace(unit.release, values=values), options=options)
 
 
 @dataclass(slots=True)
 class _ValueFilling:
-    """Fills the values of one unit, which is in the cluster of a folder. Mutable: it collects the variables that stand
-    for secrets.
-    """
+    """Fills the values of one unit. Mutable: it collects the variables that stand for secrets."""
 
     variables: FluxVariables
-    cluster: str
-    labels: dict[str, str] = field(default_factory=dict)
-    known: dict[str, str | Secret] = field(default_factory=dict)
+    cluster: str  # the folder of the cluster of the unit
+    labels: dict[str, str] = field(default_factory=dict)  # the name of each variable in messages
+    known: dict[str, str | Secret] = field(default_factory=dict)  # the value of each variable, if it is known
     unread: dict[ValuesReference, dict[str, str]] = field(default_factory=dict)
+    """The variables of each object that was not read, with the key of the object."""
 
     def make_substitution(self) -> Substitution:
-        references = (replace(one, keys=tuple(sorted(keys.items()))) for one, keys in self.unread.items())
+        references = (replace(reference, keys=tuple(sorted(keys.items()))) for reference, keys in self.unread.items())
         return Substitution(values=self.known, references=tuple(references), labels=self.labels)
 
     def fill(self, values: ChartValues) -> Iterator[ChartValues]:

@@ -54,23 +54,23 @@ _ROOT: Final = re.compile(r"(?:charts/[^/]+/)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartDependency:
-    """A chart that another one depends on, in this line of this file. `repository` is "" for one in charts/."""
+    """A chart that another one depends on."""
 
     name: str
-    alias: str
-    repository: str
-    path: str
-    line: int
+    alias: str  # the name that its parent uses, which is its own if the parent gives none
+    repository: str  # "" for one in charts/
+    path: str  # the file that declares it
+    line: int  # of its entry in that file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """`path` is that of its Chart.yaml. A library has templates for other charts and none of its own."""
+    """A chart of the source."""
 
-    path: str
+    path: str  # of its Chart.yaml
     name: str
-    version: str = ""
-    is_library: bool = False
+    version: str = ""  # "" if it has none
+    is_library: bool = False  # it has templates for other charts, and none of its own
     dependencies: tuple[ChartDependency, ...] = ()
 
     @property
@@ -80,13 +80,14 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartCopy:
-    """Everything that rendering a chart needs. `files` are the paths of a copy that has all dependencies in charts/,
-    each with the file of the source that it is a copy of; `names` are the names that Helm has for those files.
-    """
+    """Everything that rendering a chart needs."""
 
     chart: Chart
     files: Mapping[str, str]
-    names: Mapping[str, str] = field(default_factory=dict)
+    """The paths of a copy that has all dependencies in charts/, each with the file of the source that it is a copy of.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)  # those that Helm has for the files
 
 
 def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
@@ -169,8 +170,10 @@ class _Copying:
 
     reader: KustomizationReader
     files: dict[str, str] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
-    count: int = 0
+    """The paths of the copy, each with the file of the source that it is a copy of."""
+
+    names: dict[str, str] = field(default_factory=dict)  # those that Helm has for the files
+    count: int = 0  # of charts in this one, each again for each that depends on it
 
     def copy(self, folder: str) -> ChartCopy:
         chart = read_chart(posixpath.join(folder, CHART), self.reader)
@@ -181,6 +184,7 @@ class _Copying:
         """Add a chart at a path in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
         the folders of the charts that depend on it.
         """
+        # Helm loads a chart again for each of its aliases.
         self.count += len(prefixes)
         if chart.folder in trail or self.count > MOST_CHARTS:
             message = f"{chart.path} depends on itself." if chart.folder in trail else f"{chart.path} is one too many."
@@ -216,6 +220,7 @@ class _Copying:
         """
         names = {inner_chart.name for inner_chart in inner}
         below = self.reader.list_below(posixpath.join(chart.folder, "charts"))
+        # Helm names a packed chart NAME-VERSION.tgz.
         archives = [posixpath.basename(path) for path in below if path.endswith(PACKED)]
         for dependency in chart.dependencies:
             if dependency.name not in names and not any(name.startswith(f"{dependency.name}-") for name in archives):
@@ -240,6 +245,7 @@ class _Copying:
                 line=dependency.line,
             )
         found = read_chart(path, self.reader)
+        # Helm goes by the name in Chart.yaml, so it would not find this one.
         if found.name != dependency.name:
             raise ChartError(
                 f"{chart.name} depends on the chart {dependency.name}, but the one at {text} is {found.name}.",
@@ -346,9 +352,11 @@ class ChartPacker:
             self.size += len(unpacked)
             if self.size > MOST_BYTES:
                 raise _make_too_large(path, f"{MOST_BYTES // 1_000_000} MB")
+            # It is unpacked already: with another mode, tarfile would unpack a second layer without a limit.
             with tarfile.open(fileobj=io.BytesIO(unpacked), mode="r:") as archive:
                 while member := archive.next():
                     self.files += 1
+                    # A sparse file may be of any size with few bytes in the archive.
                     if self.files > _MOST_PACKED_FILES or member.issparse():
                         raise _make_too_large(path, f"{_MOST_PACKED_FILES} files")
                     if member.isdir():

@@ -29,9 +29,9 @@ class ObjectName(NamedTuple):
 
 
 class SourceName(NamedTuple):
-    """The name of a Flux object that stands for a source; `kind` is GitRepository for most."""
+    """The name of a Flux object that stands for a source."""
 
-    kind: str
+    kind: str  # GitRepository for most
     namespace: str
     name: str
 
@@ -58,11 +58,11 @@ class ChartSource(NamedTuple):
 
 
 class GitAddress(NamedTuple):
-    """A source that is named by its URL. `chart` is that of a Helm repository, "" for a repository of git."""
+    """A source that is named by its URL."""
 
     url: str
-    revision: str = ""
-    chart: str = ""
+    revision: str = ""  # a branch, tag or commit, "" for the default
+    chart: str = ""  # of a Helm repository, "" for a repository of git
 
     def __str__(self) -> str:
         return f"the chart {self.chart} of {self.url}" if self.chart else self.url
@@ -70,13 +70,11 @@ class GitAddress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThisRepository:
-    """The repository that is read. `find_name` returns its name (`normalize_repository`), "" if it has no remote, and
-    `find_branch` that of the branch, "" if it is not known. `sources` are those of Flux that gitsync.yaml calls it.
-    """
+    """The repository that is read."""
 
-    find_name: Callable[[], str] = str
-    find_branch: Callable[[], str] = str
-    sources: frozenset[SourceName] = frozenset()
+    find_name: Callable[[], str] = str  # returns its name (`normalize_repository`), "" if it has no remote
+    find_branch: Callable[[], str] = str  # returns that of the branch, "" if it is not known
+    sources: frozenset[SourceName] = frozenset()  # those of Flux that gitsync.yaml calls it
 
     def has_url(self, url: str) -> bool:
         name = self.find_name()
@@ -90,20 +88,19 @@ class ThisRepository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredUnit:
-    """A unit, the object that declares it, and its source. `unit` and those in its `depends_on` have the names of their
-    objects: the folder where following began is added later. Lower waves go first. `suspended_by` is the field that
-    suspends it. `notes` are about what the object hands on. `overlay` is the kustomization or chart that the object was
-    built by, "" for one in a file.
-    """
+    """A unit, the object that declares it, and its source."""
 
-    kind: str = "Kustomization"
+    kind: str = "Kustomization"  # of the object
     key: ObjectName
     source: SourceName | GitAddress
-    wave: int = 0
+    wave: int = 0  # lower ones go first
     unit: Unit
-    suspended_by: str = "spec.suspend"
-    overlay: str = ""
-    notes: tuple[Problem, ...] = ()
+    """It and those that it depends on have the names of their objects: the folder where following began is added later.
+    """
+
+    suspended_by: str = "spec.suspend"  # the field that suspends it
+    overlay: str = ""  # the kustomization or chart that the object was built by, "" for one in a file
+    notes: tuple[Problem, ...] = ()  # about what the object hands on
 
     @property
     def place(self) -> str:
@@ -122,30 +119,24 @@ class DeclaredUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenObject:
-    """An object that cannot be read. It matters if one of its `sources` is this repository; one that is a source itself
-    (`is_source`) matters if another object is built from it.
-    """
+    """An object that cannot be read."""
 
-    sources: tuple[SourceName | GitAddress, ...]
+    sources: tuple[SourceName | GitAddress, ...]  # what it is built from; it matters if one of them is this repository
     problems: tuple[Problem, ...]
-    is_source: bool = False
+    is_source: bool = False  # it is a source itself, and matters if another object is built from it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
-    """The objects of controllers in some files. `repositories` has the URL of each GitRepository, `bootstrapped` are
-    those of files that `flux bootstrap` wrote, and `charts` has each HelmChart. `problems` are those of objects that
-    cannot be read, and `broken` those of which it is known what they are built from; the `unit` of each is the overlay
-    of its object. `is_unknown` is true if one has a variable whose ConfigMap was not found yet.
-    """
+    """The objects of controllers in some files. The unit of each problem is the overlay of its object."""
 
     units: tuple[DeclaredUnit, ...] = ()
-    repositories: Mapping[SourceName, str] = field(default_factory=dict)
-    bootstrapped: frozenset[SourceName] = frozenset()
-    charts: Mapping[SourceName, ChartSource] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    broken: tuple[BrokenObject, ...] = ()
-    is_unknown: bool = False
+    repositories: Mapping[SourceName, str] = field(default_factory=dict)  # the URL of each GitRepository
+    bootstrapped: frozenset[SourceName] = frozenset()  # those of `repositories` in files that `flux bootstrap` wrote
+    charts: Mapping[SourceName, ChartSource] = field(default_factory=dict)  # what each HelmChart is made of
+    problems: tuple[Problem, ...] = ()  # those of objects that cannot be read
+    broken: tuple[BrokenObject, ...] = ()  # objects that cannot be read, of which it is known what they are built from
+    is_unknown: bool = False  # one has a variable whose ConfigMap was not found yet
 
 
 def resolve_chart(declared: DeclaredUnit, charts: Mapping[SourceName, ChartSource]) -> DeclaredUnit:

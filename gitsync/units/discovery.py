@@ -29,19 +29,18 @@ _NO_OPTIONS = UnitOptions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUnits:
-    """`built` are the units to build; `plain` the paths of the files to read as they are, some of which are of a unit
-    with options (`folders`, by path). `claimed` are the files outside of the folders of kustomizations that one names,
-    and `left_out` those inside that none does. `published` are the charts that are also in a Helm repository or a
-    registry, wherever they are in the source. `find_options` returns the options that gitsync.yaml has for a folder.
-    """
+    """The units of a source, and the files that belong to none."""
 
-    built: tuple[Unit, ...]
-    plain: tuple[str, ...]
-    folders: Mapping[str, Unit]
-    claimed: frozenset[str] = frozenset()
-    left_out: frozenset[str] = frozenset()
+    built: tuple[Unit, ...]  # the units to build
+    plain: tuple[str, ...]  # the paths of the files to read as they are
+    folders: Mapping[str, Unit]  # the units with options that some plain files are of, by the path of the file
+    claimed: frozenset[str] = frozenset()  # the files outside of the folders of kustomizations that one names
+    left_out: frozenset[str] = frozenset()  # the files inside of the folders of kustomizations that none names
     published: tuple[str, ...] = ()
+    """The charts that are also in a Helm repository or a registry, wherever they are in the source."""
+
     find_options: Callable[[str], UnitOptions] = field(default=lambda _: _NO_OPTIONS, compare=False)
+    """Returns the options that gitsync.yaml has for a folder."""
 
 
 def find_units(
@@ -70,6 +69,7 @@ def find_units(
     unclaimed = [file for file in outside if file not in named]
     built = [_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots]
     plain, free = unclaimed, [file for file in unclaimed if not _is_forced(file, forced)]
+    # A file belongs to one unit. So the kinds choose in the order of their rows.
     for kind in UnitKind:
         found = find_builder(kind).find(free, reader, partial(options.is_named, kind=kind))
         if found.roots:

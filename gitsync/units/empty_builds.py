@@ -77,7 +77,7 @@ def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, paths: Coll
     count = sum(count_aso_objects({path: job.files[path] for path in _list_resources(job)}).values())
     if not count:
         return
-    cause = next((one for one in _CAUSES if any(map(one.pattern.search, job.files.values()))), _UNKNOWN)
+    cause = next((cause for cause in _CAUSES if any(map(cause.pattern.search, job.files.values()))), _UNKNOWN)
     name = unit.title if unit.is_declared else unit.file
     place = _find_place(cause, job, paths) or SourceLocation(unit.file, unit.line or 1)
     yield Problem(
@@ -111,7 +111,11 @@ def _list_names(path: str, job: KustomizeJob) -> Iterator[str]:
         kustomization = read_kustomization(path, job.files[path])
     except UnbuildableError:  # kustomize reads it otherwise
         return
-    yield from (resolve(kustomization.folder, one.text) for one in kustomization.references if one.field in _RESOURCES)
+    yield from (
+        resolve(kustomization.folder, reference.text)
+        for reference in kustomization.references
+        if reference.field in _RESOURCES
+    )
 
 
 def _find_place(cause: _Cause, job: KustomizeJob, paths: Collection[str]) -> SourceLocation | None:

@@ -121,9 +121,9 @@ def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> di
         names = [image.get("name") for image in images if isinstance(image, Mapping)]
         # An image of the changes replaces the one of its name.
         own = (
-            one
-            for one in _make_list(laid.get("images"))
-            if not isinstance(one, Mapping) or one.get("name") not in names
+            image
+            for image in _make_list(laid.get("images"))
+            if not isinstance(image, Mapping) or image.get("name") not in names
         )
         laid["images"] = [*own, *images]
     return laid

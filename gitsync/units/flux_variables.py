@@ -55,30 +55,33 @@ _HOLDER: Final = re.compile(rb"kind[\"']?:\s*[\"']?(?:ConfigMap|Secret)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedObject:
-    """A document with its variables replaced, and what is wrong with them. `is_unknown` is true if a ConfigMap which
-    may give a value was not found yet. `missing` are variables of the unit that the object declares: each stands for
-    another one, without a value, in what the object hands on; `notes` name these.
-    """
+    """A document with its variables replaced."""
 
     document: Document
-    problems: tuple[Problem, ...] = ()
-    is_unknown: bool = False
+    problems: tuple[Problem, ...] = ()  # what is wrong with the variables
+    is_unknown: bool = False  # a ConfigMap which may give a value was not found yet
     missing: Mapping[str, VariableFault] = field(default_factory=dict)
-    notes: tuple[Problem, ...] = ()
+    """Variables of the unit that the object declares: each stands for another one, without a value, in what the object
+    hands on.
+    """
+
+    notes: tuple[Problem, ...] = ()  # name the variables in `missing`
 
 
 @dataclass(slots=True)
 class FluxVariables:
-    """The variables of the units of one source. Mutable: ConfigMaps and Secrets are added as units are built.
+    """The variables of the units of one source. Mutable: ConfigMaps and Secrets are added as units are built."""
 
-    `given` are the values of the operator.
-    """
-
-    given: tuple[tuple[str, str], ...] = ()
+    given: tuple[tuple[str, str], ...] = ()  # the values of the operator
     budget: ExpansionBudget = field(default_factory=ExpansionBudget)
     _unread: list[tuple[str, bytes, Unit | None]] = field(default_factory=list)
+    """The files of results that were not searched yet: path, content, unit."""
+
     _config_maps: dict[Address, list[ConfigMapVersion]] = field(default_factory=lambda: defaultdict(list))
+    """All declarations of each, since several clusters may have one of the same name."""
+
     _secrets: dict[Address, list[Mapping[str, Secret]]] = field(default_factory=lambda: defaultdict(list), repr=False)
+    """All declarations of each."""
 
     def declare(self, files: Mapping[str, bytes], units: Mapping[str, Unit]) -> None:
         """Add the ConfigMaps and Secrets of files. They are read once a unit needs one."""
@@ -87,7 +90,9 @@ class FluxVariables:
     def find(self, unit: Unit | None) -> VariableValues | None:
         """Find the variables of a unit (None for plain files); None if its documents are left as they are."""
         substitution = unit.options.substitution if unit else None
-        references = {one: self._look_up(one) for one in (substitution.references if substitution else ())}
+        references = {
+            reference: self._look_up(reference) for reference in (substitution.references if substitution else ())
+        }
         return make_variables((unit,) if unit else (), self.given, references).find(unit)
 
     def replace(self, document: Document, values: VariableValues, unit: Unit | None) -> ReplacedObject:
@@ -112,7 +117,7 @@ class FluxVariables:
                 _name_missing(use, substituted.document.value): describe_unset(use.variable, values, unit)
                 for use in handed_on
             },
-            notes=tuple(replace(one, level=Level.NOTE) for one in notes),
+            notes=tuple(replace(problem, level=Level.NOTE) for problem in notes),
         )
 
     def _look_up(self, reference: ValuesReference) -> ReferencedValues:
@@ -131,7 +136,7 @@ class FluxVariables:
             return ReferencedValues(fault=f"{describe(reference)} is not in the source")
         values: Mapping[str, str | Secret] | None
         if secrets:
-            values = secrets[0] if all(one == secrets[0] for one in secrets) else None
+            values = secrets[0] if all(secret == secrets[0] for secret in secrets) else None
         else:
             values = find_in_cluster(config_maps, "")  # the one that the source declares, or else the cluster
             values = find_in_cluster(config_maps, reference.home) if values is None else values

@@ -50,24 +50,21 @@ ReadObjects = Callable[[Unit], Declarations]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """The units of the objects that were followed, in their order, and what was not followed, as problems. Files that
-    are `covered` are not read in any other way.
-    """
+    """The units of the objects that were followed, in their order."""
 
     units: tuple[Unit, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # what was not followed
     covered: CoveredFolders = field(default_factory=CoveredFolders)
+    """Files in these folders are not read in any other way."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FoundObject:
-    """An object; `home` is the folder where following began, and `outer` are the units that led to it, each with the
-    wave of the object there.
-    """
+    """An object that was found."""
 
     declared: DeclaredUnit
-    home: str
-    outer: tuple[tuple[str, int], ...] = ()
+    home: str  # the folder where following began
+    outer: tuple[tuple[str, int], ...] = ()  # the units that led to it, each with the wave of the object there
 
     @property
     def name(self) -> str:
@@ -79,16 +76,16 @@ class _Follower:
     """Follows objects, round by round. Mutable: it is filled object by object."""
 
     build: BuildUnits
-    read: ReadObjects
+    read: ReadObjects  # reads the objects in the result of a unit
     repository: ThisRepository
-    repositories: dict[SourceName, str]
-    bootstrapped: set[SourceName]
-    charts: dict[SourceName, ChartSource]
-    units: dict[str, Unit] = field(default_factory=dict)
-    found: dict[str, _FoundObject] = field(default_factory=dict)
-    inside: dict[str, Declarations] = field(default_factory=dict)
-    waiting: list[_FoundObject] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    repositories: dict[SourceName, str]  # the URL of each GitRepository, those of results as well
+    bootstrapped: set[SourceName]  # those of `repositories` in files that `flux bootstrap` wrote
+    charts: dict[SourceName, ChartSource]  # what each HelmChart is made of
+    units: dict[str, Unit] = field(default_factory=dict)  # those that were built, by the name of their object
+    found: dict[str, _FoundObject] = field(default_factory=dict)  # all objects that were followed, by their name
+    inside: dict[str, Declarations] = field(default_factory=dict)  # what the result of each unit declares, by its name
+    waiting: list[_FoundObject] = field(default_factory=list)  # objects whose source is not known yet
+    problems: list[Problem] = field(default_factory=list)  # what was not followed
 
     def follow(self, found: Iterable[_FoundObject]) -> None:
         pending = list(found)
@@ -96,6 +93,7 @@ class _Follower:
             ready, later = _split_ready(pending)
             units = [unit for found_object in ready if (unit := self.take(found_object)) is not None]
             self.build(units)
+            # Only when nothing else is left: by then, all values are known that ever will be.
             pending = [*later, *self.look_inside(units), *self.release()] or self.look_again()
 
     def take(self, found: _FoundObject) -> Unit | None:
@@ -109,10 +107,12 @@ class _Follower:
                 )
                 self.problems.append(replace(problem, hint="Keep one of them, or point --path to one cluster."))
             return None
+        # An object that is found later may declare the source, so this is decided at the end.
         if not self.is_here(found.declared.source):
             self.waiting.append(found)
             return None
         self.found[found.name] = found
+        # It counts as found before this check, so that it is reported once.
         if (refusal := self.find_limit(found)) is not None:
             self.problems.append(refusal)
             return None
@@ -188,6 +188,7 @@ class _Follower:
 
     def find_home(self, declared: DeclaredUnit) -> str:
         """Find the folder of an object; for one that applies the folder it is in, that folder."""
+        # An object that applies its own folder, as `flux bootstrap` writes it, stands for that folder.
         is_inside = self.is_here(declared.source) and selects(declared.unit, declared.place)
         return declared.unit.path if is_inside else find_folder(declared.place)
 

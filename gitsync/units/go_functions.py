@@ -100,7 +100,7 @@ _VERBS: Final[Mapping[tuple[str, type], Callable[[Any], str]]] = {
 
 
 def _print(*values: Any) -> str:
-    return "".join(_join(values, lambda one, other: not (isinstance(one, str) or isinstance(other, str))))
+    return "".join(_join(values, lambda first, other: not (isinstance(first, str) or isinstance(other, str))))
 
 
 def _join(values: Sequence[Any], has_blank: Callable[[Any, Any], bool]) -> Iterator[str]:
@@ -115,19 +115,19 @@ def _is_equal(first: Any, *others: Any) -> bool:
     return any(_compare(operator.eq, first, other) for other in others)
 
 
-def _compare(holds: Callable[[Any, Any], bool], one: Any, other: Any) -> bool:
+def _compare(holds: Callable[[Any, Any], bool], first: Any, other: Any) -> bool:
     """Compare two values of one basic type: Go compares no others."""
-    kinds = {type(value) for value in (one, other)}
+    kinds = {type(value) for value in (first, other)}
     if not kinds <= {str, bool, int, float} or (len(kinds) > 1 and kinds != {int, float}):
-        raise TypeError(one, other)
-    return holds(one, other)
+        raise TypeError(first, other)
+    return holds(first, other)
 
 
 def _make_comparison(holds: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def compare(one: Any, other: Any) -> bool:
-        if isinstance(one, bool) and holds is not operator.ne:
-            raise TypeError(one)
-        return _compare(holds, one, other)
+    def compare(first: Any, other: Any) -> bool:
+        if isinstance(first, bool) and holds is not operator.ne:
+            raise TypeError(first)
+        return _compare(holds, first, other)
 
     return compare
 

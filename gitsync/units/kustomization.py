@@ -73,11 +73,11 @@ _OWN_FIELDS: Final = BASES | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kustomization:
-    """`path` is that of its file. A component is a part of other kustomizations and cannot be built by itself."""
+    """A kustomization of a source."""
 
-    path: str
+    path: str  # of its file
     references: tuple[Reference, ...] = ()
-    is_component: bool = False
+    is_component: bool = False  # it is a part of other kustomizations and cannot be built by itself
 
     @property
     def folder(self) -> str:
@@ -344,9 +344,12 @@ class KustomizationReader:
     """Reads each kustomization of a source once. Mutable: it keeps what it has read."""
 
     tree: SourceTree
-    _sorted: list[str] = field(default_factory=list)
+    _sorted: list[str] = field(default_factory=list)  # the paths of all files, once they are needed
     _folders: dict[str, str] = field(default_factory=dict)
+    """The folders of kustomizations, each with the path of its file, once they are needed."""
+
     _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
+    """The kustomizations that were read, by path."""
 
     def read(self, path: str) -> Kustomization:
         """Read the kustomization at a path. Raises UnbuildableError if it cannot be read."""

@@ -37,15 +37,13 @@ _SOURCE = ORIGIN_PREFIX.strip("./")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KustomizeJob:
-    """The build of the kustomization at `path` from all `files` that it may need. `more` are fields of a kustomization
-    around it, and `warnings` are about what it names.
-    """
+    """The build of one kustomization."""
 
-    path: str
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    is_restricted: bool = True
-    more: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[Problem, ...] = ()
+    path: str  # its folder
+    files: Mapping[str, bytes] = field(repr=False)  # all that it may need; a Secret may be among them
+    is_restricted: bool = True  # files must be below the kustomization
+    more: Mapping[str, Any] = field(default_factory=dict)  # fields of a kustomization around it
+    warnings: tuple[Problem, ...] = ()  # about what it names
 
     @property
     def digest(self) -> str:
@@ -133,9 +131,11 @@ def _clean_complaint(complaint: str) -> str:
     lines = complaint.strip().splitlines()
     warnings = [line for line in lines if line.startswith(_WARNING)]
     text = "\n".join(line for line in lines if not line.startswith(_WARNING)).strip()
+    # kubectl writes its own log line around the message of kustomize.
     if logged := _KUBECTL_LOG.match(text):
         text = _unquote(logged[1]) if logged[1] else logged[2]
     text = " ".join(filter(None, (text.removeprefix("Error: "), *warnings)))
+    # The tool quotes the manifest that it cannot patch.
     if _SECRET.search(text):
         text = _QUOTED.sub("(not shown: it may have a secret)", text)
     return clean_complaint(text)

@@ -47,8 +47,8 @@ def make_kustomize_jobs(units: Mapping[str, Unit], find_start: FindStart, reader
         made = "" if laid_out is reader else start
         warnings = tuple(
             # A kustomization that was made for the build has no lines: the object has.
-            replace(one, path=unit.file, line=unit.line) if one.path == made else one
-            for one in warn_outside_files(unit, start, laid_out)
+            replace(problem, path=unit.file, line=unit.line) if problem.path == made else problem
+            for problem in warn_outside_files(unit, start, laid_out)
         )
         try:
             jobs[name] = KustomizeJob(
@@ -84,9 +84,9 @@ def warn_outside_files(unit: Unit, start: str, reader: KustomizationReader) -> t
     if unit.options.is_restricted is not None:
         return ()
     return tuple(
-        _make_warning(one, found)
-        for _, one in sorted(reach([start], reader).items())
-        if (found := list(_list_outside(one, reader)))
+        _make_warning(kustomization, found)
+        for _, kustomization in sorted(reach([start], reader).items())
+        if (found := list(_list_outside(kustomization, reader)))
     )
 
 

@@ -39,7 +39,7 @@ def _is_near(name: str) -> bool:
     stem, _, end = name.casefold().partition(".")
     if name in NAMES or end not in _ENDS:
         return False
-    return any(measure_distance(stem, one, _LETTERS) is not None for one in _STEMS)
+    return any(measure_distance(stem, known, _LETTERS) is not None for known in _STEMS)
 
 
 def _concerns_aso(path: str, reader: KustomizationReader) -> bool:
@@ -51,7 +51,7 @@ def _concerns_aso(path: str, reader: KustomizationReader) -> bool:
         if not is_kustomization(path, content):
             return False
         files = {*reader.list_below(find_folder(path)), *reader.list_reachable(path)}
-        contents = reader.tree.read(sorted(one for one in files if one.endswith(SUFFIXES)))
+        contents = reader.tree.read(sorted(file for file in files if file.endswith(SUFFIXES)))
         return mentions_aso((content, *contents.values()))
     except SourceError:
         return True

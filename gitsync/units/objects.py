@@ -28,11 +28,9 @@ _VERSION: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+_][0-9A-Za-z.+_-]+)
 
 
 class InvalidFieldError(Exception):
-    """Ends the reading of one object, and never leaves this package. `where` is the field, and `hint` an order.
-    `source` is what the object is built from, if that was read before.
-    """
+    """Ends the reading of one object, and never leaves this package. `where` is the field, and `hint` an order."""
 
-    source: SourceName | GitAddress | None = None
+    source: SourceName | GitAddress | None = None  # what the object is built from, if that was read before
 
     def __init__(self, where: FieldPath, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -133,16 +131,15 @@ def read_optional(document: Document, where: FieldPath) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """What an object may refer to: the files of the source, and the repository that they are in. `used` has the paths
-    of files that were read for an object, and `budget` is that of all templates. Mutable: readers change both. `charts`
-    are those that are published elsewhere too, by name.
+    """What an object may refer to: the files of the source, and the repository that they are in. Mutable: readers of
+    objects change what was used.
     """
 
     reader: KustomizationReader
     repository: ThisRepository = field(default_factory=ThisRepository)
-    used: set[str] = field(default_factory=set)
-    budget: ExpansionBudget = field(default_factory=ExpansionBudget)
-    charts: Mapping[str, Chart] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)  # the paths of files that were read for an object
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)  # of all templates
+    charts: Mapping[str, Chart] = field(default_factory=dict)  # those that are published elsewhere too, by name
 
 
 ObjectReader = Callable[[Document, SourceView], Declarations]
@@ -151,17 +148,15 @@ ObjectReader = Callable[[Document, SourceView], Declarations]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controller:
-    """`word` is in every file that has objects of it, and `pattern` matches those. `readers` are by the group and the
-    kind of objects, and `invalid` is the code of problems of those that cannot be read. Objects of the types in
-    `as_written` are read with their variables as they are.
-    """
+    """A controller whose objects declare units."""
 
     name: str
-    word: bytes
-    pattern: re.Pattern[bytes]
-    readers: Mapping[tuple[str, str], ObjectReader]
-    invalid: str
+    word: bytes  # in every file that has objects of it
+    pattern: re.Pattern[bytes]  # matches the files that have objects of it
+    readers: Mapping[tuple[str, str], ObjectReader]  # by the group and the kind of objects
+    invalid: str  # the code of problems of objects that cannot be read
     as_written: frozenset[tuple[str, str]] = frozenset()
+    """The types of objects that are read with their variables as they are."""
 
     def is_mentioned(self, content: bytes) -> bool:
         """Return whether a file may have objects of it."""
@@ -199,9 +194,9 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
             problems.append(error.problem)
             continue
         charts.setdefault(chart.name, []).append(chart)
-    for name, (one, *others) in charts.items():
+    for name, (first, *others) in charts.items():
         for other in others:
-            message = f"{one.path} and {other.path} are both the published chart {name}."
+            message = f"{first.path} and {other.path} are both the published chart {name}."
             hint = "Set `published: false` for one of them in gitsync.yaml."
             problems.append(ChartError(message, hint=hint, path=other.path).problem)
     return {name: found[0] for name, found in charts.items() if len(found) == 1}, problems

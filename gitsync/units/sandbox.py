@@ -46,9 +46,9 @@ UNRELEASED_CHART: Final = "HelmChart"
 
 
 class UnbuildableError(Exception):
-    """Ends the build of one unit, and never leaves this package. `thing` is what it builds."""
+    """Ends the build of one unit, and never leaves this package."""
 
-    thing: ClassVar = "kustomization"
+    thing: ClassVar = "kustomization"  # what is built
     _code: ClassVar = "KustomizationFailed"
 
     def __init__(self, message: str, *, hint: str = "", path: str, line: int = 1) -> None:
@@ -163,14 +163,11 @@ Built = bytes | UnbuildableError
 
 @dataclass(slots=True)
 class Builds:
-    """Runs builds. Mutable: it keeps the results of the run, and the time that is left for others.
+    """Runs builds. Mutable: it keeps the results of the run, and the time that is left for others."""
 
-    `timeout` is in seconds for each build, `seconds` for all of them. Builds end with `grace`.
-    """
-
-    timeout: float = TIMEOUT
-    seconds: float = MOST_SECONDS
-    grace: Grace = field(default_factory=Grace, repr=False)
+    timeout: float = TIMEOUT  # seconds for each build
+    seconds: float = MOST_SECONDS  # the same, for all of them
+    grace: Grace = field(default_factory=Grace, repr=False)  # builds end with it
     _results: dict[str, Built] = field(default_factory=dict, repr=False)
 
     def run(self, jobs: Sequence[BuildJob]) -> tuple[Built, ...]:

@@ -104,13 +104,11 @@ def _matches(glob: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CoveredFolders:
-    """Folders that units are built from: `whole` ones with everything below, `flat` ones without their folders, and
-    those of charts.
-    """
+    """Folders that units are built from."""
 
-    whole: frozenset[str] = frozenset()
-    flat: frozenset[str] = frozenset()
-    charts: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()  # those with everything below
+    flat: frozenset[str] = frozenset()  # those without their folders
+    charts: frozenset[str] = frozenset()  # those of charts
 
     @classmethod
     def collect(cls, units: Iterable[Unit]) -> CoveredFolders:
@@ -118,10 +116,10 @@ class CoveredFolders:
         others = [unit for unit in units if not unit.is_chart]
         return cls(
             whole=frozenset(
-                one.path for one in others if one.settings.selection is None or one.settings.selection.recurses
+                unit.path for unit in others if unit.settings.selection is None or unit.settings.selection.recurses
             ),
             flat=frozenset(
-                one.path for one in others if one.settings.selection and not one.settings.selection.recurses
+                unit.path for unit in others if unit.settings.selection and not unit.settings.selection.recurses
             ),
             charts=frozenset(unit.path for unit in units if unit.is_chart),
         )

@@ -37,15 +37,15 @@ _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltUnits:
-    """The result of each unit as a file, by a path with the suffix .yaml, and its unit by the same path. `used` are the
-    files that they were built of, or would be: `skipped` are the kustomizations that have nothing for gitsync.
-    """
+    """The results of units."""
 
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # a Secret may be among them
-    units: Mapping[str, Unit] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The result of each unit as a file, by a path with the suffix .yaml; a Secret may be among them."""
+
+    units: Mapping[str, Unit] = field(default_factory=dict)  # of each file, by the same path
     problems: tuple[Problem, ...] = ()
-    used: frozenset[str] = frozenset()
-    skipped: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()  # the files that they were built of, or would be
+    skipped: frozenset[str] = frozenset()  # the kustomizations that have nothing for gitsync
 
 
 def build_units(
@@ -70,10 +70,10 @@ def build_units(
     made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
     errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
     warnings = dict.fromkeys(
-        one
+        problem
         for name, job in jobs.items()
         if name not in errors and isinstance(job, KustomizeJob)
-        for one in job.warnings
+        for problem in job.warnings
     )
     return BuiltUnits(
         files={**directories.files, **{_make_result_path(by_name[name]): text for name, text in texts.items()}},
@@ -180,6 +180,7 @@ def _make_problems(
     below = {}  # the files that may have manifests of a unit: those below its folder, and those that it names
     for name, (unit, _) in failed.items():
         builder = find_builder(unit.kind)
+        # What cannot be built may still be known by its files: they decide whether gitsync lacks anything.
         paths = {*reader.list_below(unit.path), *builder.list_reachable(unit, reader)}
         below[name] = sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl", *builder.suffixes)))
     with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
@@ -199,6 +200,7 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
     """Return whether a declared unit may declare further ones: all that its cluster has are held then, except those
     that are built. One without any file may have lost them by a slip in its path.
     """
+    # A folder of the source declares only itself.
     if not unit.is_declared:
         return False
     try:
@@ -228,6 +230,7 @@ def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
     for name in dict.fromkeys(_NAMED_FILE.findall(problem.message)):
         path = resolve("" if folder == "." else folder, name)
         faults = read_documents(path, reader.tree.read([path])[path]).problems if path in reader.tree.paths else []
+        # The parser of gitsync names the line of the mistake, where the tool names the one before.
         if faults:
             return replace(problem, path=path, line=faults[0].line)
     return _locate_inline(problem, folder, reader)

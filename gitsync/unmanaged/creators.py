@@ -56,11 +56,11 @@ async def find_creators(
     creations = {stray.arm_id: read_creation(stray) for stray in strays}
     gaps: list[str] = []
     for source in (_ask_graph, _ask_log) if asks else ():
-        if unknown := [arm_id for arm_id, one in creations.items() if one.author is AuthorKind.UNKNOWN]:
+        if unknown := [arm_id for arm_id, change in creations.items() if change.author is AuthorKind.UNKNOWN]:
             creations |= await source(unknown, creations, questions, now, gaps)
     principal = await questions.find_principal() if asks else None
     own = {principal.client.casefold(), principal.object.casefold()} - {""} if principal else set()
-    return {arm_id: _name_own(one, own) for arm_id, one in creations.items()}, tuple(dict.fromkeys(gaps))
+    return {arm_id: _name_own(change, own) for arm_id, change in creations.items()}, tuple(dict.fromkeys(gaps))
 
 
 async def _ask_graph(

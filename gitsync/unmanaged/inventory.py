@@ -15,14 +15,15 @@ from gitsync.validation.references import parse_arm_type
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """`bodies` are those that manifests declare, by normalized ARM id; one that only a record has is empty. `groups`
-    are the names of resource groups, sorted, by subscription. `without_id` are the keys of manifests whose ARM id is
-    not known, sorted: what they stand for may look as if git did not have it.
-    """
+    """What git has."""
 
     bodies: Mapping[str, Mapping[str, Any]]
-    groups: Mapping[str, tuple[str, ...]]
+    """Those that manifests declare, by normalized ARM id; one that only a record has is empty."""
+
+    groups: Mapping[str, tuple[str, ...]]  # the names of resource groups, sorted, by subscription
     without_id: tuple[str, ...] = ()
+    """The keys of manifests whose ARM id is not known, sorted: what they stand for may look as if git did not have it.
+    """
 
     def has(self, arm_id: str) -> bool:
         """Return whether a manifest or a record stands for a resource, or the manifest of its parent names it."""
@@ -42,19 +43,19 @@ def make_inventory(prepared: Iterable[Prepared], records: Iterable[Record]) -> I
     known = {record.key: record.arm_id for record in records if record.arm_id and not record.trust.is_refused}
     ids = [*known.values()]
     bodies |= {normalize_id(arm_id): {} for arm_id in ids}
-    for one in prepared:
-        arm_id = one.arm_id or known.get(one.key)  # a record has an id that is known only during a run
+    for resource in prepared:
+        arm_id = resource.arm_id or known.get(resource.key)  # a record has an id that is known only during a run
         if arm_id is None:
-            without_id.append(str(one.key))
+            without_id.append(str(resource.key))
             continue
         ids.append(arm_id)
-        bodies[normalize_id(arm_id)] = one.template.body if one.template else {}
+        bodies[normalize_id(arm_id)] = resource.template.body if resource.template else {}
     for arm_id in ids:
         subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
         if subscription and group:
             groups.setdefault(subscription.casefold(), {})[group.casefold()] = group
     return Inventory(
         bodies=bodies,
-        groups={one: tuple(names[name] for name in sorted(names)) for one, names in sorted(groups.items())},
+        groups={scope: tuple(names[name] for name in sorted(names)) for scope, names in sorted(groups.items())},
         without_id=tuple(sorted(without_id)),
     )

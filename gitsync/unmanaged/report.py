@@ -37,19 +37,16 @@ _MOST_IDS: Final = 20  # in a command: the next search names the others
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmanagedReport:
-    """`scopes` are the groups that were looked into, by subscription. `creations` has one of each stray, by ARM id;
-    `doubts` are sentences on why the author is not known. `without_id` are manifests without an ARM id. `limit` is the
-    number of strays above which the exit code is not 0; None for no limit.
-    """
+    """What a search for unmanaged resources found."""
 
     source: str
-    scopes: Mapping[str, Sequence[str]]
+    scopes: Mapping[str, Sequence[str]]  # the groups that were looked into, by subscription
     estate: Estate
-    creations: Mapping[str, Attribution]
-    doubts: tuple[str, ...] = ()
-    without_id: tuple[str, ...] = ()
-    requests: int
-    limit: int | None = None
+    creations: Mapping[str, Attribution]  # one of each stray, by ARM id
+    doubts: tuple[str, ...] = ()  # sentences on why the author is not known
+    without_id: tuple[str, ...] = ()  # manifests without an ARM id
+    requests: int  # the number of those that were sent
+    limit: int | None = None  # the number of strays above which the exit code is not 0; None for no limit
 
     @property
     def managed(self) -> int:
@@ -87,12 +84,12 @@ def join_estates(estates: Sequence[Estate]) -> Estate:
 
 
 class Assigned(NamedTuple):
-    """What a role assignment grants: the name or id of the role, the type and id of the principal, and the scope."""
+    """What a role assignment grants."""
 
-    role: str
-    principal_type: str
+    role: str  # its name or id
+    principal_type: str  # such as "Group"
     principal_id: str
-    scope: str
+    scope: str  # an ARM id
 
 
 def read_assignment(stray: Stray) -> Assigned | None:

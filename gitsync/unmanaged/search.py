@@ -58,17 +58,14 @@ Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stray:
-    """A resource that git does not have. `kind` is "" if the catalog has none for its type. `body` is what Azure showed
-    of it, which may be little; `created` the time of its creation if a list said so. `role` is the name of the role of
-    a role assignment, "" if it is not known.
-    """
+    """A resource that git does not have."""
 
     arm_id: str
     arm_type: str
-    kind: str
-    body: Mapping[str, Any]
-    created: str = ""
-    role: str = ""
+    kind: str  # "" if the catalog has none for its type
+    body: Mapping[str, Any]  # what Azure showed of it, which may be little
+    created: str = ""  # the time of its creation if a list has it
+    role: str = ""  # the name of the role of a role assignment, "" if it is not known
 
     @property
     def group(self) -> str:
@@ -83,18 +80,15 @@ class Stray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """What is in the scope: the strays, sorted by ARM id, and how many resources of each kind git has. `unread` lists
-    what was not read, since a sample had nothing, and `gaps` what could not be read: there may be strays. `groups` are
-    the names of those that were looked into, and `closed` how many groups that git does not have were not.
-    """
+    """What is in the scope."""
 
-    strays: tuple[Stray, ...] = ()
-    managed: Mapping[str, int]
+    strays: tuple[Stray, ...] = ()  # sorted by ARM id
+    managed: Mapping[str, int]  # how many resources of each kind git has
     left_out: tuple[Omission, ...] = ()
-    unread: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    closed: int = 0
+    unread: tuple[str, ...] = ()  # what was not read, since a sample had nothing
+    gaps: tuple[str, ...] = ()  # what could not be read: there may be strays
+    groups: tuple[str, ...] = ()  # the names of those that were looked into
+    closed: int = 0  # how many groups that git does not have were not looked into
 
     def add_refusals(self, lines: Iterable[str]) -> Estate:
         """Return the same with what Azure refused to read, of which a missing right is a gap."""
@@ -227,28 +221,28 @@ class EstateSearch:
             *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)
         )
         listed = {normalize_id(str(entry.get("id", ""))): entry for entries in lists for entry in entries}
-        for arm_id in (one for ones in by_type.values() for one in ones):
+        for arm_id in (arm_id for ones in by_type.values() for arm_id in ones):
             if entry := listed.get(normalize_id(arm_id)):
                 self._acceptance.note_foreign(arm_id, entry)
 
     def _conclude(self, result: SearchResult, managed: Mapping[str, int] | None = None) -> Estate:
         """Separate what git has from what it does not. `managed` are those that a search has not looked at."""
         # One that is as Azure made it is here if something is below it.
-        known = [one for one in result.resources if self._acceptance.is_set(one)]
-        found = [_make_stray(one.arm_id, one.kind, one.body, one.created) for one in known]
-        found += [_make_stray(one.arm_id, None, one.entry) for one in result.foreign]
-        orphans = [one.subject for one in result.left_out if one.reason == ORPHAN]
+        known = [resource for resource in result.resources if self._acceptance.is_set(resource)]
+        found = [_make_stray(resource.arm_id, resource.kind, resource.body, resource.created) for resource in known]
+        found += [_make_stray(resource.arm_id, None, resource.entry) for resource in result.foreign]
+        orphans = [omission.subject for omission in result.left_out if omission.reason == ORPHAN]
         found += [_make_stray(arm_id, self._tree.find(parse_arm_type(arm_id)), {}) for arm_id in orphans]
         counts = Counter(managed or {})
-        left_out = [one for one in result.left_out if one.reason not in _UNSAID]
+        left_out = [omission for omission in result.left_out if omission.reason not in _UNSAID]
         strays: dict[str, Stray] = {}
-        for one in found:
-            if self._inventory.has(one.arm_id):
-                counts[one.label] += 1
-            elif reason := _find_maker(one):
-                left_out.append(Omission(reason, one.arm_id))
+        for stray in found:
+            if self._inventory.has(stray.arm_id):
+                counts[stray.label] += 1
+            elif reason := _find_maker(stray):
+                left_out.append(Omission(reason, stray.arm_id))
             else:
-                strays[normalize_id(one.arm_id)] = one
+                strays[normalize_id(stray.arm_id)] = stray
         return Estate(
             strays=tuple(strays[arm_id] for arm_id in sorted(strays)),
             managed=dict(sorted(counts.items())),

@@ -33,27 +33,24 @@ _TOP = ("spec", "status")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRow:
-    """One field: its depth below the requested one, its type in a word, and its notes."""
+    """One field."""
 
-    depth: int
+    depth: int  # below the requested one
     name: str
-    type: str
+    type: str  # in a word
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """`facts` are pairs of a heading and a text, about the kind. `field` is the requested field ("spec" for the kind
-    itself), `notes` are its constraints, and `rows` the fields inside it. `referrers` are the fields of other kinds
-    that refer to the kind, if no field was requested.
-    """
+    """What is known of a kind, or of a part of it."""
 
-    facts: tuple[tuple[str, str], ...]
-    field: str
+    facts: tuple[tuple[str, str], ...]  # pairs of a heading and a text, about the kind
+    field: str  # the requested one, "spec" for the kind itself
     type: str
-    notes: tuple[str, ...]
-    rows: tuple[FieldRow, ...]
-    referrers: tuple[str, ...] = ()
+    notes: tuple[str, ...]  # its constraints
+    rows: tuple[FieldRow, ...]  # what is inside it
+    referrers: tuple[str, ...] = ()  # what refers to the kind in other kinds, if nothing of the kind was requested
 
 
 def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False) -> Explanation:
@@ -194,11 +191,11 @@ ALL_CHOICES = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindField:
-    """A field with its path in the manifest, and in the ARM body ("" if it is not sent)."""
+    """A leaf or a part of a spec."""
 
     name: str  # the last step of the path; it may have dots itself
-    path: str
-    arm: str
+    path: str  # in the manifest
+    arm: str  # in the ARM body, "" if it is not sent
     facts: Field
 
 

@@ -44,14 +44,12 @@ _INDEX: Final = re.compile(r"\d+|-")
 
 @dataclass(frozen=True, slots=True)
 class IgnoredPath:
-    """One entry. `until` is the last day on which it applies, None without limit; `text` is its path as written, which
-    is a `field` of the manifest or a `pointer` into the body.
-    """
+    """One entry."""
 
-    text: str
-    until: date | None
-    field: FieldPattern = ()
-    pointer: Steps = ()
+    text: str  # its path as written
+    until: date | None  # the last day on which it applies, None without limit
+    field: FieldPattern = ()  # the path, if it is one of the manifest
+    pointer: Steps = ()  # the path, if it is one of the body
 
     def find_path(self, kind: Kind | None) -> Steps | Misfit:
         """Find its path in the body, or what the kind does not have of its field."""

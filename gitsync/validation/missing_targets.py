@@ -76,7 +76,7 @@ class _KnownNames:
     def _renamed(self) -> Mapping[Key, str]:
         """The names that builds gave, by the keys that their files have. Of several builds, the last."""
         renamed = (member.resource for member in self._members if member.resource.renamed_from)
-        return {one.key._replace(name=one.renamed_from): one.key.name for one in renamed}
+        return {resource.key._replace(name=resource.renamed_from): resource.key.name for resource in renamed}
 
     def find_new_name(self, key: Key) -> str:
         """Find the name that a build gave to a resource of this name in its file; "" if there is none."""
@@ -97,6 +97,7 @@ class _KnownNames:
     def find_nearest(self, key: Key) -> str | None:
         """Find the most similar name of the same kind."""
         names = self._names_by_kind.get(key[:3], [])
+        # Each comparison takes time, and a hostile source may have many wrong names.
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
 
@@ -170,12 +171,12 @@ def _explain_unusable(member: Member) -> str:
 
 
 class _MissingTarget(NamedTuple):
-    """An owner or a reference: its field, key and role. `must_be_named`: no ARM id may take its place."""
+    """An owner or a reference that does not exist."""
 
-    path: FieldPath
+    path: FieldPath  # of the field that names it
     key: Key
-    role: str
-    must_be_named: bool = False
+    role: str  # "owner" or "reference"
+    must_be_named: bool = False  # no ARM id may take its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +184,9 @@ class _IdHints:
     """Hints that name the ARM id of a missing target, or the file that declares it."""
 
     catalog: Catalog
-    known: Mapping[Key, KnownId]
-    left_out: Mapping[Key, SourceLocation]
-    rejected: Mapping[Key, SourceLocation]
+    known: Mapping[Key, KnownId]  # the ids of resources that other sources declare
+    left_out: Mapping[Key, SourceLocation]  # the locations of resources in files that no kustomization names
+    rejected: Mapping[Key, SourceLocation]  # the locations of unusable documents
 
     def find_rejected(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose document has a problem of its own; "" for others."""

@@ -34,25 +34,21 @@ from gitsync.problems.finding import Finding
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Member:
-    """A manifest with what was derived from it.
-
-    `kind` is None if the catalog does not have it. `owner` is None for kinds without one, and if the manifest's owner
-    has an invalid form. `arm_id` is None if it is not known offline. `depends_on` has the dependencies in the same set
-    (owner, references, producers of values); there may be cycles. `references` are those to other manifests, with their
-    paths, as `find_named_references` finds them. `subscription` is that of its credential, "" if it has none.
-    `is_written` is true if its policy allows writes, and `body` is that of its request, with placeholders; None if no
-    request can be made.
-    """
+    """A manifest with what was derived from it."""
 
     resource: Resource
-    kind: Kind | None
-    owner: OwnerRef | None = None
-    arm_id: str | None = None
+    kind: Kind | None  # None if the catalog does not have it
+    owner: OwnerRef | None = None  # None for kinds without one, and if the manifest's owner has an invalid form
+    arm_id: str | None = None  # None if it is not known offline
     depends_on: tuple[Key, ...] = ()
+    """The dependencies in the same set (owner, references, producers of values); there may be cycles."""
+
     references: tuple[tuple[FieldPath, Key], ...] = ()
-    subscription: str = ""
-    is_written: bool = True
-    body: Mapping[str, Any] | None = None
+    """Those to other manifests, with their paths, as `find_named_references` finds them."""
+
+    subscription: str = ""  # of its credential, "" if it has none
+    is_written: bool = True  # its policy allows writes
+    body: Mapping[str, Any] | None = None  # of its request, with placeholders; None if no request can be made
 
     @property
     def waits_for_owners(self) -> bool:
@@ -115,6 +111,7 @@ def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[t
     """Report each manifest of one resource, with the difference to another one; nothing if all bodies are equal."""
     first, *rest = zip(same, bodies, strict=True)
     unequal = next((pair for pair in rest if _is_different(pair[1], first[1])), None)
+    # Equal bodies are fine: one of the manifests writes, and the others wait for it.
     if unequal is None:
         return
     yield first[0], _make_different(first, unequal)
@@ -213,16 +210,16 @@ def check_overlaps(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
                 if (found := parse_range(text)) is not None:
                     prefixes.append((found, _Prefix(member, path, text)))
     for prefixes in of_networks.values():
-        for one, other in find_overlaps(prefixes):
-            if one.member.key != other.member.key and not _is_same_resource(one.member, other.member):
+        for prefix, other in find_overlaps(prefixes):
+            if prefix.member.key != other.member.key and not _is_same_resource(prefix.member, other.member):
                 finding = Finding(
                     code="SubnetsOverlap",
-                    path=one.path,
-                    message=f"{one.text} overlaps {other.text} of {format_short_key(other.member.key)} at "
+                    path=prefix.path,
+                    message=f"{prefix.text} overlaps {other.text} of {format_short_key(other.member.key)} at "
                     f"{other.member.resource.source}, a subnet of the same network.",
                     hint="Change one of them.",
                 )
-                yield one.member, finding
+                yield prefix.member, finding
 
 
 class _Prefix(NamedTuple):
@@ -240,8 +237,8 @@ def _find_network(member: Member) -> Key | str:
     return member.owner.key or (member.owner.arm_id or "").casefold()
 
 
-def _is_same_resource(one: Member, other: Member) -> bool:
-    return one.arm_id is not None and other.arm_id is not None and is_same_id(one.arm_id, other.arm_id)
+def _is_same_resource(member: Member, other: Member) -> bool:
+    return member.arm_id is not None and other.arm_id is not None and is_same_id(member.arm_id, other.arm_id)
 
 
 def _find_ranges(member: Member) -> tuple[AddressRange, ...]:
@@ -250,6 +247,7 @@ def _find_ranges(member: Member) -> tuple[AddressRange, ...]:
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
     ranges = [parse_range(text) for text in prefixes] if isinstance(prefixes, list) else []
     is_read = member.resource.annotations.get(RECONCILE_POLICY) == Policy.SKIP.value
+    # With a range that is not known, every subnet might be inside.
     known = tuple(network for network in ranges if network is not None)
     return () if is_read or len(known) < len(ranges) else known
 

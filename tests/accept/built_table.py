@@ -11,18 +11,17 @@ from tests.accept.drift_table import STORAGE, VNET
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltDrift:
-    """One row. `files` are those of its unit, by their paths. `changes` are what somebody sets in Azure of resources by
-    JSON pointers, and `remove` what they remove. `edits` are the pieces of files that change: path, old and new text.
-    `left` are the locations that are named for a person.
-    """
+    """One row."""
 
     why: str
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # those of its unit, by their paths
     changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    remove: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What somebody sets in Azure of resources, by JSON pointers."""
+
+    remove: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what they remove
     deletes: tuple[str, ...] = ()
-    edits: tuple[tuple[str, str, str], ...] = ()
-    left: tuple[str, ...] = ()
+    edits: tuple[tuple[str, str, str], ...] = ()  # the pieces of files that change: path, old and new text
+    left: tuple[str, ...] = ()  # the locations that are named for a person
     reason: str = ""
 
     @property

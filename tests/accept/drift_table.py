@@ -57,31 +57,23 @@ spec:
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """One row. `name` is that of the resource, and of its file with `suffix`. `why` is what the row shows.
+    """One row."""
 
-    `text` is the file before; `changes` are what somebody sets in Azure by JSON pointers, and `remove` what they
-    remove; `deletes` means that the resource goes. `edits` are the pieces of the text that change, each of which is
-    there once; `is_gone` means that the file is removed. `left` are the fields that stay, with a part of the reason. A
-    row that `is_named` is accepted by its name only, with that of `others`, and `pointers` are its `--field`. `git` is
-    the text that git has by then.
-    """
-
-    why: str
-    name: str
-    text: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    remove: tuple[str, ...] = ()
-    deletes: bool = False
-    edits: tuple[tuple[str, str], ...] = ()
-    is_gone: bool = False
-    left: Mapping[str, str] = field(default_factory=dict)
-    is_named: bool = False
+    why: str  # what the row shows
+    name: str  # of the resource, and of its file without the suffix
+    text: str  # the file before
+    changes: Mapping[str, Any] = field(default_factory=dict)  # what somebody sets in Azure, by JSON pointers
+    remove: tuple[str, ...] = ()  # what they remove
+    deletes: bool = False  # the resource goes
+    edits: tuple[tuple[str, str], ...] = ()  # the pieces of the text that change, each of which is there once
+    is_gone: bool = False  # the file is removed
+    left: Mapping[str, str] = field(default_factory=dict)  # those that stay, with a part of the reason
+    is_named: bool = False  # the row is accepted by its name only, with that of `others`
     others: tuple[str, ...] = ()
     suffix: str = ".yaml"
-    git: str = ""
+    git: str = ""  # the text that git has by then
     encoding: str = "utf-8"
-    silent: bool = True
-    """The next plan has nothing of it."""
+    silent: bool = True  # the next plan has nothing of it
 
     @property
     def path(self) -> str:

@@ -120,7 +120,7 @@ async def test_a_crowd_of_readers_keeps_within_the_buckets():
         talks = [Session(deadline=clock.monotonic() + 60) for _ in range(40)]
         found = await asyncio.gather(*(arm.reader(talk).get(VNET, API) for talk in talks))
         assert found == [None] * 40
-        refused = sum(attempt.status == 429 for talk in talks for attempt in talk.attempts)
+        refused = sum(attempt.status == 429 for talk in talks for attempt in talk.failures)
         assert arm.requests.reads == 40 + refused
 
 

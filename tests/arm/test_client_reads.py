@@ -54,7 +54,7 @@ async def test_an_etag_in_the_body_serves_where_there_is_no_header(rig: Rig):
 async def test_what_is_not_there_is_none(rig: Rig):
     rig.server.on("GET", VNET, Say(404, error("ResourceNotFound")))
     assert await rig.reader.get(VNET, API) is None
-    assert rig.session.attempts == []
+    assert rig.session.failures == []
 
 
 async def test_a_404_without_a_body_counts_where_azure_numbered_it(rig: Rig):
@@ -119,7 +119,7 @@ async def test_what_cannot_be_read_is_never_taken_for_absent(rig: Rig, answer: S
         await rig.reader.get(VNET, API)
     assert caught.value.code == code, why
     assert caught.value.status == answer.status
-    assert [attempt.code for attempt in rig.session.attempts] == [code]
+    assert [attempt.code for attempt in rig.session.failures] == [code]
     assert len(rig.server.seen) == 1
 
 
@@ -201,8 +201,8 @@ async def test_reads_are_tried_again_by_themselves(rig: Rig, trouble: Say, why: 
     throttled = 2 if trouble.status == 429 else 0
     assert rig.arm.requests == RequestCounts(reads=3, throttled=throttled)
     assert len(rig.session.list_failures()) == 2 - throttled, "to be throttled is a figure and no failure"
-    assert [attempt.stage for attempt in rig.session.attempts] == [Stage.OWNER_CHECK] * 2
-    assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.session.attempts)
+    assert [attempt.stage for attempt in rig.session.failures] == [Stage.OWNER_CHECK] * 2
+    assert all(attempt.at.startswith("2026-03-01T12:00:") for attempt in rig.session.failures)
     assert 1 <= rig.clock.slept[0] <= 2, "the back-off begins at a second, with jitter"
     assert 2 <= rig.clock.slept[1] <= 3
 

@@ -50,7 +50,7 @@ async def test_deleting_what_is_not_there_is_done(rig: Rig):
     reply = await rig.writer.delete(VNET, API)
     assert reply.status == 404
     assert await rig.writer.wait(reply) is True
-    assert rig.session.attempts == []
+    assert rig.session.failures == []
 
 
 async def test_secrets_are_revealed_on_the_wire_and_nowhere_else(rig: Rig):
@@ -72,7 +72,7 @@ async def test_secrets_are_revealed_on_the_wire_and_nowhere_else(rig: Rig):
     with pytest.raises(ArmError) as caught:
         await rig.writer.put(VNET, API, body)
     assert rig.server.seen[0].body == {"properties": {"password": 'pä"ss', "all": {"k": "other"}}}
-    shown = f"{caught.value} {caught.value.details} {rig.session.attempts!r}"
+    shown = f"{caught.value} {caught.value.details} {rig.session.failures!r}"
     assert "<secret> is too short" in shown
     for leak in ('pä"ss', "other", 'p\\u00e4\\"ss'):
         assert leak not in shown
@@ -98,7 +98,7 @@ async def test_a_throttled_write_was_not_done_and_is_sent_again(rig: Rig, code: 
     reply = await rig.writer.put(VNET, API, BODY)
     assert reply.status == 200, why
     assert rig.clock.elapsed >= (7 if headers else 1)
-    assert [(a.status, a.code) for a in rig.session.attempts] == [(429, code)]
+    assert [(a.status, a.code) for a in rig.session.failures] == [(429, code)]
     assert rig.session.list_failures() == ()
     assert rig.arm.requests == RequestCounts(writes=2, throttled=1)
 
@@ -149,7 +149,7 @@ async def test_a_write_that_could_not_connect_was_not_sent_and_is_tried_again():
             await rig.writer.put(VNET, API, BODY)
         assert not caught.value.outcome_unknown
         assert not caught.value.was_sent
-        assert len(rig.session.attempts) > 3
+        assert len(rig.session.failures) > 3
         assert 15 < rig.clock.elapsed < 30, "a host that never answered is given up after 15 seconds"
 
 

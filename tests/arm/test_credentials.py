@@ -131,7 +131,7 @@ async def test_a_token_that_azure_does_not_accept_is_renewed_once(
     sent = [seen.headers["authorization"] for seen in entra.azure.seen]
     assert sent == [f"Bearer {TOKEN}", f"Bearer {second}"][: 1 + renews], why
     assert len(entra.authority.seen) == 1 + renews
-    assert [attempt.status for attempt in talk.attempts] == [refusal.status]
+    assert [attempt.status for attempt in talk.failures] == [refusal.status]
     assert MASKED in access.redactions.mask(TOKEN)
 
 
@@ -180,8 +180,8 @@ async def test_a_token_source_that_does_not_answer_may_come_back(entra: Entra):
         talk = Session(deadline=entra.clock.monotonic() + 60)
         with pytest.raises(TransportError):
             await arm.writer(talk).put(VNET, API, {})
-    assert len(talk.attempts) > 2, "what was not sent is tried again"
-    assert not talk.attempts[0].status
+    assert len(talk.failures) > 2, "what was not sent is tried again"
+    assert not talk.failures[0].status
     assert entra.azure.seen == []
 
 

@@ -113,7 +113,7 @@ async def test_nothing_of_an_answer_is_told(rig: Rig, answers, code, why):
         logger.remove(sink)
     error = refused.value
     assert error.code == code, why
-    told.append(repr((error, vars(error), rig.session.attempts)))
+    told.append(repr((error, vars(error), rig.session.failures)))
     assert not [text for text in told if KEY in text]
 
 
@@ -151,7 +151,7 @@ async def test_nothing_of_a_further_page_is_told(rig: Rig):
     rig.server.on("GET", ACTION, Say(403, f"denied {KEY}"))
     with pytest.raises(ArmError) as refused:
         await ExtensionClient(rig.writer).pages(ACTION, API)
-    assert KEY not in repr((vars(refused.value), str(refused.value), rig.session.attempts))
+    assert KEY not in repr((vars(refused.value), str(refused.value), rig.session.failures))
 
 
 @pytest.mark.parametrize(

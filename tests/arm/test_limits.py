@@ -51,7 +51,7 @@ async def test_a_read_that_drips_ends_at_the_deadline(answer):
             DeadlineError, match=f"Deadline exceeded before Azure responded to the request to read {VNET}"
         ):
             await arm.reader(talk).get(VNET, API)
-        assert talk.attempts[-1].code == "DeadlineExceeded"
+        assert talk.failures[-1].code == "DeadlineExceeded"
 
 
 async def test_a_write_that_drips_ends_at_the_deadline_with_an_unknown_outcome():
@@ -160,7 +160,7 @@ async def test_an_answer_that_is_too_large_is_not_read(make, why):
         with pytest.raises(ArmError) as written:
             await arm.writer(talk).put(VNET, API, {})
         assert written.value.outcome_unknown, "it may have been done"
-        assert len(talk.attempts) == 2, "nothing is asked again"
+        assert len(talk.failures) == 2, "nothing is asked again"
 
 
 async def test_a_bomb_does_not_fill_the_memory():

@@ -190,7 +190,7 @@ async def test_a_failed_operation_is_an_error(
     assert (found.status, found.code) == (status, code), why
     assert not found.outcome_unknown
     assert (found.method, found.resource_id) == ("PUT", VNET)
-    last = rig.session.attempts[-1]
+    last = rig.session.failures[-1]
     assert (last.stage, last.status, last.code, last.message) == (Stage.POLL, status, code, found.message)
 
 
@@ -247,7 +247,7 @@ async def test_polling_goes_on_where_a_poll_fails_for_now(rig: Rig, trouble: Say
     rig.server.on("GET", OPERATION, RUNNING, trouble, trouble, DONE)
     assert await put(rig) is True
     assert rig.server.lines[1:] == [POLL] * 4
-    assert len(rig.session.attempts) == 2
+    assert len(rig.session.failures) == 2
     assert rig.arm.requests.throttled == (2 if trouble.status == 429 else 0)
     assert len(rig.session.list_failures()) == 2 - rig.arm.requests.throttled
 
@@ -309,7 +309,7 @@ async def test_a_resource_that_may_not_be_read_either_is_an_error(rig: Rig):
     with pytest.raises(ArmError) as caught:
         await put(rig)
     assert caught.value.code == "AuthorizationFailed"
-    assert len(rig.session.attempts) == 2
+    assert len(rig.session.failures) == 2
 
 
 async def test_a_deadline_that_is_brought_forward_is_kept(rig: Rig):

@@ -114,7 +114,7 @@ async def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
         later = Session(deadline=clock.monotonic() + 1800)
         with pytest.raises(TransportError):
             await arm.reader(later).get(VNET, API)
-        assert len(later.attempts) == 1, "it had its time"
+        assert len(later.failures) == 1, "it had its time"
 
 
 async def test_a_host_that_answered_once_may_be_out_until_the_deadline():

@@ -23,15 +23,15 @@ LEFT = "x-ms-ratelimit-remaining-subscription-reads"
 
 @dataclass
 class Bucket:
-    """The server's. `refused` and `taken` are times; `others` is how much of the refill other clients take."""
+    """The server's."""
 
     clock: VirtualClock
     size: float
     per_second: float
-    tells: bool = True
-    others: float = 0.0
-    refused: list[float] = field(default_factory=list)
-    taken: list[float] = field(default_factory=list)
+    tells: bool = True  # answers show how much is left
+    others: float = 0.0  # how much of the refill other clients take
+    refused: list[float] = field(default_factory=list)  # times of requests
+    taken: list[float] = field(default_factory=list)  # times of requests
     _tokens: float = math.inf
     _filled_at: float = 0.0
 

@@ -166,7 +166,7 @@ async def test_a_resource_that_a_run_deleted_is_still_audited():
 )
 async def test_a_record_tells_the_last_write_of_a_run_without_a_report(trust, origin):
     write = LastWrite(correlation_id=correlate("earlier"), at=at(3), revision="a" * 40)
-    known = record(vnet(), VNET, last_write=write, trust=trust)
+    known = record(vnet(), VNET, last=write, trust=trust)
     done = await look(log_rows(VNET, 5, TERRAFORM, operation="earlier"), records=[known])
     assert [one.origin.value for one in done.operations] == [origin]
 

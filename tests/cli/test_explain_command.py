@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gitsync.cli.main import run
+from gitsync.planning.delete_guards import GUARDS
 
 
 @pytest.fixture(autouse=True)
@@ -178,3 +179,25 @@ def test_a_word_as_json(capsys):
 def test_a_field_that_azure_fixes_reports_it(capsys, field):
     assert run(["explain", f"VirtualMachine.{field}"]) == 0
     assert "  cannot be changed after the create\n" in capsys.readouterr().out
+
+
+def test_what_keeps_a_resource_is_listed_from_the_guards_themselves(capsys):
+    assert run(["explain", "Deletes"]) == 0
+    text = capsys.readouterr().out
+    shown = [text.index(f"\n  {guard.name}") for guard in GUARDS]
+    assert shown == sorted(shown), "in the order in which they are evaluated"
+    assert all(guard.protects in text and guard.moment.value in text for guard in GUARDS)
+    assert "unread path *" in text, "--release ends it"
+    assert "owner in git *" not in text, "but not what protects others"
+
+
+def test_what_keeps_a_resource_as_json(capsys):
+    assert run(["explain", "deletes", "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in document["guards"]] == [guard.name for guard in GUARDS]
+    assert document["guards"][1] == {
+        "name": "hold",
+        "evaluated": "when the plan is made",
+        "keeps": "A resource whose last manifest has the annotation gitsync/hold, until its date.",
+        "canBeReleased": False,
+    }

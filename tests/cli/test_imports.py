@@ -82,5 +82,5 @@ def test_a_dirty_work_tree_is_refused_without_them(folder):
 def test_who_asks_azure_imports_them(folder):
     """Otherwise the names above would prove nothing. A run that no one watches imports nothing for that."""
     _, packages = imported(folder, "plan", "--emulator")
-    assert {"azure", "aiohttp", "tenacity"} <= packages
+    assert {"azure", "aiohttp"} <= packages
     assert packages & WATCHING == set()

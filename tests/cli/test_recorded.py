@@ -21,6 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
 from tests.support.command_line import run_here
 from tests.support.git_repositories import init_bare
+from tests.support.parts import build, change
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")
@@ -29,9 +30,10 @@ TWIN = Key("resources.azure.com", "ResourceGroup", "other", "core")
 
 
 def record(key, condition):
-    return Record(
+    return build(
+        Record,
         key=key,
-        manifest_api_version=f"{key.group}/v1api20200601",
+        api_version=f"{key.group}/v1api20200601",
         arm_id=f"/subscriptions/0/resourceGroups/core/{key.name}",
         arm_api_version="2020-06-01",
         claim=Claim.CREATED,
@@ -126,7 +128,7 @@ LAST_RUN = {
 def save_report(folder, text):
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
-        hub = replace(record(HUB, FAILED), writes=9)
+        hub = change(record(HUB, FAILED), count=9)
         store.save(replace(UPDATE, records={HUB: hub}, report=lambda: text))
 
 

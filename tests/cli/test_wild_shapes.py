@@ -21,14 +21,12 @@ pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor ku
 
 
 class Expected(NamedTuple):
-    """`rendered` are the resources with a request. The others are `named` by problems of these codes, with an error or
-    without one.
-    """
+    """The resources of a shape. Those without a request are named by problems."""
 
-    rendered: int
+    rendered: int  # those with a request
     resources: int
-    errors: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()  # codes
+    warnings: tuple[str, ...] = ()  # codes
 
 
 SHAPES = {
@@ -78,15 +76,14 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
 
 @dataclass(frozen=True)
 class Run:
-    """What people do with a repository: `steps` are files that they add as the first plan suggests, and `hints` what it
-    reports. `logins` has the login and the password of each server, as they are sent to Azure.
-    """
+    """What people do with a repository."""
 
     resources: int
     given: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
-    steps: wild.Shape = field(default_factory=dict)
+    hints: tuple[str, ...] = ()  # what the first plan reports
+    steps: wild.Shape = field(default_factory=dict)  # files that people add as the first plan suggests
     logins: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The login and the password of each server, as they are sent to Azure."""
 
 
 def find_logins(emulator):

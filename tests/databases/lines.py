@@ -109,16 +109,12 @@ def accepting(handle: Callable[[socket.socket], None]) -> Iterator[ServerAddress
 
 @dataclass
 class EntraMysql:
-    """A MySQL that requests a password in plain text, as Azure's does for a token, and has MariaDB do the rest.
-
-    `secrets` are the names and passwords that came inside of TLS, `statements` what was sent. Without `offers_tls` it
-    has none, and takes nothing.
-    """
+    """A MySQL that requests a password in plain text, as Azure's does for a token, and has MariaDB do the rest."""
 
     server: Server
-    offers_tls: bool = True
-    secrets: list[tuple[str, str]] = field(default_factory=list)
-    statements: list[str] = field(default_factory=list)
+    offers_tls: bool = True  # without TLS, it takes nothing
+    secrets: list[tuple[str, str]] = field(default_factory=list)  # the names and passwords that came inside of TLS
+    statements: list[str] = field(default_factory=list)  # what was sent
 
     def run(self) -> AbstractContextManager[ServerAddress]:
         return accepting(self._handle)

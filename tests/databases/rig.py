@@ -30,7 +30,7 @@ PASSWORD = "first password"
 
 @dataclass
 class Rig:
-    """Users of one server. `seconds` is the time that each call has, `timeout` that of each statement."""
+    """Users of one server."""
 
     service: Provider
     address: ServerAddress | None
@@ -39,8 +39,8 @@ class Rig:
     cloud: Cloud = field(default_factory=make_cloud)
     server: Live | None = READY
     token: str = "a token"
-    seconds: float = 60.0
-    timeout: float = 30.0
+    seconds: float = 60.0  # the time that each call has
+    timeout: float = 30.0  # the time of each statement
     scopes: list[str] = field(default_factory=list)
     session: Session | None = None
 

@@ -54,7 +54,7 @@ async def test_a_refused_connection_is_tried_five_times_and_names_the_firewall(r
     rig.clock, rig.address = FakeClock(), ServerAddress("localhost", 1)
     failure = await refuse(rig, "DatabaseNotReachable")
     assert rig.clock.slept == [1, 2, 4, 8]
-    assert [attempt.code for attempt in rig.session.attempts] == ["DatabaseNotReachable"] * 5
+    assert [attempt.code for attempt in rig.session.failures] == ["DatabaseNotReachable"] * 5
     assert "FlexibleServersFirewallRule (dbfor" in failure.hint
     assert failure.is_outage
 
@@ -141,7 +141,7 @@ async def test_a_wrong_password_asks_for_another_secret_and_is_not_tried_again(r
     assert "serverAdminPassword" in failure.value.hint
     assert not failure.value.is_outage
     assert_nothing_told(failure.value, "wr0ng-secret")
-    assert len(rig.session.attempts) == 1
+    assert len(rig.session.failures) == 1
 
 
 async def test_a_certificate_of_an_unknown_authority_is_refused(rig):
@@ -203,7 +203,7 @@ async def test_a_server_with_too_many_connections_is_tried_again(rig, server):
         holder = await rig.databases.reader(rig.user("joe"), rig.begin())._connect(rig.address, reads_only=True)
         await refuse(rig, "DatabaseBusy")
         await holder.close()
-    assert len(rig.session.attempts) == 5
+    assert len(rig.session.failures) == 5
 
 
 async def put_at_last(rig, user):

@@ -102,12 +102,12 @@ GROUP_READ = ("Microsoft.Resources/subscriptions/resourceGroups/read",)
 
 @dataclass(frozen=True)
 class Shape:
-    """`there` has what Azure has before, by id; `more` are the documents of the first run that a second one lacks."""
+    """One row."""
 
     why: str
-    more: tuple[str, ...]
+    more: tuple[str, ...]  # the documents of the first run that a second one lacks
     keep: tuple[str, ...] = ()
-    there: dict[str, Any] = field(default_factory=dict)
+    there: dict[str, Any] = field(default_factory=dict)  # what Azure has before, by id
     exports: bool = False
     rules: tuple[str, ...] = ()
     deleted: str = ""

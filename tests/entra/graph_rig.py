@@ -43,12 +43,12 @@ def make_resource(body=ADMINS, *, name="admins", mode="", given_id="", **members
 
 @dataclass
 class GraphRig:
-    """A run of its own: `groups` has what this run has learned. `azure` stays if another run begins."""
+    """A run of its own."""
 
-    azure: Emulator
+    azure: Emulator  # stays if another run begins
     clock: FakeClock
     arm: Arm
-    groups: EntraGroups
+    groups: EntraGroups  # what this run has learned
 
     def session(self, seconds=1800) -> Session:
         return Session(deadline=self.clock.monotonic() + seconds)

@@ -9,15 +9,15 @@ import os
 import shutil
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from gitsync.git.state.folder import StatusFolder
 from tests.git.remembered import a_record, an_update
+from tests.support.parts import change
 
 TOUCHES = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
 OLD = {name: a_record(name) for name in ("changed", "same", "gone")}
-NEW = {"changed": replace(OLD["changed"], generation=2), "same": OLD["same"], "added": a_record("added")}
+NEW = {"changed": change(OLD["changed"], generation=2), "same": OLD["same"], "added": a_record("added")}
 
 
 def save(folder, update):

@@ -1,7 +1,6 @@
 """Records and updates in one line, and a clock that stands still."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +8,7 @@ from gitsync.git.state.store import Update
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
+from tests.support.parts import build, change
 
 
 class SetClock:
@@ -29,9 +29,10 @@ class SetClock:
 
 def a_record(name: str, **changes: Any) -> Record:
     """A resource that was created and is Ready, with `changes`."""
-    plain = Record(
+    plain = build(
+        Record,
         key=Key("resources.azure.com", "ResourceGroup", "default", name),
-        manifest_api_version="resources.azure.com/v1api20200601",
+        api_version="resources.azure.com/v1api20200601",
         arm_id=f"/subscriptions/0/resourceGroups/{name}",
         arm_api_version="2020-06-01",
         claim=Claim.CREATED,
@@ -39,7 +40,7 @@ def a_record(name: str, **changes: Any) -> Record:
         baseline={"location": "westeurope"},
         condition=Condition(status=ConditionStatus.TRUE, reason="Succeeded", time="2024-05-01T10:00:00Z"),
     )
-    return replace(plain, **changes)
+    return change(plain, **changes)
 
 
 def an_update(

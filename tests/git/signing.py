@@ -18,10 +18,10 @@ needs_gpg = pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not i
 
 @dataclass(frozen=True)
 class Signer:
-    """Someone who signs. `options` are git's options to do so, `public` is the key as it is published."""
+    """Someone who signs."""
 
-    public: str
-    options: tuple[str, ...]
+    public: str  # the key as it is published
+    options: tuple[str, ...]  # git's, to sign
     environment: dict[str, str] = field(default_factory=dict)
 
     def commit(self, folder: Path, message: str = "Signed") -> str:

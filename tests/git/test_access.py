@@ -40,7 +40,7 @@ def access(token: str | None = TOKEN, **options) -> GitAccess:
 def test_the_token_arrives_and_shows_on_no_command_line(served):
     url, seen = served
     with open_checkout(url, access=access()) as found:
-        assert list(found.files) == ["apps/rg.yaml"]
+        assert list(found.contents.files) == ["apps/rg.yaml"]
         assert TOKEN not in repr(found)
         assert WRITER.split()[1] not in repr(found)
     assert {tuple(each) for each in seen.authorizations} == {(WRITER,)}, "sent at once, and once"
@@ -56,7 +56,7 @@ def test_a_connection_that_breaks_is_not_a_refusal_of_a_commit(cloned, bare, tmp
         serve(tmp_path, readers=(READER,), spies=False, drops=(commit.encode(),)) as (url, _),
         open_checkout(f"{url}/{bare.path.name}", ref=commit, access=access("reader")) as found,
     ):
-        assert list(found.files) == ["apps/rg.yaml"]
+        assert list(found.contents.files) == ["apps/rg.yaml"]
 
 
 def test_a_password_in_the_url_travels_the_same_way(served):
@@ -83,7 +83,7 @@ def test_the_user_name_can_be_chosen(cloned, bare, tmp_path: Path):
         serve(tmp_path, readers=(basic("oauth2", TOKEN),)) as (url, _),
         open_checkout(f"{url}/{bare.path.name}", access=access(username="oauth2")) as found,
     ):
-        assert found.files
+        assert found.contents.files
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_settings_that_the_environment_hands_over_stay(served, monkeypatch: pyte
     monkeypatch.setenv("GIT_CONFIG_KEY_0", f"http.{url}.extraHeader")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", f"Authorization: {WRITER}")
     with open_checkout(url, access=access(None)) as found:
-        assert found.files
+        assert found.contents.files
     assert {tuple(each) for each in seen.authorizations} == {(WRITER,)}
 
 
@@ -151,7 +151,7 @@ def test_over_tls_the_servers_name_is_checked(cloned, bare, tmp_path: Path, monk
         assert seen.authorizations == []
         monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate))
         with open_checkout(f"{url}/{bare.path.name}", access=access()) as found:
-            assert list(found.files) == ["apps/rg.yaml"]
+            assert list(found.contents.files) == ["apps/rg.yaml"]
 
 
 def test_a_server_that_never_answers_is_given_up():

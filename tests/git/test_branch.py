@@ -16,6 +16,7 @@ from gitsync.git.state.commits import Author
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, PendingOperation, State
 from tests.git.remembered import a_record, an_update
+from tests.support.parts import change
 
 NAME = "gitsync/status"
 
@@ -137,7 +138,7 @@ def test_no_commit_where_nothing_changed(remote, clock, bare, old, new, why):
         {"depends_on": (a_record("x").key,)},
         {"arm_id": "/subscriptions/1"},
         {"arm_api_version": "2021-01-01"},
-        {"writes": 1},
+        {"count": 1},
         {"condition": FAILED},
         {"condition": None},
     ],
@@ -162,7 +163,7 @@ def test_an_equal_condition_keeps_its_time(remote, clock):
     with another(remote, clock) as store:
         store.load()
         store.save(an_update(a_record("one")))
-        store.save(an_update(a_record("one", generation=2, condition=replace(later, generation=1))))
+        store.save(an_update(a_record("one", generation=2, condition=change(later, generation=1))))
     condition = next(iter(kept(remote, clock).records.values())).condition
     assert condition == replace(READY, request_id="2")
 
@@ -253,14 +254,14 @@ def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):
         second.load()
         first.save(
             an_update(
-                mine, replace(theirs, generation=2), replace(both, generation=2), a_record("new1"), forget=(gone.key,)
+                mine, change(theirs, generation=2), change(both, generation=2), a_record("new1"), forget=(gone.key,)
             )
         )
         assert second.save(
-            an_update(replace(mine, generation=3), theirs, replace(both, generation=3), a_record("new2"), gone)
+            an_update(change(mine, generation=3), theirs, change(both, generation=3), a_record("new2"), gone)
         )
         after = kept(remote, clock).records
-        assert {key.name: record.generation for key, record in after.items()} == {
+        assert {key.name: record.spec.generation for key, record in after.items()} == {
             "mine": 3,
             "theirs": 2,
             "both": 3,
@@ -268,7 +269,7 @@ def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):
             "new2": 1,
         }
         assert "new1" in show(bare, "inventory.json")
-        assert second.save(an_update(replace(both, generation=4))), "and it goes on from there"
+        assert second.save(an_update(change(both, generation=4))), "and it goes on from there"
     assert commits(bare) == 4
 
 

@@ -21,13 +21,13 @@ from gitsync.model.problem import Level
 
 def names(source, **options):
     with open_checkout(str(source), **options) as found:
-        return list(found.files)
+        return list(found.contents.files)
 
 
 def test_a_plain_folder_has_files_and_no_revision(tmp_path: Path):
     (tmp_path / "a.yaml").write_bytes(b"kind: A\r\n")
     with open_checkout(str(tmp_path)) as found:
-        assert found.files == {"a.yaml": b"kind: A\r\n"}
+        assert found.contents.files == {"a.yaml": b"kind: A\r\n"}
         assert (found.revision, found.ref, found.dirty, found.remote) == (None, None, False, None)
         assert found.folder == tmp_path
         assert found.contents_at("0" * 40) is None
@@ -94,8 +94,8 @@ def test_a_path_of_a_file_is_read_alone(work, ref):
     work.commit()
     assert names(work.path, path="apps/a.yaml", ref=ref) == ["apps/a.yaml"]
     with open_checkout(str(work.path), path="apps/a.yaml", ref=ref) as checkout:
-        assert (checkout.file, checkout.units["apps/a.yaml"].name) == ("apps/a.yaml", "apps/a.yaml")
-        assert list(checkout.read_whole().files) == ["apps/a.yaml", "apps/b.yaml", "c.yaml"]
+        assert (checkout.contents.file, checkout.contents.units["apps/a.yaml"].name) == ("apps/a.yaml", "apps/a.yaml")
+        assert list(checkout.contents.read_whole().files) == ["apps/a.yaml", "apps/b.yaml", "c.yaml"]
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
@@ -105,7 +105,11 @@ def test_an_ignored_file_is_still_the_only_one(work, ref):
     work.put(".gitsyncignore", "a.yaml")
     work.commit()
     with open_checkout(str(work.path), path="apps/a.yaml", ref=ref) as checkout:
-        assert (checkout.file, dict(checkout.files), checkout.ignored) == ("apps/a.yaml", {}, ("apps/a.yaml",))
+        assert (checkout.contents.file, dict(checkout.contents.files), checkout.contents.ignored) == (
+            "apps/a.yaml",
+            {},
+            ("apps/a.yaml",),
+        )
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
@@ -229,15 +233,15 @@ def test_links_and_submodules_are_skipped_and_reported(work, tmp_path: Path, ref
     work.git("-C", "module", "commit", "--quiet", "-m", "x")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
-        assert list(found.files) == ["real.yaml"]
-        assert [p.path for p in found.problems] == [
+        assert list(found.contents.files) == ["real.yaml"]
+        assert [p.path for p in found.contents.problems] == [
             "broken.yaml",
             "folder",
             "inside.yaml",
             "module",
             "outside.yaml",
         ]
-        assert {p.level for p in found.problems} == {Level.WARNING}
+        assert {p.level for p in found.contents.problems} == {Level.WARNING}
         assert not found.dirty
 
 
@@ -248,8 +252,8 @@ def test_a_mounted_volume_is_read_through_its_links(tmp_path: Path):
     (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
     (tmp_path / "b.yaml").symlink_to("/etc/passwd")
     with open_checkout(str(tmp_path)) as found:
-        assert found.files == {"a.yaml": b"x"}
-        assert [p.path for p in found.problems] == ["b.yaml"]
+        assert found.contents.files == {"a.yaml": b"x"}
+        assert [p.path for p in found.contents.problems] == ["b.yaml"]
 
 
 @pytest.mark.parametrize("ref", [None, "main"])
@@ -259,9 +263,9 @@ def test_a_name_that_could_not_be_printed_is_skipped(work, ref):
     work.put("für.yaml", "x")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
-        assert list(found.files) == ["für.yaml"]
-        assert len(found.problems) == 4
-        assert all(p.path.isprintable() and p.path.isascii() for p in found.problems)
+        assert list(found.contents.files) == ["für.yaml"]
+        assert len(found.contents.problems) == 4
+        assert all(p.path.isprintable() and p.path.isascii() for p in found.contents.problems)
 
 
 def test_a_pipe_with_the_name_of_a_manifest_is_not_opened(work):
@@ -276,15 +280,15 @@ def test_a_file_that_is_too_large_is_a_problem_and_the_rest_is_read(work, ref):
     work.put("small.yaml", "x")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
-        (problem,) = found.problems
+        (problem,) = found.contents.problems
         assert (problem.code, problem.path, problem.is_error) == ("FileTooLarge", "big.yaml", True)
         assert "big.yaml has 5000001 bytes" in problem.message
-        assert list(found.files) == ["small.yaml"]
+        assert list(found.contents.files) == ["small.yaml"]
         assert not found.dirty
     work.put(".gitsyncignore", "big.yaml")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
-        assert found.problems == ()
+        assert found.contents.problems == ()
 
 
 def test_a_clean_work_tree_speaks_of_its_commit(cloned):
@@ -336,7 +340,7 @@ def test_dirty_means_that_what_is_read_is_not_what_is_committed(work, path, text
         assert found.dirty is dirty, why
     with open_checkout(str(work.path), path=where, ref="HEAD") as committed:
         assert not committed.dirty
-        assert committed.files["apps/rg.yaml"] == b"kind: ResourceGroup\n"
+        assert committed.contents.files["apps/rg.yaml"] == b"kind: ResourceGroup\n"
 
 
 def test_a_deleted_manifest_is_dirty_until_it_is_committed(work):
@@ -357,7 +361,7 @@ def test_line_ends_that_git_converts_are_not_a_change(work):
     work.commit()
     for where in (work.path, work.path / "sub"):
         with open_checkout(str(where)) as found:
-            assert set(found.files.values()) == {b"a: 1\r\n"}
+            assert set(found.contents.files.values()) == {b"a: 1\r\n"}
             assert not found.dirty
 
 
@@ -375,7 +379,7 @@ def test_a_folder_that_is_not_committed_is_dirty(work):
     work.put("new/b.yaml", "x")
     with open_checkout(str(work.path / "new")) as found:
         assert found.dirty
-        assert list(found.files) == ["b.yaml"]
+        assert list(found.contents.files) == ["b.yaml"]
 
 
 def test_a_ref_is_read_from_the_repository_and_not_from_the_folder(work):
@@ -387,7 +391,7 @@ def test_a_ref_is_read_from_the_repository_and_not_from_the_folder(work):
     work.git("branch", "side", "v1")
     for ref in ("v1", "side", first, first[:10], "refs/tags/v1"):
         with open_checkout(str(work.path), ref=ref) as found:
-            assert (found.revision, found.files) == (first, {"a.yaml": b"first"})
+            assert (found.revision, found.contents.files) == (first, {"a.yaml": b"first"})
 
 
 def test_a_ref_that_is_not_there_is_reported(work, tmp_path: Path):
@@ -402,7 +406,7 @@ def test_offline_requests_nothing_from_git(work):
     work.put("a.yaml", "x")
     work.commit()
     with open_checkout(str(work.path), offline=True) as found:
-        assert (found.revision, list(found.files)) == (None, ["a.yaml"])
+        assert (found.revision, list(found.contents.files)) == (None, ["a.yaml"])
 
 
 def test_variables_that_a_hook_sets_do_not_lead_elsewhere(work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -483,7 +487,7 @@ def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp
         "from gitsync.errors import SourceError\n"
         "from gitsync.git.source.checkout import open_checkout\n"
         "os.environ['PATH'] = '/nowhere'\n"
-        "assert list(open_checkout(sys.argv[1]).files) == ['a.yaml']\n"
+        "assert list(open_checkout(sys.argv[1]).contents.files) == ['a.yaml']\n"
         "try:\n    open_checkout(sys.argv[2])\nexcept SourceError as error:\n    sys.exit(str(error))\n"
     )
     done = subprocess.run(

@@ -47,8 +47,8 @@ BUILT = b"resources: [../base, p.yaml]\nx: .env\nof: prod\nof: base\nresources: 
 def test_a_kustomization_deeper_down_is_a_unit_among_manifests(tree, bare, how):
     location, ref = {"folder": (tree.path, None), "ref": (tree.path, "main"), "url": (bare.url, None)}[how]
     with open_checkout(str(location), ref=ref, path="apps") as found:
-        assert list(found.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
-        assert found.files["apps/prod/kustomization.yaml"] == BUILT
+        assert list(found.contents.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
+        assert found.contents.files["apps/prod/kustomization.yaml"] == BUILT
         assert not found.dirty
 
 
@@ -56,7 +56,7 @@ def test_a_kustomization_deeper_down_is_a_unit_among_manifests(tree, bare, how):
 def test_a_kustomization_at_the_path_is_all_that_is_read(tree, bare, how):
     location, ref = {"folder": (tree.path, None), "ref": (tree.path, "main"), "url": (bare.url, None)}[how]
     with open_checkout(str(location), ref=ref, path="apps/prod") as found:
-        assert found.files == {"apps/prod/kustomization.yaml": BUILT}
+        assert found.contents.files == {"apps/prod/kustomization.yaml": BUILT}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_earlier_revisions_are_built_too(tree, bare):
         assert before is not None
         assert before.files == {"apps/prod/kustomization.yaml": BUILT}
         assert before.units["apps/prod/kustomization.yaml"].name == "apps/prod"
-        assert found.files != before.files
+        assert found.contents.files != before.files
 
 
 UNBUILDABLE = [
@@ -103,11 +103,11 @@ def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(
     tree.put("apps/prod/kustomization.yaml", text)
     tree.commit()
     with open_checkout(str(tree.path), ref="main" if how == "ref" else None, path="apps") as found:
-        (problem,) = [one for one in found.problems if one.code == "KustomizationFailed"]
+        (problem,) = [one for one in found.contents.problems if one.code == "KustomizationFailed"]
         assert said in problem.message, why
         assert (problem.path, problem.line, problem.unit) == ("apps/prod/kustomization.yaml", line, "apps/prod")
         assert problem.level is Level.WARNING, "no file below it mentions a group of ASO"
-        assert list(found.files) == ["apps/plain/m.yaml", "apps/rg.yaml"]
+        assert list(found.contents.files) == ["apps/plain/m.yaml", "apps/rg.yaml"]
         assert not found.dirty
 
 
@@ -115,7 +115,7 @@ def test_one_with_aso_manifests_is_an_error(tree):
     tree.put("apps/prod/kustomization.yaml", "resources: [p.yaml, ../nowhere]\n")
     tree.put("apps/prod/p.yaml", "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n")
     with open_checkout(str(tree.path), path="apps") as found:
-        assert [problem.is_error for problem in found.problems] == [True]
+        assert [problem.is_error for problem in found.contents.problems] == [True]
 
 
 @pytest.mark.parametrize("mentions", [True, False])
@@ -135,7 +135,7 @@ def test_without_a_tool_only_aso_manifests_matter(tree, monkeypatch, mentions):
 
 def test_a_file_that_an_ignore_file_names_is_known(tree):
     with open_checkout(str(tree.path), path="apps") as found:
-        assert found.ignored == ("apps/base/b.yaml", "apps/base/kustomization.yaml")
+        assert found.contents.ignored == ("apps/base/b.yaml", "apps/base/kustomization.yaml")
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_a_unit_of_gitsync_yaml_that_is_not_there_is_an_error(tree, ref, unit, s
     tree.put("gitsync.yaml", f"namespace: team\nunits:\n- {unit}\n")
     tree.commit()
     with open_checkout(str(tree.path), ref=ref, path="apps") as found:
-        problems = [(one.code, one.path, one.line) for one in found.problems]
+        problems = [(one.code, one.path, one.line) for one in found.contents.problems]
         assert problems == ([("UnitNotFound", "gitsync.yaml", 3)] if said else []), why
-        assert all(said in one.message for one in found.problems)
+        assert all(said in one.message for one in found.contents.problems)
 
 
 def test_units_are_those_of_the_revision(tree):
@@ -165,7 +165,7 @@ def test_units_are_those_of_the_revision(tree):
     tree.put("gitsync.yaml", "units:\n- {path: apps/prod, kind: folder}\n")
     tree.commit()
     with open_checkout(str(tree.path), path="apps") as found:
-        assert list(found.files) == [
+        assert list(found.contents.files) == [
             "apps/plain/m.yaml",
             "apps/prod/kustomization.yaml",
             "apps/prod/p.yaml",

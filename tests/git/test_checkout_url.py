@@ -39,7 +39,7 @@ def publish(cloned):
 
 def test_the_default_branch_is_read_where_no_ref_is_named(published, bare, temporary):
     with open_checkout(bare.url) as found:
-        assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
+        assert found.contents.files == {"apps/rg.yaml": b"kind: Third\n"}
         assert (found.ref, found.revision) == ("main", published.git("rev-parse", "main"))
         assert (found.dirty, found.folder, found.name) == (False, None, bare.url)
         assert found.remote is not None
@@ -62,14 +62,14 @@ def test_the_default_branch_is_read_where_no_ref_is_named(published, bare, tempo
 )
 def test_a_ref_is_a_branch_or_a_tag(published, bare, ref, kind, short):
     with open_checkout(bare.url, ref=ref) as found:
-        assert found.files == {"apps/rg.yaml": f"kind: {kind}\n".encode()}
+        assert found.contents.files == {"apps/rg.yaml": f"kind: {kind}\n".encode()}
         assert found.ref == short
         assert found.revision == published.git("rev-parse", f"{ref}^{{commit}}")
 
 
 def test_a_bare_repository_is_a_source_by_its_url_alone(published, bare):
     with open_checkout(f"file://{bare.path}") as found:
-        assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
+        assert found.contents.files == {"apps/rg.yaml": b"kind: Third\n"}
         assert found.folder is None
     with pytest.raises(SourceError, match=rf"looks like a bare git repository.*file://{bare.path}"):
         open_checkout(str(bare.path))
@@ -84,7 +84,7 @@ def test_a_commit_is_fetched_by_itself_or_with_all_history(published, bare, monk
     commit = published.git("rev-parse", "main~1")
     with open_checkout(bare.url, ref=commit) as found:
         assert (found.revision, found.ref) == (commit, None)
-        assert found.files == {"apps/rg.yaml": b"kind: Second\n"}
+        assert found.contents.files == {"apps/rg.yaml": b"kind: Second\n"}
 
 
 def test_only_one_commit_is_fetched(published, bare):
@@ -95,7 +95,7 @@ def test_only_one_commit_is_fetched(published, bare):
 
 def test_a_path_of_a_repository(published, bare):
     with open_checkout(bare.url, path="apps") as found:
-        assert list(found.files) == ["apps/rg.yaml"]
+        assert list(found.contents.files) == ["apps/rg.yaml"]
     with pytest.raises(SourceError, match="There is no folder or file nowhere in revision"):
         open_checkout(bare.url, path="nowhere")
 
@@ -105,8 +105,8 @@ def test_a_symlink_in_a_repository_is_not_followed(cloned, bare):
     cloned.commit()
     cloned.git("push", "--quiet", "origin", "main")
     with open_checkout(bare.url) as found:
-        assert list(found.files) == ["apps/rg.yaml"]
-        assert [p.path for p in found.problems] == ["passwd.yaml"]
+        assert list(found.contents.files) == ["apps/rg.yaml"]
+        assert [p.path for p in found.contents.problems] == ["passwd.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_name_that_is_both_a_branch_and_a_tag_is_not_guessed(published, bare):
     with pytest.raises(SourceError, match="refs/heads/both or refs/tags/both"):
         open_checkout(bare.url, ref="both")
     with open_checkout(bare.url, ref="refs/tags/both") as found:
-        assert found.files == {"apps/rg.yaml": b"kind: Third\n"}
+        assert found.contents.files == {"apps/rg.yaml": b"kind: Third\n"}
 
 
 def test_an_empty_repository_is_reported(bare):
@@ -203,5 +203,5 @@ def test_hooks_and_other_transports_of_the_settings_are_off(published, bare, tmp
 def test_settings_that_forbid_to_look_for_bare_repositories_do_no_harm(published, bare):
     published.git("config", "--global", "safe.bareRepository", "explicit")
     with open_checkout(bare.url) as found:
-        assert found.files
+        assert found.contents.files
         assert found.revisions_since(published.git("rev-parse", "main~1"))

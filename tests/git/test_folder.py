@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
 from gitsync.model.record import State
 from tests.git.remembered import a_record, an_update
+from tests.support.parts import change
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,10 +102,13 @@ def test_what_others_wrote_since_the_load_stays(folder):
     late.load()
     with StatusFolder(folder) as early:
         early.load()
-        early.save(an_update(replace(theirs, generation=2)))
+        early.save(an_update(change(theirs, generation=2)))
     with late:
-        late.save(an_update(replace(mine, generation=3), theirs))
-    assert {key.name: record.generation for key, record in kept(folder).records.items()} == {"mine": 3, "theirs": 2}
+        late.save(an_update(change(mine, generation=3), theirs))
+    assert {key.name: record.spec.generation for key, record in kept(folder).records.items()} == {
+        "mine": 3,
+        "theirs": 2,
+    }
 
 
 def test_two_runs_at_once_are_refused(folder):

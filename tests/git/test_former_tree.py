@@ -98,10 +98,10 @@ def test_the_next_save_writes_json_once_and_logs_it(present, former, logged):
 
 
 def test_what_a_save_changes_and_forgets_is_in_the_same_write(former):
-    gone = an_update(a_record("one", writes=7), forget=(a_record("two").key,))
+    gone = an_update(a_record("one", count=7), forget=(a_record("two").key,))
     assert save(former, replace(gone, config_maps={MAP: None}))
     state = load(former)
-    assert [(key.name, record.writes) for key, record in state.records.items()] == [("one", 7), ("three", 0)]
+    assert [(key.name, record.writes.count) for key, record in state.records.items()] == [("one", 7), ("three", 0)]
     assert not state.config_maps
     assert [path for path in list_files(former) if path.endswith(".yaml")] == ["inventory.yaml"]
 
@@ -242,10 +242,10 @@ def test_who_loses_the_race_finds_json_and_writes_only_what_is_its_own(status, o
     with open_status() as first, open_status() as second:
         first.load()
         second.load()
-        first.save(an_update(a_record("one", writes=1)))
-        second.save(an_update(a_record("two", writes=2)))
+        first.save(an_update(a_record("one", count=1)))
+        second.save(an_update(a_record("two", count=2)))
     with open_status() as store:
-        writes = {key.name: record.writes for key, record in store.load().records.items()}
+        writes = {key.name: record.writes.count for key, record in store.load().records.items()}
     assert writes == {"one": 1, "two": 2, "three": 0}
     assert (count_commits(bare), len(logged)) == (3, 1)
     files = bare.git("diff", "--name-only", f"{NAME}~", NAME).splitlines()
@@ -266,13 +266,21 @@ def test_a_worker_that_joins_a_run_of_an_earlier_version(status, open_status, ba
     pinned = bare.git("rev-parse", NAME)
     with open_status(name_worker(NAME, "42", 1), start=pinned) as own:
         own.load()
-        own.save(replace(an_update(a_record("one", writes=5)), exit_code=0))
+        own.save(replace(an_update(a_record("one", count=5)), exit_code=0))
     with open_status() as store:
-        assert {key.name: one.writes for key, one in store.load().records.items()} == {"one": 5, "two": 0, "three": 0}
+        assert {key.name: one.writes.count for key, one in store.load().records.items()} == {
+            "one": 5,
+            "two": 0,
+            "three": 0,
+        }
         store.save(NOTHING)
     with open_status() as store:
         assert not store.load().is_former
-        assert {key.name: one.writes for key, one in store.load().records.items()} == {"one": 5, "two": 0, "three": 0}
+        assert {key.name: one.writes.count for key, one in store.load().records.items()} == {
+            "one": 5,
+            "two": 0,
+            "three": 0,
+        }
 
 
 @pytest.mark.parametrize("is_former", [True, False], ids=["of a run of its own version", "beside a status of today"])
@@ -286,7 +294,7 @@ def test_what_a_worker_of_an_earlier_version_recorded_is_taken_in_as_json(
     name = name_worker(NAME, "42", 1)
     with open_status(name, start=bare.git("rev-parse", NAME)) as own:
         own.load()
-        update = an_update(a_record("one", writes=5), a_record("new"), forget=(a_record("two").key,))
+        update = an_update(a_record("one", count=5), a_record("new"), forget=(a_record("two").key,))
         own.save(replace(update, exit_code=0))
     push_former(name)
     with open_status() as store:
@@ -294,7 +302,7 @@ def test_what_a_worker_of_an_earlier_version_recorded_is_taken_in_as_json(
         store.save(NOTHING)
     with open_status() as store:
         state = store.load()
-    assert {key.name: one.writes for key, one in state.records.items()} == {"new": 0, "one": 5, "three": 0}
+    assert {key.name: one.writes.count for key, one in state.records.items()} == {"new": 0, "one": 5, "three": 0}
     names = bare.git("ls-tree", "-r", "--name-only", NAME).splitlines()
     assert [name for name in names if name.endswith(".yaml")] == ["inventory.yaml"]
     assert json.loads(bare.git("show", f"{NAME}:inventory.json"))["schema"] == 2

@@ -82,7 +82,7 @@ def test_git_runs_once_for_what_does_not_change(story, cloned, tmp_path, monkeyp
     with open_checkout(str(cloned.path)) as found:
         for _ in range(2):
             assert found.revisions_since(story["gone"]) == (story["gone"],)
-            assert found.contents_at(story["gone"]).files == found.files
+            assert found.contents_at(story["gone"]).files == found.contents.files
         listed_once = log.read_text().splitlines()
         for _ in range(2):
             assert found.has_history_since(story["start"])

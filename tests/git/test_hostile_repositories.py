@@ -118,7 +118,7 @@ def test_one_deeper_in_a_source_is_files_like_any_other(work, evil, marker, cloc
     work.put("b.yaml", "b: 1\n")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
-        assert {"apps/evil/a.yaml", "b.yaml"} <= set(found.files)
+        assert {"apps/evil/a.yaml", "b.yaml"} <= set(found.contents.files)
         assert not found.dirty
     assert everything(work.path, clock, ref=ref, branch="state") == ""
     assert made.is_dir()
@@ -340,10 +340,10 @@ def test_checkouts_of_every_kind_are_read(cloned, tmp_path, arguments):
     cloned.git("pack-refs", "--all")
     cloned.git(*(each.format(top=cloned.path) for each in arguments))
     with open_checkout(str(tmp_path / "other")) as found:
-        assert (found.revision, found.dirty, list(found.files)) == (commit, False, ["apps/rg.yaml"])
+        assert (found.revision, found.dirty, list(found.contents.files)) == (commit, False, ["apps/rg.yaml"])
         assert found.remote is not None
     with open_checkout(str(tmp_path / "other"), ref="HEAD") as found:
-        assert list(found.files) == ["apps/rg.yaml"]
+        assert list(found.contents.files) == ["apps/rg.yaml"]
 
 
 def test_a_submodule_is_a_checkout_of_its_own(cloned, tmp_path):

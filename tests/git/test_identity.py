@@ -6,6 +6,7 @@ import pytest
 
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.source.checkout import Checkout, find_repository, find_revision
+from tests.support.parts import build
 
 
 @pytest.mark.parametrize(
@@ -35,13 +36,13 @@ def test_a_repository_has_one_name_however_it_is_reached(url, name):
 
 
 def test_a_source_without_a_remote_has_no_name_and_its_revision_is_enough():
-    assert find_repository(Checkout(name="/somewhere", files={})) == ""
-    assert find_revision(Checkout(name="/somewhere", files={}, revision="a" * 40)) == "a" * 40
+    assert find_repository(build(Checkout, name="/somewhere", files={})) == ""
+    assert find_revision(build(Checkout, name="/somewhere", files={}, revision="a" * 40)) == "a" * 40
 
 
 def test_a_folder_without_a_commit_goes_by_its_files():
     def named(name="/here", **files):
-        return find_revision(Checkout(name=name, files={path: text.encode() for path, text in files.items()}))
+        return find_revision(build(Checkout, name=name, files={path: text.encode() for path, text in files.items()}))
 
     assert named(a="1", b="2") == named("/there", b="2", a="1")
     assert len({named(a="1"), named(a="2"), named(b="1"), named(a="1", b=""), named()}) == 5

@@ -13,6 +13,7 @@ from gitsync.git.state.store import merge as merge_states
 from gitsync.git.state.store import overlay as merge
 from gitsync.model.record import State
 from tests.git.remembered import a_record
+from tests.support.parts import change
 
 NAMES = "abcd"
 records = st.dictionaries(
@@ -109,7 +110,7 @@ def test_the_revision_of_an_agent(before, agent, expected, why):
 def test_the_revisions_of_agents_are_read_as_they_were_written(tmp_path):
     store = StatusFolder(tmp_path / "status")
     for agent, revision in (("a", ONE), ("b", TWO), ("a", THREE)):
-        record = replace(KEPT[agent], generation=int(revision[0]))
+        record = change(KEPT[agent], generation=int(revision[0]))
         with store:
             store.load()
             store.save(

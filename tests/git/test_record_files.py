@@ -19,6 +19,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.provider import Kept
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
+from tests.support.parts import build, change
 
 AWKWARD = [
     "", "~", "null", "y", "Y", "n", "NO", "on", "true", "1", "-1", "08", "0o17", "0x1F", "0b1", "1_000", "1e3", "6e5", "+.5", ".5", "5.",
@@ -85,23 +86,24 @@ durations = st.builds(Durations, st.none() | st.integers(0, 10**6), st.none() | 
 @st.composite
 def records(draw):
     key = draw(keys)
-    return Record(
+    return build(
+        Record,
         key=key,
-        manifest_api_version=f"{key.group}/{draw(st.sampled_from(['v1api20200601', 'v20240101']))}",
+        api_version=f"{key.group}/{draw(st.sampled_from(['v1api20200601', 'v20240101']))}",
         arm_id=draw(texts),
         arm_api_version=draw(texts),
         claim=draw(st.sampled_from(Claim)),
         policy=draw(st.sampled_from(Policy)),
         generation=draw(st.integers(0, 10**6)),
         reconciled_generation=draw(st.integers(0, 10**6)),
-        spec_digest=draw(texts),
+        digest=draw(texts),
         applied=draw(bodies),
         baseline=draw(bodies),
         operation=draw(st.none() | st.builds(PendingOperation, texts, texts)),
-        writes=draw(st.integers(0, 10**6)),
+        count=draw(st.integers(0, 10**6)),
         failure=draw(st.none() | failures),
         streak=draw(st.none() | rows),
-        last_write=draw(st.none() | last_writes),
+        last=draw(st.none() | last_writes),
         durations=draw(durations),
         owner=draw(st.none() | keys),
         depends_on=tuple(draw(st.lists(keys, max_size=3))),
@@ -128,7 +130,7 @@ def test_the_same_record_has_the_same_bytes_after_any_number_of_trips(record):
 @given(st.dictionaries(texts, values, max_size=4))
 def test_order_of_keys_does_not_reach_the_file(body):
     turned = dict(reversed(body.items()))
-    assert encode_record(replace(RECORD, applied=body)) == encode_record(replace(RECORD, applied=turned))
+    assert encode_record(change(RECORD, applied=body)) == encode_record(change(RECORD, applied=turned))
 
 
 @pytest.mark.parametrize("text", AWKWARD)
@@ -146,21 +148,22 @@ def test_people_read_their_own_letters():
     assert b"K\xc3\xb6ln" in write_document({"city": "K\u00f6ln"})
 
 
-RECORD = Record(
+RECORD = build(
+    Record,
     key=Key("resources.azure.com", "ResourceGroup", "default", "core"),
-    manifest_api_version="resources.azure.com/v1api20200601",
+    api_version="resources.azure.com/v1api20200601",
     arm_id="/subscriptions/0/resourceGroups/core",
     arm_api_version="2020-06-01",
     claim=Claim.CREATED,
     policy=Policy.DETACH_ON_DELETE,
     generation=2,
     reconciled_generation=1,
-    spec_digest="1e3",
+    digest="1e3",
     applied={"location": "westeurope", "tags": {"on": "y", "count": 1}},
     baseline={"location": "westeurope"},
     operation=PendingOperation("update", "2024-05-01T10:00:00Z"),
-    writes=1,
-    last_write=LastWrite(
+    count=1,
+    last=LastWrite(
         correlation_id="6a1f39c5-8f0a-5c1e-9d3b-2f7e4f1f0c11",
         returned_id="6a1f39c5-8f0a-5c1e-9d3b-2f7e4f1f0c11",
         at="2024-05-01T09:59:58Z",
@@ -269,22 +272,22 @@ def test_the_file_is_the_kubernetes_object():
 
 def test_a_file_of_before_units_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace('    "unit": "infra/net",\n', "").encode()
-    assert decode_record(PLACE, older) == replace(RECORD, unit="")
-    assert encode_record(replace(RECORD, unit="")) == older
+    assert decode_record(PLACE, older) == change(RECORD, unit="")
+    assert encode_record(change(RECORD, unit="")) == older
 
 
 def test_a_file_of_before_the_last_write_was_kept_is_read_and_written_as_it_was():
     lines = TEXT.splitlines(keepends=True)
     begin = lines.index('    "lastWrite": {\n')
     older = "".join([*lines[:begin], *lines[begin + 6 :]]).encode()
-    assert decode_record(PLACE, older) == replace(RECORD, last_write=None)
-    assert encode_record(replace(RECORD, last_write=None)) == older
+    assert decode_record(PLACE, older) == change(RECORD, last=None)
+    assert encode_record(change(RECORD, last=None)) == older
 
 
 def test_a_file_of_before_durations_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace('    "durations": {\n      "create": 140,\n      "update": 3\n    },\n', "").encode()
-    assert decode_record(PLACE, older) == replace(RECORD, durations=Durations())
-    assert encode_record(replace(RECORD, durations=Durations())) == older
+    assert decode_record(PLACE, older) == change(RECORD, durations=Durations())
+    assert encode_record(change(RECORD, durations=Durations())) == older
 
 
 @pytest.mark.parametrize(
@@ -303,7 +306,7 @@ def test_what_another_provider_needs_is_kept(kept):
 
 
 def test_a_hold_is_kept():
-    held = replace(RECORD, hold=HeldUntil(date(2026, 12, 1), "incident: 4711"))
+    held = change(RECORD, hold=HeldUntil(date(2026, 12, 1), "incident: 4711"))
     written = encode_record(held)
     assert json.loads(written)["gitsync"]["hold"] == {"reason": "incident: 4711", "until": "2026-12-01"}
     assert decode_record(PLACE, written) == held
@@ -318,7 +321,7 @@ def test_a_hold_is_kept():
     ],
 )
 def test_a_hold_that_no_run_wrote_is_refused(before, after, said):
-    written = encode_record(replace(RECORD, hold=HeldUntil(date(2026, 12, 1), "x"))).decode()
+    written = encode_record(change(RECORD, hold=HeldUntil(date(2026, 12, 1), "x"))).decode()
     with pytest.raises(StateError, match=re.escape(said)):
         decode_record(PLACE, written.replace(before, after).encode())
 
@@ -332,14 +335,14 @@ def test_a_record_that_was_written_before_the_annotations_of_the_operator_is_rea
     lines = [line for line in TEXT.splitlines(keepends=True) if '-generation": "' not in line and "advice" not in line]
     older = "".join(line for line in lines if "operator-namespace" not in line)
     condition = replace(RECORD.condition, advice="")
-    assert decode_record(PLACE, older.encode()) == replace(
+    assert decode_record(PLACE, older.encode()) == change(
         RECORD, reconciled_generation=0, operator="", condition=condition
     )
 
 
 def test_a_secret_is_never_written():
     with pytest.raises(TypeError, match="Secret"):
-        encode_record(replace(RECORD, applied={"password": Secret("hunter2")}))
+        encode_record(change(RECORD, applied={"password": Secret("hunter2")}))
 
 
 @pytest.mark.parametrize(

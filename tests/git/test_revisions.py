@@ -17,7 +17,7 @@ def read(location, name, path="."):
 
 
 def content(reading):
-    return {path: text.decode() for path, text in reading.files.items()}
+    return {path: text.decode() for path, text in reading.contents.files.items()}
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_the_folder_of_the_status_is_left_out(three):
     access, status = GitAccess(timeout=30), work.path / "status"
     with ExitStack() as opened:
         found = read_revision(str(work.path), "HEAD", opened, path=".", access=access, status_dir=status)
-    assert list(found.files) == ["a.yaml"]
+    assert list(found.contents.files) == ["a.yaml"]
 
 
 def test_git_runs_once_for_what_never_changes_except_for_a_long_answer(work, commands):

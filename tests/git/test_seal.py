@@ -18,6 +18,7 @@ from gitsync.model.record import Claim, Trust
 from gitsync.model.secret import Secret
 from tests.support.builders import record, vnet, vnet_id
 from tests.support.former_seals import make_former_seal
+from tests.support.parts import change
 
 KEY, OTHER, OLD = (Secret(letter * 32) for letter in "abc")
 OURS = RecordSeals("us", KEY)
@@ -26,7 +27,7 @@ RECORD = record(
     vnet(),
     vnet_id(),
     agent="us",
-    writes=3,
+    count=3,
     unit="net",
     applied={"location": "westeurope", "properties": {"size": 1.5, "list": [1, True, None, "é"]}},
     condition=Condition(status=ConditionStatus.TRUE, reason="Succeeded", time="2026-01-01T00:00:00Z"),
@@ -117,7 +118,7 @@ HERE, THERE = name_place("github.com/acme/estate", "gitsync/status"), name_place
 FORMER = "hmac-sha256:34e91cfc:26516244856addbb58b8780dd294114592fda77cae112aa24414194863f4e9d0"
 """Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a location."""
 FORMER_RECORD = record(
-    vnet(), vnet_id(), agent="us", writes=3, unit="net",
+    vnet(), vnet_id(), agent="us", count=3, unit="net",
     applied={"location": "westeurope", "size": 1.5, "list": [1, True, None, "é"]},
 )  # fmt: skip
 
@@ -253,5 +254,5 @@ VALUES = st.recursive(
     policy=st.sampled_from(Policy),
 )
 def test_whatever_is_written_is_known_again(applied, claim, policy):
-    written = replace(RECORD, applied=applied, claim=claim, policy=policy)
+    written = change(RECORD, applied=applied, claim=claim, policy=policy)
     assert find_trust(encode_record(written, OURS)) is Trust.SIGNED

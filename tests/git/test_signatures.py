@@ -37,7 +37,7 @@ def keys_of(folder: Path, *publics: str):
 
 def files(location, keys, **options):
     with open_checkout(str(location), trusted=keys, **options) as found:
-        return dict(found.files)
+        return dict(found.contents.files)
 
 
 # ---- who signed ----

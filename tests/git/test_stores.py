@@ -14,6 +14,7 @@ from gitsync.git.state.stores import open_store
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
+from tests.support.parts import build
 
 
 def test_a_source_with_a_remote_has_the_branch_there(cloned, bare, clock):
@@ -75,7 +76,7 @@ ESTATE = "https://github.com/acme/estate"
 def test_seals_belong_to_the_repository_however_it_is_reached(tmp_path: Path, clock, url, trust, why):
     def source(address):
         remote = open_remote(Url(address, "https"), GitAccess()) if address else None
-        return Checkout(name="/somewhere", files={}, remote=remote)
+        return build(Checkout, name="/somewhere", files={}, remote=remote)
 
     seals = RecordSeals("gitsync", Secret("k" * 32))
     with open_store(source(ESTATE), status_dir=tmp_path / "status", clock=clock, seals=seals) as store:
@@ -246,18 +247,18 @@ def test_what_another_run_has_recorded_since_is_not_reserved(cloned, clock, tmp_
                 slow.load()
                 with open_store(source, clock=clock, **place) as quick:
                     quick.load()
-                    assert quick.reserve(an_update(a_record("one", writes=7))) == {}
+                    assert quick.reserve(an_update(a_record("one", count=7))) == {}
                 taken = slow.reserve(an_update(a_record("one"), a_record("two")))
-                assert {key.name: record.writes for key, record in taken.items()} == {"one": 7}
-                slow.save(an_update(*taken.values(), a_record("two", writes=1)))
+                assert {key.name: record.writes.count for key, record in taken.items()} == {"one": 7}
+                slow.save(an_update(*taken.values(), a_record("two", count=1)))
             with open_store(source, clock=clock, **place) as store:
-                assert {key.name: one.writes for key, one in store.load().records.items()} == {"one": 7, "two": 1}
+                assert {key.name: one.writes.count for key, one in store.load().records.items()} == {"one": 7, "two": 1}
 
 
 def test_a_record_that_was_there_before_is_reserved_again(cloned, clock):
     with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
         store.load()
-        store.save(an_update(a_record("one", writes=7)))
+        store.save(an_update(a_record("one", count=7)))
     with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
         store.load()
-        assert store.reserve(an_update(a_record("one", writes=8))) == {}
+        assert store.reserve(an_update(a_record("one", count=8))) == {}

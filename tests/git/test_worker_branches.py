@@ -20,6 +20,7 @@ from gitsync.model.record import Claim, State, Trust
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve
+from tests.support.parts import change
 
 NAME = "gitsync/status"
 
@@ -65,7 +66,7 @@ def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(o
     one, two, three, new = (a_record(name) for name in ("one", "two", "three", "new"))
     save(open_status(), one, two)
     start, pinned = tip(bare), load(open_status())
-    changed = replace(one, writes=2)
+    changed = change(one, count=2)
     save(open_worker(1, start, pinned), changed)
     save(open_worker(2, start, pinned), three, records={two.key: None, three.key: three})
     assert tip(bare) == start
@@ -107,7 +108,7 @@ def test_a_worker_holds_the_records_of_the_estate_once(open_status, bare):
 
 
 def test_a_worker_that_is_started_again_reads_what_it_has_claimed(open_status, open_worker):
-    claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
+    claim = change(a_record("one"), claim=Claim.EXPECTED, count=0)
     with open_worker(1) as store:
         store.load()
         assert store.reserve(an_update(claim)) == {}
@@ -117,14 +118,14 @@ def test_a_worker_that_is_started_again_reads_what_it_has_claimed(open_status, o
 
 
 def test_claims_of_a_worker_that_goes_on_are_folded_and_its_branch_stays(open_status, open_worker, bare, clock):
-    claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
+    claim = change(a_record("one"), claim=Claim.EXPECTED, count=0)
     other = a_record("other")
     with open_worker(1) as store:
         store.load()
         store.reserve(an_update(claim))
         save(open_status(), other)  # a run that overlaps
         assert branches(bare) == [NAME, "gitsync/status-shards/42/1"]
-        created = replace(claim, claim=Claim.CREATED, writes=1)
+        created = change(claim, claim=Claim.CREATED, count=1)
         store.save(replace(an_update(created), exit_code=0))
     assert load(open_status()).records == {created.key: created, other.key: other}
     save(open_status(), other)
@@ -133,7 +134,7 @@ def test_claims_of_a_worker_that_goes_on_are_folded_and_its_branch_stays(open_st
 
 
 def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_worker, bare, clock):
-    claim = replace(a_record("one"), claim=Claim.EXPECTED, writes=0)
+    claim = change(a_record("one"), claim=Claim.EXPECTED, count=0)
     with open_worker(1) as store:
         store.load()
         store.reserve(an_update(claim))
@@ -149,11 +150,11 @@ def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_b
     one = a_record("one")
     save(open_status(), one)
     start = tip(bare)
-    save(open_worker(1, start, load(open_status())), replace(one, writes=2))
+    save(open_worker(1, start, load(open_status())), change(one, count=2))
     left = bare.git("rev-parse", "gitsync/status-shards/42/1")
-    save(open_status(), replace(one, writes=3))
+    save(open_status(), change(one, count=3))
     bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
-    assert load(open_status()).records == {one.key: replace(one, writes=3)}
+    assert load(open_status()).records == {one.key: change(one, count=3)}
 
 
 def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin(open_status, open_worker, bare):
@@ -162,7 +163,7 @@ def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin
     start, pinned = tip(bare), load(open_status())
     one = a_record("one")
     save(open_status(), one, other)
-    claim = replace(one, claim=Claim.EXPECTED, writes=0)
+    claim = change(one, claim=Claim.EXPECTED, count=0)
     with open_worker(1, start, pinned) as store:
         store.load()
         assert store.reserve(an_update(claim)) == {one.key: one}
@@ -243,7 +244,7 @@ def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, cl
     save(open_sealed(bare, clock))
     assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
     assert {read_identity(bare)} == identities
-    record_with_workers(bare, clock, "43", a_record("one", writes=2), a_record("three"))
+    record_with_workers(bare, clock, "43", a_record("one", count=2), a_record("three"))
     assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "three": Trust.SIGNED, "two": Trust.SIGNED}
     assert {read_identity(bare)} == identities
 

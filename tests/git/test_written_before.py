@@ -24,7 +24,9 @@ def test_a_status_is_read_in_full():
     state = read_state(FolderListing(root=STATUS))
     assert len(state.records) == len(RECORDS) > 15
     assert {record.claim for record in state.records.values()} == {Claim.CREATED}
-    assert {record.unit for record in state.records.values()} == {""}, "unknown, so it is held while anything is unread"
+    assert {record.manifest.unit for record in state.records.values()} == {""}, (
+        "unknown, so it is held while anything is unread"
+    )
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)

@@ -175,9 +175,9 @@ def faults() -> tuple[FaultRule, ...]:
 
 @dataclass
 class Estate:
-    """`root` holds the repository and everything that is written; `sinks` are where secrets belong."""
+    """A repository with secrets where secrets belong."""
 
-    root: Path
+    root: Path  # holds the repository and everything that is written
     environment: dict[str, str] = field(default_factory=dict)
 
     @property

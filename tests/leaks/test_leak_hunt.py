@@ -43,7 +43,7 @@ MASKS = "::add-mask::"
 
 @dataclass
 class Told:
-    """What a row of commands wrote: streams by the command, and `texts`, which are files by their path."""
+    """What a row of commands wrote."""
 
     estate: Estate
     ended: dict[str, Ended] = field(default_factory=dict)

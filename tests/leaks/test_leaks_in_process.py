@@ -271,7 +271,7 @@ def test_secrets_that_are_common_words_break_nothing(tmp_path):
     assert {result.verdict.value for result in second.results} == {"in-sync"}
     assert {result.condition.reason for result in second.results} == {"Succeeded"}
     record = of(second, "StorageAccount").record
-    assert (record.arm_id, record.applied["location"]) == (ACCOUNT_ID, "westeurope")
+    assert (record.arm_id, record.spec.applied["location"]) == (ACCOUNT_ID, "westeurope")
     assert world.plan().summary == {"in-sync": 2}
 
 

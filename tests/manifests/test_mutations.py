@@ -20,8 +20,9 @@ from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.units import find_unit
 from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
-from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
+from tests.support.parts import build
+from tests.support.plans import make_plan
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "manifests"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -49,9 +50,10 @@ def examples():
 
 
 def record_of(one):
-    return Record(
+    return build(
+        Record,
         key=one.key,
-        manifest_api_version=one.resource.gvk.api_version,
+        api_version=one.resource.gvk.api_version,
         arm_id=one.arm_id
         or f"/subscriptions/{SUBSCRIPTION}/providers/Known.ToTheRunAlone/{one.key.kind}/{one.key.name}",
         arm_api_version=one.api_version or "",
@@ -135,7 +137,7 @@ def test_no_slip_in_a_header_leads_to_a_delete(resource):
     gone = 0
     for text in slips(resource):
         plan = plan_after(resource, text)
-        deleted = [key for key, node in plan.prunes.items() if not node.detaches and not node.held]
+        deleted = [key for key, node in plan.prunes.items() if not node.detaches and not node.kept_because]
         gone += resource.key in plan.prunes
         start, end = header_of(resource)
         assert deleted == [], text[start : end + 1]
@@ -149,4 +151,4 @@ def test_a_manifest_that_is_removed_is_deleted():
     start = examples().texts[path].index("apiVersion")
     assert zone.resource.source.path == path
     plan = plan_after(zone.resource, examples().texts[path][:start])
-    assert not plan.prunes[zone.key].held
+    assert not plan.prunes[zone.key].kept_because

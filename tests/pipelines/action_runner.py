@@ -24,11 +24,11 @@ _FORMAT = re.compile(r"format\('(.*?)\{0\}', (.*)\)")
 
 @dataclass
 class Job:
-    """A job with the action as a step. `github` is the context, `env` the variables of the job."""
+    """A job with the action as a step."""
 
     folder: Path
-    github: Mapping[str, Any]
-    env: dict[str, str]
+    github: Mapping[str, Any]  # the context
+    env: dict[str, str]  # the variables of the job
     inputs: dict[str, str] = field(default_factory=dict)
     used: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     log: str = ""

@@ -161,7 +161,9 @@ def test_the_constraints_are_in_step_with_the_project():
 @pytest.fixture(scope="module")
 def distributions():
     """The distributions in the environment, by the path of each file below site-packages."""
-    return {str(file): found.metadata["Name"] for found in metadata.distributions() for file in found.files or ()}
+    return {
+        str(file): name for found in metadata.distributions() for name in [found.name] for file in found.files or ()
+    }
 
 
 def list_foreign_imports(source):

@@ -4,7 +4,6 @@ import pytest
 
 from gitsync.diff.hints import Hints, find_kind_hints
 from gitsync.diff.three_way import Remembered, remove_secrets
-from gitsync.errors import ArmError
 from gitsync.model.record import Claim, FailedWrite
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.actions import (
@@ -14,7 +13,6 @@ from gitsync.planning.actions import (
     decide_present,
     decide_unreadable,
     find_remembered,
-    may_recover,
     recognize_failure,
 )
 from tests.support.builders import live, record, vnet, vnet_id
@@ -156,22 +154,6 @@ def test_what_failed_before(found, differences, failure, baseline, state, expect
 def test_with_which_claim_gitsync_manages_it(claim, sent, existed, differed, expected, why):
     old = record(vnet(), vnet_id(), claim=claim) if claim else None
     assert decide_claim(old, sent=sent, existed=existed, differed=differed) is expected, why
-
-
-@pytest.mark.parametrize(
-    ("error", "missed", "granted", "expected", "why"),
-    [
-        (ArmError("m", code="AnotherOperationInProgress", status=409), False, False, True, "it ends by itself"),
-        (ArmError("m", status=504, outcome_unknown=True), False, False, True, "it may have been done: look again"),
-        (ArmError("m", code="ParentResourceNotFound", status=404), True, False, True, "we made the parent just now"),
-        (ArmError("m", code="ParentResourceNotFound", status=404), False, False, False, "nothing here makes it"),
-        (ArmError("m", code="AuthorizationFailed", status=403), False, True, True, "rights take a while to spread"),
-        (ArmError("m", code="AuthorizationFailed", status=403), False, False, False, "no one grants the right"),
-        (ArmError("m", code="LocationRequired", status=400), True, True, False, "only the manifest can mend it"),
-    ],
-)
-def test_what_waiting_fixes(error, missed, granted, expected, why):
-    assert may_recover(error, missed_is_ours=missed, granted=granted) is expected, why
 
 
 def test_what_a_record_lets_a_comparison_know():

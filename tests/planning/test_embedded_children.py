@@ -17,6 +17,7 @@ from gitsync.model.verdict import Action
 from gitsync.planning.embedded_children import group_by_owner, may_go_along
 from gitsync.status.conditions import READY
 from tests.support.builders import prepared, prune, record, rg, subnet, vnet, vnet_id
+from tests.support.parts import change
 
 SUBNET_ID = f"{vnet_id()}/subnets/one"
 PARENT = prepared(vnet(), vnet_id())
@@ -33,7 +34,7 @@ def of_prepared(**more):
 
 
 def of_record(**more):
-    return replace(CHILD, record=replace(CHILD.record, **more))
+    return replace(CHILD, record=change(CHILD.record, **more))
 
 
 STAY = {
@@ -43,7 +44,7 @@ STAY = {
     "an operation is under way": of_record(operation=PendingOperation("update", "2026-01-01T00:00:00Z")),
     "something resets it": of_record(streak=WriteStreak(count=3, paths=("/a",), at="2026-01-01T00:00:00Z", held="x")),
     "it is held": replace(CHILD, hold=HeldUntil(date(2030, 1, 1), "x")),
-    "it is not applied": replace(CHILD, held=READY),
+    "it is not applied": replace(CHILD, skipped_because=READY),
     "gitsync only reads it": of_prepared(policy=Policy.SKIP),
     "it is outside of the run": of_prepared(is_watched=True),
     "another manifest writes it": of_prepared(written_by=rg()),
@@ -84,7 +85,7 @@ def test_a_reviewer_has_seen_it(nodes, goes):
 
 def test_children_are_grouped_for_owners_that_may_embed_them():
     leaving = replace(prune(subnet("two"), f"{vnet_id()}/subnets/two"))
-    leaving = replace(leaving, record=replace(leaving.record, owner=vnet()))
+    leaving = replace(leaving, record=change(leaving.record, owner=vnet()))
     network = Apply(prepared=replace(PARENT, owner=OwnerRef(key=rg())))
     plan = Plan(applies={subnet(): CHILD, vnet(): network}, prunes={leaving.key: leaving})
     assert group_by_owner(plan, lambda _, kind: kind == "VirtualNetwork") == {vnet(): [CHILD, leaving]}

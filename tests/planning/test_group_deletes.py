@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
-from gitsync.planning.delete_scope import absorb_content, find_deleted_groups, hold_shared_groups
+from gitsync.planning.delete_scope import absorb_content, find_deleted_groups
 from tests.support.builders import group_id, prune, rg, vnet, vnet_id
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
@@ -79,23 +79,6 @@ def test_what_cannot_be_deleted_goes_with_what_it_is_in():
 
 
 def test_a_group_with_something_held_in_it_is_not_asked():
-    held = {**PRUNES, vnet(): replace(PRUNES[vnet()], held="It is needed.")}
+    held = {**PRUNES, vnet(): replace(PRUNES[vnet()], kept_because="It is needed.")}
     assert find_deleted_groups(PRUNES) == [PRUNES[rg()]]
     assert find_deleted_groups(held) == []
-
-
-@pytest.mark.parametrize(
-    ("listed", "held", "why"),
-    [
-        ([vnet_id()], "", "the list shows nothing else"),
-        ([f"{vnet_id()}/parts/x"], "", "what is below a resource that is deleted goes with it"),
-        ([vnet_id("b"), vnet_id("a")], f"manage: {vnet_id('a')} and 1 more.", "the first is named"),
-        ([vnet_id("hub2")], f"manage: {vnet_id('hub2')}.", "a name that begins alike is another resource"),
-    ],
-)
-def test_a_group_with_anything_else_in_it_is_held(listed, held, why):
-    prunes = hold_shared_groups(planned(hub=vnet_id()), {rg(): listed})
-    assert prunes[rg()].held.endswith(held), why
-    assert bool(prunes[rg()].held) is bool(held)
-    assert not prunes[vnet("hub")].held, "its content goes all the same"
-    assert absorb_content(prunes, {rg(): listed})[vnet("hub")].within == (rg() if listed == [vnet_id()] else None)

@@ -15,6 +15,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Claim, PendingOperation, Trust
 from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
 from tests.support.builders import group_id, record, rg, vnet, vnet_id
+from tests.support.parts import change
 
 CATALOG = open_catalog()
 GROUP = record(rg(), group_id())
@@ -37,7 +38,7 @@ def doubt(one, **more):
     [
         (GROUP, False, "it was created"),
         (replace(GROUP, claim=Claim.ADOPTED), False, "it was adopted"),
-        (replace(GROUP, claim=Claim.NONE, policy=Policy.SKIP, condition=READY), False, "it is read, and there"),
+        (change(GROUP, claim=Claim.NONE, policy=Policy.SKIP, condition=READY), False, "it is read, and there"),
         (replace(GROUP, trust=Trust.NO_KEY), False, "nobody demands a seal"),
         (SIGNED, True, "it is signed"),
         (replace(GROUP, trust=Trust.SIGNED_BEFORE), True, "signed with the key before"),
@@ -54,7 +55,7 @@ def test_a_record_of_what_exists_is_believed(one, needs_seal, why):
         (replace(GROUP, arm_id="/nonsense"), {}, "contradicts itself"),
         (replace(GROUP, claim=Claim.EXPECTED), {}, "does not show yet that it exists"),
         (replace(GROUP, claim=Claim.NONE), {}, "does not show yet that it exists"),
-        (replace(GROUP, operation=PendingOperation("delete", "2026-01-01T00:00:00Z")), {}, "is being deleted"),
+        (change(GROUP, operation=PendingOperation("delete", "2026-01-01T00:00:00Z")), {}, "is being deleted"),
         (GROUP, {"needs_seal": True}, "not signed with the key of this run"),
         (GROUP, {"needs_seal": True, "has_key": False}, "set GITSYNC_DIGEST_KEY"),
         (replace(GROUP, trust=Trust.ALTERED), {"needs_seal": True}, "was changed after it was signed"),

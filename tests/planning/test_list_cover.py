@@ -15,6 +15,7 @@ from gitsync.model.record import Claim, PendingOperation
 from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
 from gitsync.status.conditions import READY, RECONCILING
 from tests.support.builders import prepared, record, vnet, vnet_id
+from tests.support.parts import change
 
 VAULT = ("keyvault.azure.com", "Vault", "Microsoft.KeyVault/vaults")
 QUEUE = ("servicebus.azure.com", "NamespacesQueue", "Microsoft.ServiceBus/namespaces/{parent}/queues")
@@ -101,14 +102,14 @@ ASKED = prepared(vnet(), vnet_id())
     ],
 )
 def test_lists_cover_what_the_last_run_left_ready(may, changes, manifest, why):
-    apply = Apply(prepared=replace(ASKED, **manifest), record=replace(DONE, **changes))
+    apply = Apply(prepared=replace(ASKED, **manifest), record=change(DONE, **changes))
     assert may_be_listed(apply) is may, why
 
 
 def test_what_is_new_moved_or_held_is_read():
     assert not may_be_listed(Apply(prepared=ASKED))
     assert not may_be_listed(Apply(prepared=ASKED, record=DONE, moved_from=vnet("former")))
-    assert not may_be_listed(Apply(prepared=ASKED, record=DONE, held=RECONCILING))
+    assert not may_be_listed(Apply(prepared=ASKED, record=DONE, skipped_because=RECONCILING))
 
 
 @given(name=st.text(max_size=9), start=st.dates(date(2020, 1, 1), date(2100, 1, 1)))

@@ -13,7 +13,7 @@ from gitsync.model.shard import Account, Shard
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.children import KindTree
 from gitsync.planning.data_types import describe_loss
-from gitsync.planning.delete_scope import spread_holds
+from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes
 from gitsync.planning.replacement import find_replacement
 from gitsync.planning.shard_costs import estimate_costs
 from gitsync.reconcile.context import RunContext
@@ -73,10 +73,11 @@ def test_no_azure_log_is_queried_for_who_changed_it():
 def test_a_user_that_stays_holds_its_server():
     user, server = READY["reader"], READY["books"]
     prunes = {
-        user.key: prune(user.key, user.arm_id, held="Kept for now."),
+        user.key: prune(user.key, user.arm_id),
         server.key: prune(server.key, server.arm_id),
     }
-    assert "is below it and must stay" in spread_holds(prunes)[server.key].held
+    decided = decide_deletes(prunes, Evidence(untrusted={user.key: "Kept for now."}), Moment.PLAN)
+    assert "is below it and must stay" in decided[server.key].kept_because
 
 
 @pytest.mark.parametrize(

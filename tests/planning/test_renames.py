@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.policy import Policy
-from gitsync.planning.plan import make_plan
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.replacement import describe_rename, note_renames
 from tests.support.builders import prepared, record, rg, subnet, vnet, vnet_id
+from tests.support.parts import change
+from tests.support.plans import make_plan
 
 SPEC = {"location": "westeurope"}
 
@@ -21,7 +22,7 @@ def manifest(key, spec=SPEC, arm_id=None, **more):
 
 
 def recorded(key, spec=SPEC, **more):
-    return replace(record(key, vnet_id(key.name)), **{"spec_digest": digest_spec(spec), **more})
+    return change(record(key, vnet_id(key.name)), **{"digest": digest_spec(spec), **more})
 
 
 def pair(manifests, records):
@@ -41,7 +42,7 @@ CASES = [
     ([manifest(vnet("new"), arm_id=vnet_id("old"))], [recorded(vnet("old"))], {}, "Azure keeps its name"),
     ([manifest(vnet("new"))], [recorded(vnet("old"), policy=Policy.DETACH_ON_DELETE)], {}, "the old one stays"),
     ([manifest(vnet("new"), policy=Policy.SKIP)], [recorded(vnet("old"))], {}, "the new one is only read"),
-    ([manifest(vnet("new"))], [recorded(vnet("old"), spec_digest="")], {}, "a record of an older version"),
+    ([manifest(vnet("new"))], [recorded(vnet("old"), digest="")], {}, "a record of an older version"),
     ([manifest(vnet("new"))], [recorded(vnet("old")), recorded(vnet("new"))], {}, "the new one exists already"),
 ]
 

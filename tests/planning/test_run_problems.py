@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.problem import is_refused
-from gitsync.planning.plan import make_plan
 from gitsync.planning.run_problems import (
     describe_not_compared,
     describe_not_pushed,
@@ -15,6 +14,7 @@ from gitsync.planning.run_problems import (
     find_too_many_deletes,
 )
 from tests.support.builders import record, vnet, vnet_id
+from tests.support.plans import make_plan
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_too_many_deletes_are_refused(deletes, inventory, most, refused, why):
 
 
 STAYING = [
-    ({"held": "Held."}, "a held one"),
+    ({"kept_because": "Held."}, "a held one"),
     ({"detaches": True}, "one that is only forgotten"),
     ({"can_delete": False}, "one that Azure cannot delete"),
 ]

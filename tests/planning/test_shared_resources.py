@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.gvk import Key
+from gitsync.model.plan import Removal, UnreadableFile
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
-from gitsync.planning.claims import assign_writers, find_last_policies, join_deletes, move_claims
-from gitsync.planning.plan import make_plan
-from tests.support.builders import group_id, prepared, prune, record, rg, vnet, vnet_id
+from gitsync.planning.claims import assign_writers, find_last_policies, move_claims
+from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
+from tests.support.plans import make_plan
 
 BAD = Problem(code="Bad", message="It is wrong.")
 
@@ -127,13 +128,17 @@ def test_a_claim_moves_to_the_manifest_that_writes(manifests, records, moves, cl
 
 
 def test_what_is_known_of_the_resource_moves_and_what_describes_the_manifest_does_not():
-    former = kept("a", applied={"location": "here"}, baseline={"location": "Here"}, writes=3, unit="old", generation=7)
-    own = kept("b", Claim.NONE, generation=2, spec_digest="digest", unit="new")
+    former = kept("a", applied={"location": "here"}, baseline={"location": "Here"}, count=3, unit="old", generation=7)
+    own = kept("b", Claim.NONE, generation=2, digest="digest", unit="new")
     settled = move_claims([group("b", policy=Policy.DETACH_ON_DELETE)], by_key(former, own)).records
     taken = settled[at("b")]
-    assert (taken.applied, taken.baseline, taken.writes) == (former.applied, former.baseline, 3)
-    assert (taken.policy, taken.generation, taken.spec_digest) == (Policy.DETACH_ON_DELETE, 2, "digest")
-    assert (settled[at("a")].applied, settled[at("a")].baseline) == (None, None)
+    assert (taken.spec.applied, taken.spec.baseline, taken.writes.count) == (
+        former.spec.applied,
+        former.spec.baseline,
+        3,
+    )
+    assert (taken.manifest.policy, taken.spec.generation, taken.spec.digest) == (Policy.DETACH_ON_DELETE, 2, "digest")
+    assert (settled[at("a")].spec.applied, settled[at("a")].spec.baseline) == (None, None)
 
 
 @pytest.mark.parametrize("untrusted", ["a", "b"])
@@ -178,7 +183,9 @@ def test_one_resource_is_deleted_once_and_after_all_that_depends_on_either_recor
     assert (second.within, second.depends_on, second.detaches) == (at("a"), (at("a"),), False)
 
 
-def test_what_is_held_is_held_for_both():
-    prunes = {at("a"): prune(at("a"), group_id(), held="Held."), at("b"): prune(at("b"), group_id())}
-    joined = join_deletes(prunes)
-    assert [(one.held, one.within) for one in joined.values()] == [("Held.", None), ("Held.", at("a"))]
+def test_what_keeps_a_resource_keeps_it_for_both():
+    file = UnreadableFile("a.yaml", Problem(code="Link", message="It is a link."))
+    plan = make_plan([], by_key(kept("a"), kept("b", Claim.NONE)), removals={at("a"): Removal(unreadable=file)})
+    first, second = plan.prunes[at("a")], plan.prunes[at("b")]
+    assert first.kept_because.startswith("Held: a.yaml declared this resource")
+    assert (second.kept_because, first.within, second.within) == (first.kept_because, None, at("a"))

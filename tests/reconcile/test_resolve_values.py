@@ -11,7 +11,7 @@ import pytest
 from gitsync.arm.session import Session
 from gitsync.errors import DeadlineError
 from gitsync.model.plan import Apply
-from gitsync.model.result import Attempt, Stage
+from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.template import ResourceRef, SecretKeyRef
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Observing
@@ -30,8 +30,10 @@ from tests.support.fake_clock import FakeClock
 async def test_the_last_answer_of_azure_is_named(is_stopped, message):
     clock = FakeClock()
     session = Session(deadline=clock.monotonic())
-    session.attempts.append(
-        Attempt(at="", stage=Stage.ACT, status=404, code="ResourceGroupNotFound", message="It could not be found.")
+    session.failures.append(
+        FailedRequest(
+            at="", stage=Stage.ACT, status=404, code="ResourceGroupNotFound", message="It could not be found."
+        )
     )
     if is_stopped:
         session.is_ended = True

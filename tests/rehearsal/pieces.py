@@ -31,15 +31,13 @@ _LAKE = f"{_A}/providers/Microsoft.Storage/storageAccounts/lake"
 
 
 class Piece(NamedTuple):
-    """A resource of an estate: its ARM id, and a document whose `{value}` is a number that may change. `drift` is the
-    JSON pointer of a value in git, and what somebody else sets in it.
-    """
+    """A resource of an estate."""
 
     arm_id: str
     api_version: str
     kind: str
-    spec: str
-    drift: tuple[str, Any] = ("", None)
+    spec: str  # of a document whose `{value}` is a number that may change
+    drift: tuple[str, Any] = ("", None)  # the JSON pointer of a value in git, and what somebody else sets in it
 
 
 PIECES: Mapping[str, Piece] = {

@@ -21,6 +21,7 @@ from tests.rehearsal.short_manifests import (
     one,
     show,
 )
+from tests.support.parts import build
 
 NETWORK = in_group("VirtualNetwork", "hub", "addressSpace: {addressPrefixes: [10.0.0.0/16]}")
 SUBNET = one("VirtualNetworksSubnet", "one", "owner: {name: hub}\naddressPrefix: 10.0.1.0/24")
@@ -347,9 +348,10 @@ def test_what_several_need_is_one_gap():
 
 def test_a_secret_that_records_name_as_a_credential_is_missed_too():
     key = Key("resources.azure.com", "ResourceGroup", "default", "rg")
-    record = Record(
+    record = build(
+        Record,
         key=key,
-        manifest_api_version="resources.azure.com/v1api20200601",
+        api_version="resources.azure.com/v1api20200601",
         arm_id=group_id("rg"),
         arm_api_version="2020-06-01",
         credential="aso-credential",

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import socket
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from gitsync.units.kustomize import has_tool
 from tests.rehearsal.pieces import PIECES, document, make_world, rehearse_world
 from tests.support.git_repositories import init_bare
 from tests.support.memory_places import MemorySink, MemorySource
+from tests.support.parts import change
 from tests.support.world import (
     GROUP,
     GROUP_ID,
@@ -248,7 +248,7 @@ def change_records(world: World, **changes: object) -> None:
 
 
 def _change(record: Record, changes: dict[str, object]) -> Record:
-    return replace(record, **changes) if record.key.kind == "VirtualNetwork" else record
+    return change(record, **changes) if record.key.kind == "VirtualNetwork" else record
 
 
 INTERRUPTED = [

@@ -9,9 +9,10 @@ from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Claim, PendingOperation, Record
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
-from gitsync.model.result import Attempt, Result, Stage
+from gitsync.model.result import FailedRequest, Result, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.progress import RunEnd
+from tests.support.parts import build
 
 GROUP_ID = "/subscriptions/0000/resourceGroups/core"
 NET = "network.azure.com"
@@ -38,7 +39,7 @@ def failed(reason, message, severity=Severity.ERROR, request_id=""):
 def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **more):
     values = {
         "key": of,
-        "manifest_api_version": f"{of.group}/v1api20200601",
+        "api_version": f"{of.group}/v1api20200601",
         "source": SourceLocation("azure.yaml", 3),
         "arm_id": f"{GROUP_ID}/{of.name}",
         "policy": Policy.MANAGE,
@@ -48,7 +49,7 @@ def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **m
         "is_fine": condition.is_ready,
         "requests": 1,
     }
-    return Result(**values | more)
+    return build(Result, **values | more)
 
 
 IN_SYNC = result(key("ResourceGroup", "core"))
@@ -70,7 +71,7 @@ REFUSED = result(
     failed("AccountNameInvalid", "logs is not a valid storage account name.", request_id="11-22"),
     is_fine=False,
     attempts=(
-        Attempt(
+        FailedRequest(
             at="2026-01-02T03:04:06Z",
             stage=Stage.ACT,
             status=429,
@@ -78,7 +79,9 @@ REFUSED = result(
             message="Wait.",
             request_id="99",
         ),
-        Attempt(at="2026-01-02T03:04:09Z", stage=Stage.ACT, status=0, code="UnknownError", message="connection reset"),
+        FailedRequest(
+            at="2026-01-02T03:04:09Z", stage=Stage.ACT, status=0, code="UnknownError", message="connection reset"
+        ),
     ),
     requests=3,
 )
@@ -140,13 +143,13 @@ PLAN = replace(FULL, command="plan", revision=None, target=replace(TARGET, revis
 def record(of, condition=READY, **more):
     values = {
         "key": of,
-        "manifest_api_version": f"{of.group}/v1api20200601",
+        "api_version": f"{of.group}/v1api20200601",
         "arm_id": f"{GROUP_ID}/{of.name}",
         "arm_api_version": "2020-06-01",
         "claim": Claim.CREATED,
         "condition": condition,
     }
-    return Record(**values | more)
+    return build(Record, **values | more)
 
 
 RECORDS = (

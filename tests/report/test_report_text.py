@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.problem import Problem, SourceLocation
-from gitsync.model.result import Attempt, Stage
+from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.reconcile.result_builder import NO_TURN
 from gitsync.report import junit, markdown, sarif
 from gitsync.report.html import page
 from gitsync.report.text import Extent, format_problems, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
+from tests.support.parts import change
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -66,7 +67,7 @@ def test_many_resources_are_counted_where_there_is_nothing_to_report():
 
 
 def test_what_is_in_sync_as_far_as_azure_reports_is_counted():
-    partly = replace(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
+    partly = change(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
     assert "2 resources in sync and Ready, not listed; for 1 of them, Azure does not return" in render(
         report(IN_SYNC, partly)
     )
@@ -106,7 +107,7 @@ SIDES = [
 
 @pytest.mark.parametrize(("difference", "lines", "why"), SIDES, ids=[s[-1] for s in SIDES])
 def test_a_difference_is_shown_as_a_diff(difference, lines, why):
-    shown = render(report(replace(DRIFTED, differences=(difference,), unverified=()))).splitlines()
+    shown = render(report(change(DRIFTED, differences=(difference,), unverified=()))).splitlines()
     start = next(number for number, line in enumerate(shown) if "/a:" in line)
     assert shown[start : start + len(lines)] == lines, why
 
@@ -170,7 +171,7 @@ def test_an_interrupted_run_reports_it():
 
 
 def test_a_try_that_a_stop_has_ended_is_reported_once():
-    refusal = Attempt(at="2026-01-02T03:04:05Z", stage=Stage.ACT, status=503, code="ServerBusy", message="Wait.")
+    refusal = FailedRequest(at="2026-01-02T03:04:05Z", stage=Stage.ACT, status=503, code="ServerBusy", message="Wait.")
     ended = replace(refusal, status=0, code="Interrupted", message="The run was stopped before Azure responded.")
     stopped = report(replace(REFUSED, condition=failed("Interrupted", ended.message), attempts=(refusal, ended)))
     assert render(stopped).count(ended.message) == 1

@@ -175,7 +175,7 @@ def test_without_a_write_on_record_changes_count_from_when_the_resource_was_read
     world.says(core=TAGGED, hub=VNET).sync()
     world.somebody_creates(SUBNET_ID, {"properties": {"addressPrefix": "10.0.0.0/24"}}, by="amy@contoso.com")
     record = of(world.says(**ESTATE).sync(), "VirtualNetworksSubnet").record
-    assert (record.claim, record.last_write) == (Claim.ADOPTED, None)
+    assert (record.claim, record.writes.last) == (Claim.ADOPTED, None)
     world.clock.elapsed += 3600
     world.somebody_changes(SUBNET_ID, NARROWER)
     assert authors(world.plan(who="auto")) == {"one": [("rob@contoso.com", "Azure Portal")]}
@@ -194,7 +194,7 @@ def test_the_role_has_the_rights_to_know_and_none_of_them_is_needed_to_run(world
         caller = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=tuple(actions), scopes=role.scopes)
         world.settings = replace(world.settings, principals=(caller,))
         report = world.plan(who="auto")
-        assert not any(result.fault or result.attempts for result in report.results)
+        assert not any(result.ending.fault or result.attempts for result in report.results)
         return authors(report)
 
     rob = [("rob@contoso.com", "Azure Portal")]

@@ -44,7 +44,7 @@ def test_a_role_is_assigned_by_its_name(tmp_path):
     found = of(world.says(group=GROUP, a=assignment(role="reader")).sync(), "RoleAssignment")
     assert found.condition.is_ready, found.condition
     assert [body["properties"]["roleDefinitionId"] for body in bodies(world, "roleAssignments")] == [role_id("Reader")]
-    assert found.record.applied["properties"]["roleDefinitionId"] == role_id("Reader")
+    assert found.record.spec.applied["properties"]["roleDefinitionId"] == role_id("Reader")
 
 
 def test_a_name_is_not_drift(tmp_path):
@@ -167,7 +167,7 @@ def test_a_vault_without_a_deleted_one_is_created(tmp_path, mode):
     assert found.condition.is_ready, found.condition
     assert modes_sent(world) == ["default"]
     assert world.sent("POST") == []
-    assert "createMode" not in found.record.applied["properties"]
+    assert "createMode" not in found.record.spec.applied["properties"]
 
 
 @pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
@@ -175,7 +175,7 @@ def test_of_a_vault_that_is_there_no_deleted_one_is_looked_for(tmp_path, mode):
     world = World(tmp_path).says(group=GROUP, vault=vault(mode))
     world.sync()
     found = of(world.sync(), "Vault")
-    assert (found.verdict, found.unverified) == (Verdict.IN_SYNC, ())
+    assert (found.verdict, found.comparison.unverified) == (Verdict.IN_SYNC, ())
     assert [r.path for r in world.requests if "deletedVaults" in r.path] == []
     world.says(group=GROUP, vault=vault(mode).replace("family: A", "family: A").replace("standard", "premium"))
     assert of(world.sync(), "Vault").action is Action.UPDATE

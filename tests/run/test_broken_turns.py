@@ -35,7 +35,7 @@ def test_an_internal_error_ends_one_turn_and_the_run_with_70(tmp_path, error, wr
     world.says(group=GROUP, vnet=VNET, subnet=SUBNET)
     report = world.sync() if writes else world.plan()
     broken = of(report, "VirtualNetwork")
-    assert (report.exit_code, broken.fault, broken.verdict) == (70, error, Verdict.UNKNOWN)
+    assert (report.exit_code, broken.ending.fault, broken.verdict) == (70, error, Verdict.UNKNOWN)
     assert type(error).__name__ in broken.condition.message
     assert "value of a manifest" not in broken.condition.message
     assert (broken.condition.reason, broken.condition.severity) == ("Failed", Severity.WARNING)
@@ -105,7 +105,7 @@ def test_an_extension_that_fails_means_that_the_check_could_not_be_made(tmp_path
     world = extended(World(tmp_path), theirs(**points)).says(group=GROUP, vnet=VNET)
     report = world.sync()
     found = of(report, "VirtualNetwork")
-    assert (report.exit_code, found.fault, found.verdict) == (1, None, Verdict.BLOCKED), why
+    assert (report.exit_code, found.ending.fault, found.verdict) == (1, None, Verdict.BLOCKED), why
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("The extension 'acme' failed: ")
     assert told in found.condition.message
@@ -148,10 +148,10 @@ def test_an_operation_is_remembered_by_a_run_that_could_not_look(tmp_path):
     world = World(tmp_path).says(group=GROUP)
     world.sync()
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=600, polls=1))
-    begun = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork").record.operation
+    begun = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork").record.writes.operation
     world.settings = EmulatorSettings(limits=None, denied=(Denial(action="*virtualNetworks/read"),))
-    assert of(world.sync(), "VirtualNetwork").record.operation == begun
+    assert of(world.sync(), "VirtualNetwork").record.writes.operation == begun
     world.settings = EmulatorSettings(limits=None)
     found = of(world.sync(), "VirtualNetwork")
-    assert (found.condition.is_ready, found.record.operation) == (True, None)
+    assert (found.condition.is_ready, found.record.writes.operation) == (True, None)
     assert VNET_ID not in world.sent("PUT")

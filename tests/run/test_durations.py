@@ -25,7 +25,7 @@ OTHER_SUBNET = SUBNET.replace("name: one", "name: two").replace("10.0.0.0", "10.
 
 def read_durations(world: World) -> dict[Key, Durations]:
     with StatusFolder(world.state) as store:
-        return {key: record.durations for key, record in store.load().records.items()}
+        return {key: record.writes.durations for key, record in store.load().records.items()}
 
 
 def set_pace(world: World, seconds: float) -> World:

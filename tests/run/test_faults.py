@@ -131,7 +131,7 @@ def test_a_locked_scope_refuses_writes(tmp_path):
     world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, locks=(ManagementLock(scope=GROUP_ID, read_only=True),))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
-    assert (found.condition.reason, found.is_retryable) == ("ScopeLocked", True)
+    assert (found.condition.reason, found.ending.is_retryable) == ("ScopeLocked", True)
 
 
 def test_a_provider_is_registered_once_for_all_that_need_it(tmp_path):
@@ -159,7 +159,7 @@ def test_what_a_subscription_is_not_registered_with_is_the_headline(tmp_path, re
     failed = [result for result in report.results if result.key.kind == "VirtualNetwork"]
     assert len(failed) == 2
     for found in failed:
-        assert (found.condition.reason, found.is_retryable) == ("MissingSubscriptionRegistration", True)
+        assert (found.condition.reason, found.ending.is_retryable) == ("MissingSubscriptionRegistration", True)
         command = f"az provider register --namespace Microsoft.Network --subscription {SUBSCRIPTION}"
         assert command in found.condition.advice
         assert f"Microsoft.Network/register/action on /subscriptions/{SUBSCRIPTION}" in found.condition.advice
@@ -201,12 +201,12 @@ def test_an_operation_that_outlasts_the_run_is_picked_up_without_a_second_write(
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(run_timeout=60.0)
     assert (report.exit_code, of(report, "VirtualNetworksSubnet").verdict) == (1, Verdict.BLOCKED)
-    assert of(report, "VirtualNetwork").record.operation is not None
+    assert of(report, "VirtualNetwork").record.writes.operation is not None
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
     report = world.sync()
     assert world.sent("PUT") == [SUBNET_ID]
     assert ready(report), [result.condition for result in report.results]
-    assert of(report, "VirtualNetwork").record.operation is None
+    assert of(report, "VirtualNetwork").record.writes.operation is None
     assert [result.verdict for result in world.sync().results] == [Verdict.IN_SYNC] * 3
 
 
@@ -415,11 +415,11 @@ def test_a_manifest_that_breaks_loses_nothing_of_the_record(tmp_path):
     before = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork").record
     report = world.says(group=GROUP, vnet=VNET.replace("name: core", "name: nowhere")).sync()
     after = of(report, "VirtualNetwork").record
-    assert (after.arm_id, after.claim, after.applied, after.baseline) == (
+    assert (after.arm_id, after.claim, after.spec.applied, after.spec.baseline) == (
         before.arm_id,
         before.claim,
-        before.applied,
-        before.baseline,
+        before.spec.applied,
+        before.spec.baseline,
     )
     assert [result.verdict for result in world.says(group=GROUP, vnet=VNET).sync().results] == [Verdict.IN_SYNC] * 2
 
@@ -430,7 +430,7 @@ def test_somebody_elses_operation_is_not_taken_for_ours(tmp_path):
     moved = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
     world.outside("PUT", VNET_ID, moved, "2024-03-01", operations=Timing(style=Style.ASYNC, seconds=900))
     found = of(world.sync(run_timeout=60.0), "VirtualNetwork")
-    assert (found.condition.reason, found.record.operation) == ("Reconciling", None)
+    assert (found.condition.reason, found.record.writes.operation) == ("Reconciling", None)
     found = of(world.sync(), "VirtualNetwork")
     assert (found.verdict, found.action) == (Verdict.DRIFTED, Action.UPDATE)
 
@@ -442,7 +442,7 @@ def test_a_create_that_a_whole_further_run_did_not_see_is_sent_again(tmp_path):
     )
     world.says(group=GROUP, vnet=VNET).sync(run_timeout=60.0)
     found = of(world.sync(run_timeout=60.0), "VirtualNetwork")
-    assert (world.sent("PUT"), found.record.operation) == ([], None)
+    assert (world.sent("PUT"), found.record.writes.operation) == ([], None)
     world.sync(run_timeout=60.0)
     assert set(world.sent("PUT")) == {VNET_ID}
 
@@ -464,9 +464,13 @@ def test_a_create_that_comes_to_nothing_again_is_a_failure(tmp_path):
     world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}}}, {rest}}}")
     report = world.says(group=GROUP, vnet=VNET).sync()
     found = of(report, "VirtualNetwork")
-    assert (found.condition.reason, found.action, found.is_retryable) == ("AzureResourceNotFound", Action.NONE, True)
+    assert (found.condition.reason, found.action, found.ending.is_retryable) == (
+        "AzureResourceNotFound",
+        Action.NONE,
+        True,
+    )
     assert "twice" in found.condition.message
-    assert (found.record.claim, found.record.operation) == (Claim.EXPECTED, None)
+    assert (found.record.claim, found.record.writes.operation) == (Claim.EXPECTED, None)
     assert world.sent("PUT").count(VNET_ID) == 2
     world.settings = EmulatorSettings(limits=None)
     assert ready(world.sync())

@@ -53,7 +53,7 @@ def said(result):
 def claims(world):
     with StatusFolder(world.state) as store:
         return {
-            key.namespace: (record.claim, record.policy)
+            key.namespace: (record.claim, record.manifest.policy)
             for key, record in store.load().records.items()
             if key.kind == "ResourceGroup"
         }

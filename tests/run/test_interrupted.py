@@ -122,8 +122,8 @@ def test_what_was_not_reached_is_on_record_and_reports_it(tmp_path):
         records = {key.name: record for key, record in store.load().records.items()}
         last_run = store.read_last_run()
     one, two = records["one"], records["two"]
-    assert (one.condition.reason, one.generation, one.claim) == ("NotReached", 2, Claim.CREATED), "git changed it"
-    assert (two.condition.reason, two.generation, two.claim) == ("NotReached", 1, Claim.NONE), "it claims nothing"
+    assert (one.condition.reason, one.spec.generation, one.claim) == ("NotReached", 2, Claim.CREATED), "git changed it"
+    assert (two.condition.reason, two.spec.generation, two.claim) == ("NotReached", 1, Claim.NONE), "it claims nothing"
     assert [key.name for key in last_run.not_reached] == ["one", "two"]
     assert (last_run.command, last_run.exit_code, last_run.revision) == ("sync", 1, world.git("rev-parse", "HEAD"))
     world.settings, world.clock.least = EmulatorSettings(limits=None), 1e9

@@ -25,6 +25,7 @@ from gitsync.model.record import Claim, Durations, Record
 from gitsync.model.verdict import Action, Verdict
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
 from tests.support.git_repositories import init_bare
+from tests.support.parts import change
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
 NETWORK = f"{GROUP_ID}/providers/Microsoft.Network"
@@ -101,7 +102,7 @@ def recorded(state: Path) -> tuple[dict[str, Record], str | None]:
 
 def timeless(record: Record) -> Record:
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    return replace(record, condition=condition, writes=0, last_write=None, durations=Durations())
+    return change(record, condition=condition, count=0, last=None, durations=Durations())
 
 
 def files(state: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags
 
 def read_last_writes(world):
     with StatusFolder(world.state) as store:
-        return {key: record.last_write for key, record in store.load().records.items()}
+        return {key: record.writes.last for key, record in store.load().records.items()}
 
 
 def test_a_record_keeps_the_last_write_and_the_commit_of_its_run(tmp_path):

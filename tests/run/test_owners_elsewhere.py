@@ -98,7 +98,7 @@ def test_records_of_other_agents_on_the_branch_are_consulted(platform):
     assert (report.exit_code, platform.writes) == (0, [f"PUT {NIC}"])
     with StatusFolder(platform.state) as store:
         (own,) = store.load().list_own("team").values()
-    assert own.owner.name == "core", "the record keeps the name of the owner"
+    assert own.manifest.owner.name == "core", "the record keeps the name of the owner"
 
 
 def test_with_a_key_records_of_other_agents_need_its_seal(platform):

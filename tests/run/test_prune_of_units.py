@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import shutil
 import textwrap
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -25,6 +24,7 @@ from gitsync.request.build import prepare
 from gitsync.run.removals import Reading, find_removals
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.fault_rules import rules
+from tests.support.parts import change
 from tests.support.world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
@@ -140,7 +140,7 @@ def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another
         apply = Apply(prepared=one, record=record(vnet(), vnet_id(), unit="net", agent=agent))
         kept = build_unattempted(apply, "ours", datetime(2026, 1, 2, tzinfo=UTC)).record
         assert kept is not None
-        assert kept.unit == unit, agent
+        assert kept.manifest.unit == unit, agent
 
 
 def test_what_may_be_created_has_a_unit_before_the_first_write():
@@ -149,7 +149,7 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
     )
     found = prepare(manifests, catalog=CATALOG, subscription=SUBSCRIPTION)
     applies = [Apply(prepared=one) for one in found]
-    assert {key.kind: one.unit for key, one in expect_records(applies, "us").items()} == {
+    assert {key.kind: one.manifest.unit for key, one in expect_records(applies, "us").items()} == {
         "VirtualNetwork": "net",
         "ResourceGroup": ".",
     }
@@ -194,7 +194,9 @@ def test_a_folder_outside_of_the_path_counts_as_removed(world):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
-        (found,) = find_removals(source, {gone.key: gone}, source.revision, Config(), Reading("default")).values()
+        (found,) = find_removals(
+            source, {gone.key: gone}, source.revision, Config(), Reading("default")
+        ).by_key.values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
 
 
@@ -202,10 +204,10 @@ def test_ignored_files_are_named_by_their_folder_where_history_reports_nothing(w
     world.says_files({"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:
-        (ignored,) = find_removals(source, {gone.key: gone}, None, Config(), Reading("default")).values()
+        (ignored,) = find_removals(source, {gone.key: gone}, None, Config(), Reading("default")).by_key.values()
         (plain,) = find_removals(
-            source, {gone.key: replace(gone, unit="")}, None, Config(), Reading("default")
-        ).values()
+            source, {gone.key: change(gone, unit="")}, None, Config(), Reading("default")
+        ).by_key.values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."
     assert plain.reason == "Removed from git."
 

@@ -43,6 +43,7 @@ from tests.support.builders import group_id, prepared, rg
 from tests.support.exports import tree
 from tests.support.fault_rules import rules
 from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.parts import change
 from tests.support.world import SUBSCRIPTION
 
 STATUS = "gitsync/status"
@@ -202,7 +203,7 @@ class Site:
 
 def drop_times(record: Record) -> Record:
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    return replace(record, condition=condition, last_write=None, durations=Durations(), writes=0)
+    return change(record, condition=condition, last=None, durations=Durations(), count=0)
 
 
 async def sync(site: Site, **settings: Any) -> tuple[Report, Writes]:
@@ -450,14 +451,12 @@ async def kill(site: Site, run: Mapping[str, Any], at: int, methods: Collection[
 
 
 class History(NamedTuple):
-    """What happens to the workers of a run. Those of a round, by their numbers, run at once; one that is in `deaths` is
-    killed with so many of its writes, and started again in a later round. `absent` is never started: 0 for none.
-    """
+    """What happens to the workers of a run."""
 
     workers: int
-    rounds: tuple[tuple[int, ...], ...]
-    deaths: Mapping[int, int]
-    absent: int
+    rounds: tuple[tuple[int, ...], ...]  # the workers of each round, by their numbers, run at once
+    deaths: Mapping[int, int]  # a worker that is killed with so many of its writes, and started again in a later round
+    absent: int  # never started: 0 for none
 
     @property
     def is_together(self) -> bool:

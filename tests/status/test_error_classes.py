@@ -8,9 +8,9 @@ from gitsync.arm.http.failures import read_error
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.errors import ArmError
 from gitsync.model.condition import Retry
-from gitsync.planning.actions import may_recover
 from gitsync.status.advice import find_advice
 from gitsync.status.error_classes import classify
+from gitsync.status.passing_refusals import may_recover
 from tests.support.recordings import FOLDER, needs_recordings
 
 

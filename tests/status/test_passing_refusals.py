@@ -16,7 +16,7 @@ from gitsync.model.gvk import Key
 from gitsync.status.advice import find_condition_advice
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import classify
-from gitsync.status.passing_refusals import passes_by_itself
+from gitsync.status.passing_refusals import may_recover, passes_by_itself
 from tests.support.recordings import FOLDER, needs_recordings
 
 CLUSTER = Key("containerservice.azure.com", "ManagedCluster", "default", "aks")
@@ -150,3 +150,19 @@ def test_recorded_refusals_that_pass():
             ):
                 passing.add(error["code"])
     assert passing == {"AnotherOperationInProgress", "Conflict", "ReferencedResourceNotProvisioned", "RetryableError"}
+
+
+@pytest.mark.parametrize(
+    ("error", "missed", "granted", "expected", "why"),
+    [
+        (ArmError("m", code="AnotherOperationInProgress", status=409), False, False, True, "it ends by itself"),
+        (ArmError("m", status=504, outcome_unknown=True), False, False, True, "it may have been done: look again"),
+        (ArmError("m", code="ParentResourceNotFound", status=404), True, False, True, "we made the parent just now"),
+        (ArmError("m", code="ParentResourceNotFound", status=404), False, False, False, "nothing here makes it"),
+        (ArmError("m", code="AuthorizationFailed", status=403), False, True, True, "rights take a while to spread"),
+        (ArmError("m", code="AuthorizationFailed", status=403), False, False, False, "no one grants the right"),
+        (ArmError("m", code="LocationRequired", status=400), True, True, False, "only the manifest can mend it"),
+    ],
+)
+def test_what_waiting_fixes(error, missed, granted, expected, why):
+    assert may_recover(error, missed_is_ours=missed, granted=granted) is expected, why

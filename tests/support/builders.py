@@ -17,6 +17,7 @@ from gitsync.model.resource import OwnerRef, Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.template import Template
 from gitsync.model.verdict import Action, Verdict
+from tests.support.parts import build
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 GROUP_VERSION = "v1api20200601"
@@ -69,9 +70,10 @@ def prepared(
 
 
 def record(key: Key, arm_id: str, *, claim: Claim = Claim.CREATED, **more: Any) -> Record:
-    return Record(
+    return build(
+        Record,
         key=key,
-        manifest_api_version=f"{key.group}/{GROUP_VERSION}",
+        api_version=f"{key.group}/{GROUP_VERSION}",
         arm_id=arm_id,
         arm_api_version="2020-06-01",
         claim=claim,
@@ -92,9 +94,10 @@ def result(key: Key, *, is_fine: bool = True, verdict: Verdict = Verdict.IN_SYNC
         )
     )
     more.setdefault("action", Action.NONE)
-    return Result(
+    return build(
+        Result,
         key=key,
-        manifest_api_version=f"{key.group}/{GROUP_VERSION}",
+        api_version=f"{key.group}/{GROUP_VERSION}",
         source=None,
         arm_id=None,
         policy=Policy.MANAGE,

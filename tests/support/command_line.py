@@ -137,21 +137,23 @@ def _become(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
 
 @dataclass
 class Moment:
-    """A request on its way: the `number`th, counted from 1. `done` reports that the answer was sent."""
+    """A request on its way."""
 
-    number: int
+    number: int  # from 1
     method: str
     path: str
-    done: bool
+    done: bool  # the answer was sent
 
 
 @dataclass
 class Azure:
-    """An emulator behind a gate. `watch` is shown every request twice, and answers whether the connection breaks."""
+    """An emulator behind a gate."""
 
     emulator: Emulator
     url: str = ""
     watch: Callable[[Moment], bool] = lambda _: False
+    """Gets every request twice, and answers whether the connection breaks."""
+
     count: int = 0
     broken: list[BaseException] = field(default_factory=list)
 

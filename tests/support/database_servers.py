@@ -71,12 +71,12 @@ def find_mariadb() -> Path | None:
 
 @dataclass(frozen=True)
 class Server:
-    """A running server. `log` has every statement; `ca` is what its certificate for localhost is trusted by."""
+    """A running server."""
 
     port: int
     folder: Path
-    ca: Path
-    log: Path
+    ca: Path  # what its certificate for localhost is trusted by
+    log: Path  # has every statement
     root: tuple[str, ...]
 
     def run(self, sql: str, database: str = "") -> str:

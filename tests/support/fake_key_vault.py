@@ -28,9 +28,9 @@ SAID = "said by the fake vault"
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: `line` is method and path; `is_signed` reports whether a token came with it."""
+    """One request, and whether a token came with it."""
 
-    line: str
+    line: str  # method and path
     token: str
     body: Any
 
@@ -41,13 +41,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Fault:
-    """An answer instead of the right one. `code` is the innermost; `drop` breaks the connection."""
+    """An answer instead of the right one."""
 
     status: int = 503
-    code: str = ""
+    code: str = ""  # the innermost
     message: str = SAID
     headers: Mapping[str, str] = field(default_factory=dict)
-    drop: bool = False
+    drop: bool = False  # breaks the connection
     raw: str = ""
 
 

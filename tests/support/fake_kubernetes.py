@@ -64,9 +64,9 @@ class Admission:
 
 @dataclass(frozen=True)
 class Called:
-    """One request: `line` is method and path, with `?dryRun=All` for one."""
+    """One request."""
 
-    line: str
+    line: str  # method and path, with `?dryRun=All` for one
     token: str
     body: Any
 

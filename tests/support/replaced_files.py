@@ -25,9 +25,10 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
-from gitsync.planning.plan import make_plan
 from gitsync.request.build import prepare
 from gitsync.run.removals import Reading, find_removals
+from tests.support.parts import build
+from tests.support.plans import make_plan
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
@@ -161,13 +162,13 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         prepared = _prepare(manifests)
         removed = {key: one for key, one in records.items() if key not in {each.key for each in prepared}}
         removals = find_removals(source, removed, None, Config(), Reading("default"))
-        problems = (*source.problems, *manifests.problems)
+        problems = (*source.contents.problems, *manifests.problems)
     plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
-    return sorted(key.name for key, prune in plan.prunes.items() if not (prune.held or prune.detaches))
+    return sorted(key.name for key, prune in plan.prunes.items() if not (prune.kept_because or prune.detaches))
 
 
 def _read(source: Checkout) -> Manifests:
-    return read_manifests(source.files, units=source.units)
+    return read_manifests(source.contents.files, units=source.contents.units)
 
 
 def _prepare(manifests: Manifests) -> tuple[Prepared, ...]:
@@ -176,9 +177,10 @@ def _prepare(manifests: Manifests) -> tuple[Prepared, ...]:
 
 def _record(one: Prepared) -> Record:
     key: Key = one.key
-    return Record(
+    return build(
+        Record,
         key=key,
-        manifest_api_version=one.resource.gvk.api_version,
+        api_version=one.resource.gvk.api_version,
         arm_id=one.arm_id or "",
         arm_api_version=one.api_version or "",
         claim=Claim.CREATED,

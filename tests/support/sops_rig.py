@@ -19,10 +19,10 @@ KINDS = ("double", "real")
 
 @dataclass
 class Rig:
-    """`environment` has the key, `recipient` is the one to encrypt to."""
+    """A key, and files that are encrypted for it."""
 
-    environment: dict
-    recipient: str
+    environment: dict  # has the key
+    recipient: str  # the one to encrypt to
     folder: Path
 
     def sops(self, **more):

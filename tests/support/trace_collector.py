@@ -15,11 +15,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 @dataclass
 class Collector:
-    """`sent` has path, headers and body of each request; `status` is what it answers."""
+    """A server that keeps what it gets."""
 
     url: str = ""
-    status: int = 200
+    status: int = 200  # of its answers
     sent: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
+    """Path, headers and body of each request."""
 
     @property
     def requests(self) -> list[Any]:

@@ -26,9 +26,9 @@ TENANT = "22222222-2222-4222-8222-222222222222"
 
 
 class Row(NamedTuple):
-    """How a trial runs and is evaluated. `why` is the rule that it was about."""
+    """How a trial runs and is evaluated."""
 
-    why: str
+    why: str  # the rule that it was about
     play: Callable[[Trial], None]
     is_open: bool
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from uuid import UUID, uuid4
 
 from gitsync.arm.cloud import Cloud
+from gitsync.backoff import Backoff
 from gitsync.errors import ConfigError
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.signin import SignIn
@@ -24,17 +25,16 @@ PATIENCE = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """How to reach Azure. `ca_bundle` is a PEM file trusted instead of the system's; `environment` names the proxy
-    (`HTTPS_PROXY`, `NO_PROXY`). Seconds: to connect; for the next byte (Azure itself gives up after 60); that a host
-    may refuse connections before it has answered anything.
-    """
+    """How to reach Azure. Times are in seconds."""
 
-    ca_bundle: Path | None = None
+    ca_bundle: Path | None = None  # a PEM file, trusted instead of the system's
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    connect_timeout: float = 30.0
-    read_timeout: float = 120.0
-    patience: float = PATIENCE
-    concurrency: int = 32
+    """Names the proxy (`HTTPS_PROXY`, `NO_PROXY`)."""
+
+    connect_timeout: float = 30.0  # to connect
+    read_timeout: float = 120.0  # for the next byte; Azure itself gives up after 60
+    patience: float = PATIENCE  # in which a host may refuse connections before it has answered anything
+    concurrency: int = 32  # the most requests at a time
 
 
 Trust = ssl.SSLContext | Literal[True]
@@ -57,33 +57,23 @@ def read_trust(ca_bundle: Path | None) -> Trust:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class PollInterval:
-    """Seconds between polls if Azure specifies none: doubling from `first` to `most`."""
-
-    first: float = 1.0
-    most: float = 60.0
-
-    def find_wait(self, polls: int) -> float:
-        return min(self.most, self.first * 2.0 ** min(polls, 32))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmAccess:
-    """All that `open_arm` needs. `request_share` is how much of the limits may be used. `user_agent_suffix` is added to
-    `gitsync/<version>`. The correlation ids of the run's writes follow from `run_id`, which no other run has.
-    `redactions` learns every token.
-    """
+    """All that `open_arm` needs."""
 
     cloud: Cloud
     sign_in: SignIn = field(default_factory=SignIn)
     network: Network = field(default_factory=Network)
     limits: Mapping[RequestKind, Limit] = field(default_factory=lambda: ARM_LIMITS)
-    request_share: float = 1.0
-    poll_interval: PollInterval = field(default_factory=PollInterval)
-    user_agent_suffix: str = ""
+    """Those that apply, for each kind of request."""
+
+    request_share: float = 1.0  # how much of the limits may be used, from 0 to 1
+    poll_interval: Backoff = field(default_factory=Backoff)  # between polls, if Azure specifies none
+    user_agent_suffix: str = ""  # added to `gitsync/<version>`
     run_id: UUID = field(default_factory=uuid4)
-    redactions: Redactions = field(default_factory=Redactions, compare=False)
+    """The correlation ids of the run's writes follow from it, and no other run has it."""
+
+    redactions: Redactions = field(default_factory=Redactions, compare=False)  # gets every token
 
 
 class TokenCredential(Protocol):

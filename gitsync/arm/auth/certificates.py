@@ -151,7 +151,9 @@ def make_assertion_source(certificate: bytes, client: str, audience: str, clock:
         "alg": "PS256",
         "typ": "JWT",
         "x5t#S256": _encode_base64url(chain[0].fingerprint(hashes.SHA256())),
-        "x5c": [base64.b64encode(one.public_bytes(serialization.Encoding.DER)).decode() for one in chain],
+        "x5c": [
+            base64.b64encode(certificate.public_bytes(serialization.Encoding.DER)).decode() for certificate in chain
+        ],
     }
 
     def make() -> str:

@@ -12,14 +12,12 @@ from gitsync.formats.json_members import read_claims, read_text
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Ids from the token's claims; "" without the claim. `managed` is the ARM id of the resource that a managed
-    identity belongs to.
-    """
+    """Ids from the token's claims; "" without the claim."""
 
-    tenant: str
-    client: str
-    object: str
-    managed: str = ""
+    tenant: str  # the claim `tid`
+    client: str  # the claim `appid` or `azp`
+    object: str  # the claim `oid`
+    managed: str = ""  # the ARM id of the resource that a managed identity belongs to
 
     def __str__(self) -> str:
         ids = {"client": self.client, "object": self.object, "tenant": self.tenant}

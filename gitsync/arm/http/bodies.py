@@ -106,6 +106,7 @@ def _is_id_of(shown: str, requested: str) -> bool:
     shown, requested = shown.replace(" ", ""), requested.replace(" ", "")
     if is_same_id(shown, requested):
         return True
+    # A role definition of a resource group has the id of its subscription.
     (scope, _, name), (requested_scope, _, requested_name) = _split_id(shown), _split_id(requested)
     return bool(requested_name) and name == requested_name and f"{requested_scope}/".startswith(f"{scope}/")
 
@@ -157,6 +158,7 @@ class PagesRead:
         try:
             answer = await send(LARGEST_LIST - self._bytes)
         except ArmError as error:
+            # The limit of one answer is not that of all pages: the message must name the one that was reached.
             if error.code != ANSWER_TOO_LARGE or not self._targets:
                 raise
             how = f"exceeds {LARGEST_LIST >> 20} MB after {len(self._targets)} pages and was not read to its end"
@@ -168,10 +170,10 @@ class PagesRead:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A valid page. `following` is path and query of the next page; None on the last one."""
+    """A valid page."""
 
     entries: Entries
-    following: str | None
+    following: str | None  # path and query of the next page; None on the last one
 
 
 def read_page(answer: Response, source: ListSource, cloud: Cloud) -> Page:
@@ -249,6 +251,7 @@ def _describe_kind(value: object) -> str:
 def read_live(answer: Response) -> Live:
     """Read the resource that a GET or PUT shows; its ETag comes from the header, else from the body."""
     body = answer.mapping()
+    # Some providers have the ETag in the body only.
     body_etag = body.get("etag")
     return Live(
         body=body,

@@ -125,29 +125,27 @@ ANSWER_TOO_LARGE = "AnswerTooLarge"
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ArmRequest:
-    """`path` is the plain ARM path, `target` the encoded path and query (relative to the endpoint).
-
-    `target` is not shown: the target of a poll may be signed. Messages name `resource_id`. If it `is_private`, the
-    answer may contain keys: only the code and the message of a failure are read. `max_bytes` limits the answer. An
-    `is_optional` request has a substitute, so it is only repeated after a 429. An `is_question` request changes
-    nothing, though it is a POST. `advice` has hints for refusals that no Azure role fixes, by code in lower case or
-    status; `{identity}` in a hint is the refused identity.
-    """
+    """One request to ARM, before it is sent."""
 
     method: str
-    path: str
+    path: str  # the plain ARM path
     target: str = field(repr=False)
-    resource_id: str
-    accepts: frozenset[int]
+    """The encoded path and query, relative to the endpoint; not shown, since the target of a poll may be signed."""
+
+    resource_id: str  # the id that messages name
+    accepts: frozenset[int]  # the statuses that are not an error
     headers: Mapping[str, str] = field(default_factory=dict)
-    payload: Payload | None = None
-    is_poll: bool = False
-    is_list: bool = False
-    is_private: bool = False
-    is_optional: bool = False
-    is_question: bool = False
-    max_bytes: int = LARGEST_ANSWER
+    payload: Payload | None = None  # None for a request without a body
+    is_poll: bool = False  # it reads the state of an operation
+    is_list: bool = False  # its answer is one page of a list
+    is_private: bool = False  # the answer may contain keys: only the code and the message of a failure are read
+    is_optional: bool = False  # it has a substitute, so it is only repeated after a 429
+    is_question: bool = False  # it changes nothing, though it is a POST
+    max_bytes: int = LARGEST_ANSWER  # limits the answer
     advice: Mapping[str, str] = field(default_factory=dict)
+    """Hints for refusals that no Azure role fixes, by code in lower case or status; `{identity}` in a hint is the
+    refused identity.
+    """
 
     @property
     def is_write(self) -> bool:
@@ -180,9 +178,11 @@ class ArmRequest:
         # A list or a prune would treat a wrong "absent" as a deleted resource, so the default is False.
         if code in _NOT_ABSENT:
             return False
+        # Polls know why the resource may be missing, and a HEAD or DELETE has no body to read.
         if self.is_poll or (self.method != "GET" and not answer.content):
             return True
         if not answer.content:
+            # A 404 without a body and without ARM's id may come from a proxy.
             return bool(answer.arm_request_id)
         # A provider's 404 may be about something else that the resource uses, such as its key vault.
         *words, name = self.path.casefold().strip("/").split("/")
@@ -192,6 +192,7 @@ class ArmRequest:
             missing and any(missing[1].endswith(word) or word.endswith(missing[1]) for word in types)
         ):
             return True
+        # A provider's code may be about what the resource uses, but a message with its name is about the resource.
         is_named = re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message.casefold())
         return code != UNKNOWN_CODE.casefold() and bool(answer.arm_request_id) and is_named is not None
 
@@ -220,19 +221,15 @@ _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Response:
-    """One HTTP response. Header names are in lower case. Headers and content may contain secrets and are not shown.
-
-    `principal` is the identity of the refused token; only read if the status is 401 or 403. `body` is the content as
-    JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes. `is_token_dropped`:
-    Azure did not accept the token, and the next request gets a new one.
-    """
+    """One HTTP response. Headers and content may contain secrets and are not shown."""
 
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # names in lower case
     content: bytes = field(default=b"", repr=False)
-    principal: Principal | None = None
-    is_token_dropped: bool = False
+    principal: Principal | None = None  # the identity of the refused token; only read if the status is 401 or 403
+    is_token_dropped: bool = False  # Azure did not accept the token, and the next request gets a new one
     body: Any = field(init=False, repr=False)
+    """The content as JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes."""
 
     def __post_init__(self) -> None:
         self.body = _parse_json(self.content)

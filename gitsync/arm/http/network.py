@@ -76,12 +76,12 @@ def _bind_responses(shared_budget: AnswerBudget) -> type[BoundedResponse]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpConnection:
-    """The open session, the SDK's transport over it (which does not own it), and the budget of its answers."""
+    """The open session and what belongs to it."""
 
     session: aiohttp.ClientSession
-    transport: AioHttpTransport
-    environment: Mapping[str, str]
-    budget: AnswerBudget
+    transport: AioHttpTransport  # the SDK's, over the session, which it does not own
+    environment: Mapping[str, str]  # names the proxy
+    budget: AnswerBudget  # of its answers
 
     def find_proxies(self, url: str) -> dict[str, str]:
         """Return proxies as the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
@@ -124,6 +124,7 @@ async def _prevent_resend(request: aiohttp.ClientRequest, handler: aiohttp.Clien
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        # The request may have arrived, so only the retrier may decide whether it is sent again.
         raise ConnectionLostError(f"the connection broke: {error}") from error
 
 

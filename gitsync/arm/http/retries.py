@@ -1,9 +1,10 @@
 """One request to Azure with everything that belongs to it: its turn, its count, its attempts, its failure.
 
-Only this module retries (docs/reference/design.md#requests). Reads are retried until the deadline; a write is sent
-again only if it was certainly not done: a 429, or a connection that was never established. Any request is sent once
-more with a new token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the
-last byte of its answer.
+Nothing else sends a request to Azure again as it is (docs/reference/design.md#requests). Reads are retried until the
+deadline; a write is sent again only if it was certainly not done: a 429, or a connection that was never established.
+After any other refusal of a write, reconcile/reconcile.py begins with a read. Any request is sent once more with a new
+token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the last byte of its
+answer.
 
 A `Retrier` serves one credential. The credentials of one run share `Traffic` (slots, counts, the buckets of each
 principal, and whether a host has responded), since Azure limits a principal, whichever Secret names it.
@@ -12,12 +13,12 @@ principal, and whether a host has responded), since Azure limits a principal, wh
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid5
 
 from loguru import logger
@@ -29,11 +30,12 @@ from gitsync.arm.http.failures import make_arm_error, read_error
 from gitsync.arm.http.messages import CORRELATION_ID, ArmRequest, Response
 from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
 from gitsync.arm.session import THROTTLED, Session
+from gitsync.backoff import Backoff
 from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
-from gitsync.model.result import Attempt, Wait
+from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
 
 T = TypeVar("T")
@@ -68,6 +70,9 @@ class AuthenticatedTransport(Transport, Protocol):
 FIRST_PATIENCE = 60.0
 """Seconds that a run waits for an authority or an endpoint that does not respond."""
 
+_BACKOFF: Final = Backoff(first=1.25, most=50.0, jitter=0.2)
+"""Without a Retry-After: 1 to 1.5 seconds, 2 to 3, 4 to 6 … 40 to 60. The deadline of the session ends it."""
+
 
 class Retrier:
     """Sends the requests of all nodes of one credential. The limit is on requests in flight, not on nodes."""
@@ -91,13 +96,17 @@ class Retrier:
         done.
         """
         if not request.is_write:
-            return await self._send(request, session)
+            # An optional read has a substitute, so only throttling is worth a wait.
+            may_try_again = is_throttled if request.is_optional else may_read_again
+            return await self._repeat(partial(self._try, request, session), may_try_again, session)
+        # One id for all tries, so that Azure's log shows them as one operation.
         sent_id = self._traffic.make_correlation_id(request)
         request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
         sent_at = format_rfc3339(self.clock.now())
         try:
-            answer = await self._send(request, session)
+            answer = await self._repeat(partial(self._try, request, session), may_write_again, session)
         except ArmError as error:
+            # The write may be in Azure's log, so the record keeps its id to find it by.
             if error.outcome_unknown:
                 session.note_write(request.method, LastWrite(correlation_id=sent_id, at=sent_at), is_accepted=False)
             raise
@@ -107,14 +116,18 @@ class Retrier:
         session.note_write(request.method, write, is_accepted=True)
         return answer
 
-    async def _send(self, request: ArmRequest, session: Session) -> Response:
-        may_try_again = may_write_again if request.is_write else may_read_again
-        if request.is_optional:  # an optional read has a substitute, so only throttling is worth a wait
-            may_try_again = is_throttled
+    async def _repeat(
+        self, once: Callable[[int], Awaitable[T]], may_try_again: Callable[[ArmError], bool], session: Session
+    ) -> T:
+        """Do something until it succeeds, or fails in a way that another try would not change. `once` gets its number.
+
+        This is not `backoff.retry`: a new token costs no try, the host and the end of the session decide about a wait,
+        and each request of a run passes here, nearly all of them once.
+        """
         tries, has_new_token = 0, False
         while True:
             try:
-                return await self._try(request, session, attempt=tries + 1)
+                return await once(tries + 1)
             except TokenRefusedError:
                 if has_new_token:
                     raise
@@ -134,15 +147,7 @@ class Retrier:
 
     async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         """Do something else that changes nothing, with the retries of a read. `doing` names it: "to sign in"."""
-        tries = 0
-        while True:
-            try:
-                return await self._ask_once(ask, doing, session)
-            except ArmError as error:
-                if not may_read_again(error):
-                    raise
-                await self._pause(error, tries, session)
-            tries += 1
+        return await self._repeat(lambda _number: self._ask_once(ask, doing, session), may_read_again, session)
 
     async def _ask_once(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         try:
@@ -164,8 +169,7 @@ class Retrier:
         host = self._authority if isinstance(error, AuthorityError) else self.host
         if isinstance(error, AuthorityError) and error.has_answered:
             host.note_answer()
-        # 1, 2, 4 … 60 seconds, and up to one more, so that requests that failed together spread out.
-        seconds = error.retry_after or min(60.0, 2.0 ** min(tries, 6) + random.random())  # noqa: S311 - not a secret
+        seconds = error.retry_after or _BACKOFF.find_wait(tries)
         is_too_late = self.clock.monotonic() + seconds > session.deadline
         if is_too_late and session.is_ended:
             message = f"{session.end_reason} before another try. {session.last_error()}"
@@ -183,7 +187,7 @@ class Retrier:
         if session.pass_throttled(error.status):
             self._tally.totals["throttled"] += 1
 
-    async def _try(self, request: ArmRequest, session: Session, *, attempt: int = 1) -> Response:
+    async def _try(self, request: ArmRequest, session: Session, attempt: int = 1) -> Response:
         """Send once. A failure is kept in the session, and raised. `attempt` is its number, for the log."""
         may_be_done, answer = False, None
         try:
@@ -219,6 +223,7 @@ class Retrier:
 
     def _learn(self, request: ArmRequest, answer: Response, sent_at: float) -> None:
         """Update limits and counts from an answer. Raises ArmError if it is not an expected one."""
+        # Any answer shows that the settings are right, so later silence is an outage.
         self.host.note_answer()
         self._authority.note_answer()
         self._throttle.learn(request.method, request.path, answer)
@@ -243,6 +248,7 @@ class Retrier:
             return
         now = self.clock.now()
         retry_after = answer.read_retry_after(now)
+        # Other requests of the bucket wait too: each of them would be refused as well.
         if answer.status == 429 and retry_after:
             self._throttle.hold(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
@@ -251,8 +257,8 @@ class Retrier:
 
     def remember(self, error: ArmError, session: Session) -> None:
         """Keep a failed attempt in the session, so that it is shown even if a later one succeeds."""
-        session.attempts.append(
-            Attempt(
+        session.failures.append(
+            FailedRequest(
                 at=error.at,
                 stage=session.stage,
                 status=error.status,
@@ -340,6 +346,7 @@ class HostState:
         """Return whether a retry makes sense after an error."""
         if self._has_answered or not isinstance(error, TransportError) or error.was_sent:
             return True
+        # A wrong name or an untrusted certificate stays wrong: waiting would only delay the message.
         if error.is_wrong_host:
             return False
         now = self._clock.monotonic()

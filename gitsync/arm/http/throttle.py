@@ -90,6 +90,7 @@ class Throttle:
 
         The deadline is checked again after every wait: stopping a run brings it forward.
         """
+        # A busy provider does not use up the bucket, which other providers share.
         bucket, pause = self._find_bucket(method, path), self._provider_pauses[self._make_provider_key(method, path)]
         # The pause first: a token taken earlier would be missing for requests to other providers.
         while await self._outlast(pause, session) and await bucket.take(session):
@@ -149,6 +150,7 @@ class Throttle:
     def _find_bucket(self, method: str, path: str) -> _Bucket:
         key = _find_key(method, path)
         if key not in self._buckets:
+            # Made on first use: most runs use few of the subscriptions and kinds.
             limit = self._limits[key[1]].take_share(self._find_share(key[0]))
             self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._held)
         return self._buckets[key]
@@ -289,6 +291,7 @@ class _Bucket:
         elif is_ours and self._is_slowed and surely_left > self._tokens + 1:  # Azure's count is rounded by up to one
             self._tokens = surely_left
             self.raise_refill()
+        # Others may use the same bucket, so a lower count always holds.
         self._tokens = min(self._tokens, surely_left)
 
     @property
@@ -307,9 +310,11 @@ class _Bucket:
 
         Requests that were in flight when Azure refused the first one show nothing new about the refill.
         """
+        # Of many that were in flight together, only the first refusal shows that the pace was too fast.
         if sent_at > self._refused_at:
             self._per_second /= 2
             self._refused_at = self._clock.monotonic()
+        # After the pause, a burst would run into the next 429.
         self._tokens = 0.0
         self._reserve = _RESERVE
         self._filled_at = max(self._filled_at, until)

@@ -176,14 +176,12 @@ class SdkTransport:
 
 @dataclass(kw_only=True, slots=True)
 class _Outgoing:
-    """The interface that the SDK needs of a request that is sent once, in one part. The sign-in policy adds a
-    header.
-    """
+    """The interface that the SDK needs of a request that is sent once, in one part."""
 
     url: str
-    headers: dict[str, str]
+    headers: dict[str, str]  # the sign-in policy adds one
     request: ArmRequest
-    multipart_mixed_info: ClassVar[None] = None
+    multipart_mixed_info: ClassVar[None] = None  # the SDK reads it
 
     def prepare_multipart_body(self) -> None:
         """Do nothing: there is one part."""
@@ -197,9 +195,9 @@ class _Outgoing:
 class _Incoming:
     """The interface that the SDK needs of an answer that was read to its end."""
 
-    status_code: int
-    reason: str | None
-    headers: Mapping[str, str]
+    status_code: int  # of HTTP
+    reason: str | None  # the words behind the status, None if the server sent none
+    headers: Mapping[str, str]  # each name once, with all its values
     content: bytes
 
 

@@ -83,6 +83,7 @@ class Operations:
         latest: Live | None = live
         wait, polls, patience_ends = None, 0, self._pace.clock.monotonic() + UNKNOWN_STATE_PATIENCE
         while latest is not None and latest.is_moving:
+            # An unknown state may be a final one of its type, and would never change.
             is_past_patience = latest.has_unknown_state and self._pace.clock.monotonic() >= patience_ends
             if is_past_patience or not await self._pace.pause(wait, polls, session):
                 return latest
@@ -115,6 +116,7 @@ class Operations:
 
     async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
         """Poll once. A temporary failure of the poll changes nothing."""
+        # An action has no resource to poll, and without a URL nothing shows its end.
         if poll.place.watch is Watch.RESOURCE and reply.request.method == "POST":
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
@@ -171,14 +173,14 @@ class Operations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PollState:
-    """The state of an operation: where to poll, the last answer, and the wait that it requests."""
+    """The state of an operation."""
 
-    place: PollTarget
+    place: PollTarget  # where to poll
     state: OperationProgress
-    answer: Response
-    wait: float | None
-    polls: int = 0
-    was_present: bool = False
+    answer: Response  # the last one
+    wait: float | None  # the seconds that the last answer requests, None if it requests nothing
+    polls: int = 0  # how many were sent
+    was_present: bool = False  # a poll has shown the resource
 
 
 def _make_poll(target: PollTarget, reply: AcceptedWrite) -> ArmRequest:

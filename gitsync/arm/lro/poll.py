@@ -26,18 +26,15 @@ _CHANGES = frozenset({"PUT", "PATCH"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedWrite:
-    """An accepted write. `body` may contain secrets and the poll URL may be signed, so neither is shown.
-
-    `status` is 404 for a DELETE of a resource that did not exist. Pass it to `Writer.wait` for the result.
-    """
+    """An accepted write. Pass it to `Writer.wait` for the result."""
 
     arm_id: str
     api_version: str
-    status: int
-    body: Mapping[str, Any] = field(repr=False)
-    etag: str | None = None
-    request: ArmRequest = field(repr=False)
-    answer: Response = field(repr=False)
+    status: int  # 404 for a DELETE of a resource that did not exist
+    body: Mapping[str, Any] = field(repr=False)  # may contain secrets, and is not shown
+    etag: str | None = None  # None if the provider returned none
+    request: ArmRequest = field(repr=False)  # not shown, as `answer`: the URL of a poll may be signed
+    answer: Response = field(repr=False)  # the one that accepted it
 
     @property
     def live(self) -> Live:
@@ -107,16 +104,19 @@ def read_first_progress(reply: AcceptedWrite) -> OperationProgress:
     state of the type, and an unknown one, end it only if the headers have nothing to poll.
     """
     method, answer = reply.request.method, reply.answer
+    # A DELETE with 200 has ended, unless a header names an operation.
     if answer.status in {204, 404} or (answer.status == 200 and method == "DELETE" and not _has_poll_url(answer)):
         return OperationProgress.DONE
     if method in _CHANGES and answer.status in {200, 201}:
         state = reply.live.provisioning_state
         meaning = reply.live.state_meaning
+        # The contract: a terminal state in a 200 or 201 ends the operation, whatever the headers have.
         if state is not None and (meaning is StateMeaning.MOVING or state.casefold() in TERMINAL_STATES):
             return _BY_MEANING[meaning]
         # `201 Created` whose only URL is the resource means that it exists (RFC 9110 §15.3.2).
         urls = [answer.headers[name] for name, _ in _HEADERS if answer.headers.get(name)]
         return OperationProgress.DONE if all(_is_resource(url, reply) for url in urls) else OperationProgress.RUNNING
+    # An action without a URL to poll has nothing that would show its end, so its 202 is the end.
     is_open = _has_poll_url(answer) or (answer.status == 202 and method != "POST")
     return OperationProgress.RUNNING if is_open else OperationProgress.DONE
 
@@ -209,6 +209,7 @@ def _read_state(state: str) -> OperationProgress:
     """Read the progress from the status of an operation: every word except the terminal ones means "still running"
     (contract).
     """
+    # Every other word but "succeeded" means that it still runs (contract): providers have words of their own.
     if state.casefold() in FAILED_STATES:
         return OperationProgress.FAILED
     return OperationProgress.DONE if state.casefold() == "succeeded" else OperationProgress.RUNNING

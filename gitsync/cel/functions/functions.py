@@ -146,10 +146,12 @@ _MEASURED: Final[dict[OverloadKey, Callable[..., Any]]] = {
     **resource_id.MEASURED,
     # Lists are sets here: neither order nor repetition counts.
     ("sets.contains", "list", "list"): _contains_all,
-    ("sets.equivalent", "list", "list"): lambda budget, one, other: (
-        _contains_all(budget, one, other) and _contains_all(budget, other, one)
+    ("sets.equivalent", "list", "list"): lambda budget, first, other: (
+        _contains_all(budget, first, other) and _contains_all(budget, other, first)
     ),
-    ("sets.intersects", "list", "list"): lambda budget, one, other: any(contains(budget, item, other) for item in one),
+    ("sets.intersects", "list", "list"): lambda budget, first, other: any(
+        contains(budget, item, other) for item in first
+    ),
 }
 """Functions that get the budget, since they can do much work for little text."""
 

@@ -50,13 +50,13 @@ class ResourceType:
 class ResourceId:
     """An id as expressions see it: an object, whose unset fields read as empty text."""
 
-    type: tuple[str, str] = ("", "")
-    name: str = ""
+    type: tuple[str, str] = ("", "")  # namespace and types, such as ("Microsoft.Sql", "servers/databases")
+    name: str = ""  # the one behind the last type
     subscription: str = ""
-    group: str = ""
-    provider: str = ""
+    group: str = ""  # of the resource group
+    provider: str = ""  # a namespace, set only for the id of a provider itself
     location: str = ""
-    parent: ResourceId | None = None
+    parent: ResourceId | None = None  # the id of the pair before this one, None above the tenant
 
     def read_member(self, name: str) -> Any:
         if name not in _MEMBERS:

@@ -177,11 +177,11 @@ FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
     **{(name, "duration"): _make_unit_counter(unit) for name, unit in _LENGTHS.items()},
     ("_+_", "timestamp", "duration"): _move,
     ("_+_", "duration", "timestamp"): lambda length, time: _move(time, length),
-    ("_+_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds + other.nanoseconds),
+    ("_+_", "duration", "duration"): lambda first, other: make_duration(first.nanoseconds + other.nanoseconds),
     ("_-_", "timestamp", "duration"): lambda time, length: make_timestamp(
         time.nanoseconds - length.nanoseconds, time.offset
     ),
-    ("_-_", "timestamp", "timestamp"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
-    ("_-_", "duration", "duration"): lambda one, other: make_duration(one.nanoseconds - other.nanoseconds),
+    ("_-_", "timestamp", "timestamp"): lambda first, other: make_duration(first.nanoseconds - other.nanoseconds),
+    ("_-_", "duration", "duration"): lambda first, other: make_duration(first.nanoseconds - other.nanoseconds),
     ("-_", "duration"): lambda length: make_duration(-length.nanoseconds),
 }

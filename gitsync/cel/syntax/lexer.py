@@ -38,14 +38,12 @@ _TOKEN: Final = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _FOR
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token. `form` is a key of the forms above, or "end"; `value` is the value of a literal, except of int and
-    double, which may have a sign before them.
-    """
+    """One token."""
 
-    form: str
-    text: str
+    form: str  # a key of the forms above, or "end"
+    text: str  # as written
     at: Position
-    value: Any = None
+    value: Any = None  # of a literal, except of int and double, which may have a sign before them
 
     @property
     def is_number(self) -> bool:

@@ -292,11 +292,11 @@ def _format_dotted(node: ExpressionNode) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MacroForm:
-    """A form of a macro: its number of variables, then of arguments. `name` is its name in the tree."""
+    """A form of a macro."""
 
-    name: str
-    variables: int
-    args: int
+    name: str  # that in the tree
+    variables: int  # their number
+    args: int  # the number of the arguments behind them
 
 
 _ONE: Final = {

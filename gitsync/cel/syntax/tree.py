@@ -36,34 +36,31 @@ class Ident:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`operand.field`; `operand.?field` if it is optional; `has(operand.field)` if it is a test."""
+    """A member of a value."""
 
-    operand: ExpressionNode
+    operand: ExpressionNode  # the value, as in `operand.size`
     field: str
     at: Position
-    optional: bool = False
-    test: bool = False
+    optional: bool = False  # `operand.?size`
+    test: bool = False  # `has(operand.size)`
 
 
 @dataclass(frozen=True, slots=True)
 class IndexAccess:
-    """`operand[key]`, or `operand[?key]`."""
+    """An entry of a value."""
 
-    operand: ExpressionNode
+    operand: ExpressionNode  # the value, as in `operand["a"]`
     key: ExpressionNode
     at: Position
-    optional: bool = False
+    optional: bool = False  # `operand[?"a"]`
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A function, a method (with a target), or an operator: `_+_`, `-_`, `!_`, `_?_:_`, `_&&_`, `_||_`, `@in`, ….
+    """A function, a method, or an operator: `_+_`, `-_`, `!_`, `_?_:_`, `_&&_`, `_||_`, `@in`, …."""
 
-    A namespaced function has its fully qualified name: `aso.parseResourceId`, `strings.quote`, `optional.of`.
-    """
-
-    function: str
-    target: ExpressionNode | None
+    function: str  # fully qualified if it has a namespace: `aso.parseResourceId`, `strings.quote`, `optional.of`
+    target: ExpressionNode | None  # of a method, None otherwise
     args: tuple[ExpressionNode, ...]
     at: Position
 
@@ -86,17 +83,18 @@ class MapOf:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """`over.name(variables…, args…)`: all, exists, exists_one, filter, map, transformList, transformMap,
-    transformMapEntry, optMap, optFlatMap, and bind (cel.bind: `over` is the value of the variable).
-
-    `args` are evaluated with the variables bound: the condition of all, exists, exists_one and filter; the value for
-    each item, after an optional condition (`map(x, condition, made)`); the body of the others.
+    """`value.all(x, condition)`, and the like: all, exists, exists_one, filter, map, transformList, transformMap,
+    transformMapEntry, optMap, optFlatMap, and bind (cel.bind).
     """
 
     name: str
-    over: ExpressionNode
-    variables: tuple[str, ...]
+    over: ExpressionNode  # what the macro goes over; for bind, the value of the variable
+    variables: tuple[str, ...]  # the names that are bound
     args: tuple[ExpressionNode, ...]
+    """Evaluated with the variables bound: the condition of all, exists, exists_one and filter; the value for each item,
+    after an optional condition (`map(x, condition, made)`); the body of the others.
+    """
+
     at: Position
 
 

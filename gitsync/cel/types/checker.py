@@ -60,14 +60,12 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The checked expression: its type, every mistake in reading order, the keys of `secret` that it names, and whether
-    it uses `secret` other than by key.
-    """
+    """The checked expression."""
 
-    type: Type
-    mistakes: tuple[Mistake, ...]
-    secrets: frozenset[str]
-    uses_secret_whole: bool
+    type: Type  # of the result
+    mistakes: tuple[Mistake, ...]  # every one, in reading order
+    secrets: frozenset[str]  # the keys of `secret` that it names
+    uses_secret_whole: bool  # it uses `secret` other than by key
 
 
 def check(tree: ExpressionNode, variables: Mapping[str, Type]) -> Checked:

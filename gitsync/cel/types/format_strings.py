@@ -40,10 +40,10 @@ _TAKEN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause that takes a value; `precision` is None if the clause gives none."""
+    """One clause that takes a value."""
 
-    letter: str
-    precision: int | None
+    letter: str  # such as `d` or `s`
+    precision: int | None  # None if the clause gives none
 
 
 def split_clauses(template: str) -> Iterator[str | Clause]:

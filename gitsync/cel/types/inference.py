@@ -73,15 +73,15 @@ class Inference:
 
     def join(self, types: Iterable[Type]) -> Type:
         """Join the types of a list's items to one: dyn if they differ, a type to be inferred if there are none."""
-        one: Type | None = None
+        joined: Type | None = None
         for type_ in types:
-            if one is None:
-                one = type_
-            elif self.fits([one], [type_]):
-                one = type_ if _is_wider(self.resolve(type_), self.resolve(one)) else one
+            if joined is None:
+                joined = type_
+            elif self.fits([joined], [type_]):
+                joined = type_ if _is_wider(self.resolve(type_), self.resolve(joined)) else joined
             else:
                 return DYN
-        return self.make_fresh() if one is None else one
+        return self.make_fresh() if joined is None else joined
 
     def infer_call(self, overloads: Iterable[Overload], given: Sequence[Type]) -> Type | None:
         """Infer the type of a call; dyn if several overloads fit and differ, None if none fits."""
@@ -146,13 +146,13 @@ class Inference:
         return parameter
 
 
-def _is_wider(one: Type, other: Type) -> bool:
+def _is_wider(first: Type, other: Type) -> bool:
     """Return whether the first type is the second with dyn in place of some types."""
-    if one == DYN:
+    if first == DYN:
         return other != DYN
-    if one == other or one.name != other.name or len(one.params) != len(other.params):
+    if first == other or first.name != other.name or len(first.params) != len(other.params):
         return False
-    pairs = list(zip(one.params, other.params, strict=True))
+    pairs = list(zip(first.params, other.params, strict=True))
     return all(mine == theirs or _is_wider(mine, theirs) for mine, theirs in pairs)
 
 

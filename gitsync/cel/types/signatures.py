@@ -185,12 +185,12 @@ _GENERIC: Final = re.compile(r"\b[A-C]\b")
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a function; a method's first argument is its target. A generic one has types to be inferred."""
+    """One way to call a function."""
 
-    args: tuple[Type, ...]
+    args: tuple[Type, ...]  # a method's first one is its target
     result: Type
-    is_method: bool
-    is_generic: bool
+    is_method: bool  # it is called on its target
+    is_generic: bool  # it has types to be inferred
 
 
 @cache
@@ -227,10 +227,10 @@ def _spell_out(line: str) -> Iterator[str]:
 
 def _iterate_comparisons() -> Iterator[str]:
     # Numbers compare with numbers of other types, but are never equal to them: the checker refuses `1 == 1.0`.
-    mixed = [(one, other) for one in _NUMBERS for other in _NUMBERS if one != other]
+    mixed = [(first, other) for first in _NUMBERS for other in _NUMBERS if first != other]
     for sign in ("_<_", "_<=_", "_>_", "_>=_"):
         alike = ((type_, type_) for type_ in (*_NUMBERS, *_ORDERED))
-        yield from (f"{sign}({one}, {other}) -> bool" for one, other in (*alike, *mixed))
+        yield from (f"{sign}({first}, {other}) -> bool" for first, other in (*alike, *mixed))
     for sign in ("_==_", "_!=_"):
         yield f"{sign}(A, A) -> bool"
 

@@ -13,11 +13,12 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type and its parts. Only structs have `fields`; structs with the same name are one type."""
+    """A type and its parts."""
 
     name: str
-    params: tuple[Type, ...] = ()
+    params: tuple[Type, ...] = ()  # the types of the items of a list, or of keys and values of a map
     fields: Mapping[str, Type] | None = field(default=None, compare=False, repr=False)
+    """Only of structs; those with the same name are one type."""
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.params))})" if self.params else self.name

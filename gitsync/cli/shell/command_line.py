@@ -14,16 +14,15 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The word to complete. `action` is the flag or argument that it is a value of; None if it is a flag, or nothing
-    more is expected. `before` is what precedes the value in the same word (`--output=`), `text` what is typed of it.
-    `given` are the values of settings before it, as argparse would have them, and `flags` the flags.
-    """
+    """The word to complete."""
 
-    text: str
+    text: str  # what is typed of it
     action: argparse.Action | None = None
-    before: str = ""
-    given: dict[str, Any] = field(default_factory=dict)
-    flags: frozenset[str] = frozenset()
+    """The flag or argument that it is a value of; None if it is a flag, or nothing more is expected."""
+
+    before: str = ""  # what precedes the value in the same word (`--output=`)
+    given: dict[str, Any] = field(default_factory=dict)  # the values of settings before it, as argparse would have them
+    flags: frozenset[str] = frozenset()  # the flags before it
 
 
 def split_line(line: str) -> tuple[list[str], str]:
@@ -58,16 +57,14 @@ def find_slot(parser: argparse.ArgumentParser, words: Iterable[str], last: str) 
 
 @dataclass(slots=True)
 class _CommandLine:
-    """What was read of a command line: `positional` are the arguments that may follow, `waiting` is the flag whose
-    value comes next.
-    """
+    """What was read of a command line."""
 
     by_flag: Mapping[str, argparse.Action]
-    positional: list[argparse.Action]
-    given: dict[str, Any] = field(default_factory=dict)
-    flags: set[str] = field(default_factory=set)
-    waiting: argparse.Action | None = None
-    has_ended_flags: bool = False
+    positional: list[argparse.Action]  # the arguments that may follow
+    given: dict[str, Any] = field(default_factory=dict)  # the values of settings, as argparse would have them
+    flags: set[str] = field(default_factory=set)  # those that were used
+    waiting: argparse.Action | None = None  # the flag whose value comes next
+    has_ended_flags: bool = False  # `--` was read
 
     @classmethod
     def begin(cls, parser: argparse.ArgumentParser) -> _CommandLine:

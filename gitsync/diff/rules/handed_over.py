@@ -23,15 +23,13 @@ AUTOSCALE_SETTING: Final = "autoscaleSetting"
 
 @dataclass(frozen=True, slots=True)
 class FieldPair:
-    """A field that git sets and Azure has. `path` is its location in git's body, `live_path` that in Azure's; `told` is
-    what other manifests set for the resource, by the names above.
-    """
+    """A value that git sets and Azure has."""
 
     body: Mapping[str, Any]
-    path: JsonPath
+    path: JsonPath  # its location in git's body
     live_body: Mapping[str, Any]
-    live_path: JsonPath
-    told: Mapping[str, str]
+    live_path: JsonPath  # its location in Azure's body
+    told: Mapping[str, str]  # what other manifests set for the resource, by the names above
 
     @property
     def git(self) -> Any:
@@ -52,19 +50,18 @@ class FieldPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
-    """A row: the field at `path` of the types that match, if `applies`, is Azure's. `by` names what hands it over.
-    `choose` gives the value to send: Azure's, or git's where that counts anyway, as an upgrade does. `needs` is what
-    another manifest must set; "" if this one sets it.
-    """
+    """A row: a value that Azure owns in some types."""
 
-    types: re.Pattern[str]
-    path: JsonPath
-    by: str
-    applies: Callable[[FieldPair], bool]
+    types: re.Pattern[str]  # matches them
+    path: JsonPath  # of the value
+    by: str  # names what hands it over
+    applies: Callable[[FieldPair], bool]  # returns whether this one is Azure's
     choose: Callable[[FieldPair], Any]
-    evidence: str
+    """Gives the value to send: Azure's, or git's where that counts anyway, as an upgrade does."""
+
+    evidence: str  # where Microsoft describes it, or a recording that shows it
     both: type  # what both sides must be: int for any number, object for anything
-    needs: str = ""
+    needs: str = ""  # what another manifest must set; "" if this one sets it
 
     def fits(self, pair: FieldPair) -> bool:
         """Return whether both sides are of the sort that the row is about."""
@@ -97,8 +94,8 @@ def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
     def applies(pair: FieldPair) -> bool:
         value = pair.asked(path)
         return any(
-            type(value) is type(one) and (value.casefold() if isinstance(value, str) else value) == one
-            for one in folded
+            type(value) is type(expected) and (value.casefold() if isinstance(value, str) else value) == expected
+            for expected in folded
         )
 
     return applies

@@ -27,7 +27,7 @@ class Leaf:
     path: JsonPath
     desired: Any
     live: Any
-    hints: Hints
+    hints: Hints  # what is known of the resource
 
     @property
     def name(self) -> str:
@@ -49,14 +49,15 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EquivalenceRule:
-    """`reads_answer`: the requested value is in two leaves of the answer, and a baseline has one of them. So the rule
-    decides with a baseline too.
-    """
+    """A rule that makes two values equal."""
 
     name: str
-    evidence: str
-    decide: Callable[[Leaf], RuleOutcome | None]
+    evidence: str  # where Microsoft describes it, or a recording that shows it
+    decide: Callable[[Leaf], RuleOutcome | None]  # None if the rule does not apply
     reads_answer: bool = False
+    """The requested value is in two leaves of the answer, and a baseline has one of them; so the rule decides with a
+    baseline too.
+    """
 
 
 def make_outcome(same: bool) -> RuleOutcome:  # noqa: FBT001 - the one thing it is about

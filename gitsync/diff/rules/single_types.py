@@ -108,12 +108,10 @@ _PROTECTED: Final = frozenset({"ConfiguringProtection", "ProtectionConfigured", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """A rule for the leaves at `path` of the resource types that `types` matches, without case. `*` in the path is any
-    member or entry.
-    """
+    """A rule for some leaves of some types."""
 
-    types: re.Pattern[str]
-    path: JsonPath
+    types: re.Pattern[str]  # matches resource types, without case
+    path: JsonPath  # `*` in it is any member or entry
     both: type | None  # what both sides must be
     rule: EquivalenceRule
 

@@ -67,11 +67,11 @@ def list_events(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """The beginning of a page in the rows that were visible at a time; a page that `is_empty` has no rows."""
+    """The beginning of a page."""
 
-    start: int
-    seen: float
-    is_empty: bool = False
+    start: int  # the number of its first row, among those that were visible then
+    seen: float  # the time at which they were visible
+    is_empty: bool = False  # the page has no rows
 
 
 def _read_position(request: ServerRequest, now: float) -> _Position:

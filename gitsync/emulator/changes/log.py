@@ -38,14 +38,12 @@ APPS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A resource before a request or a move: None if it does not exist; its body has the children that it embeds. If it
-    may be deleted, `nested` has the ids of everything below it.
-    """
+    """A resource before a request or a move."""
 
     target: Target
-    resource: StoredResource | None
-    body: Mapping[str, Any]
-    nested: Sequence[str] = ()
+    resource: StoredResource | None  # None if it does not exist
+    body: Mapping[str, Any]  # with the children that it embeds
+    nested: Sequence[str] = ()  # the ids of everything below it, if it may be deleted
 
 
 def look_before(cloud: EmulatedCloud, target: Target, *, deletes: bool) -> Before:
@@ -109,7 +107,9 @@ def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | N
     """Log the change of an embedded child as a change of its parent, whose body shows it; for Resource Graph only."""
     target, parent = before.target, before.target.parent
     lists = find_embedded_lists(parent.type) if parent is not None else ()
-    embedded = next((one for one in lists if one.type.casefold() == target.types[-1].casefold()), None)
+    embedded = next(
+        (embedded_list for embedded_list in lists if embedded_list.type.casefold() == target.types[-1].casefold()), None
+    )
     owner = cloud.store.resource(parent.key) if parent is not None and embedded is not None else None
     if owner is None or parent is None or embedded is None:
         return

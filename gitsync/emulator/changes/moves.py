@@ -108,7 +108,7 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
 def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
     method, after = "DELETE" if move.delete else "PUT", cloud.store.resource(before.target.key)
     # A move by a policy is like a remediation.
-    policy = {one.name.casefold(): one for one in cloud.settings.policies}.get(move.by.casefold())
+    policy = {policy.name.casefold(): policy for policy in cloud.settings.policies}.get(move.by.casefold())
     entry = LoggedChange(
         id=before.target.path,
         at=at,

@@ -45,12 +45,12 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyContent:
-    """A resource as policies see it. `key` is its id in lower case, or its scope's id if it has no name yet."""
+    """A resource as policies see it."""
 
-    key: str
+    key: str  # its id in lower case, or its scope's id if it has no name yet
     type: str
     name: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # with the children that it embeds
 
     def find_value(self, field: str) -> Any:
         """Find the value of a field; None if it is missing or null."""
@@ -66,12 +66,12 @@ class PolicyContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCondition:
-    """A condition on a resource: its type is one of `types`, if there are any, and its field meets the operator."""
+    """A condition on a resource."""
 
-    types: tuple[str, ...] = ()
-    field: str = ""
+    types: tuple[str, ...] = ()  # its type is one of these, if there are any
+    field: str = ""  # the alias or the path of what the operator decides about
     operator: Operator = Operator.EXISTS
-    values: tuple[Any, ...] = ()
+    values: tuple[Any, ...] = ()  # what the operator compares with
 
     def holds(self, content: PolicyContent) -> bool:
         return self.has_type(content) and (not self.field or self.is_met_by(content.find_value(self.field)))
@@ -93,20 +93,18 @@ class PolicyCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedPolicy:
-    """An assignment with its definition. All of its conditions must hold. An append or a modify sets `field` to
-    `value`; a policy that is not `enforced` has no effect on writes.
-    """
+    """An assignment with its definition."""
 
     name: str
     scope: str
     effect: Effect
-    conditions: tuple[PolicyCondition, ...]
+    conditions: tuple[PolicyCondition, ...]  # all of them must hold
     display_name: str = ""
-    message: str = ""
-    enforced: bool = True
-    not_scopes: tuple[str, ...] = ()
-    field: str = ""
-    value: Any = None
+    message: str = ""  # for people
+    enforced: bool = True  # without it, the policy has no effect on writes
+    not_scopes: tuple[str, ...] = ()  # ids that it does not apply to, nor to anything below
+    field: str = ""  # what an append or a modify sets
+    value: Any = None  # what it sets it to
 
     @property
     def id(self) -> str:
@@ -137,12 +135,12 @@ class EmulatedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedExemption:
-    """An exemption from the policy of that name. `expires` None: never."""
+    """An exemption from a policy."""
 
-    policy: str
+    policy: str  # its name
     scope: str
     name: str = ""
-    expires: datetime | None = None
+    expires: datetime | None = None  # None: never
 
     def exempts(self, policy: EmulatedPolicy, key: str, now: datetime) -> bool:
         is_valid = self.expires is None or now < self.expires

@@ -10,22 +10,20 @@ from gitsync.config.yaml_file import FieldReader, YamlNode, read_as
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDelays:
-    """Seconds in which a new group is not found by its id (`read`), by a filter, by PATCH and by DELETE, and in which a
-    deleted one is still shown (`gone`).
-    """
+    """Seconds until a change of a group shows."""
 
-    read: float = 0.0
-    filter: float = 0.0
-    patch: float = 0.0
-    delete: float = 0.0
-    gone: float = 0.0
+    read: float = 0.0  # in which a new group is not found by its id
+    filter: float = 0.0  # the same, by a filter
+    patch: float = 0.0  # the same, by PATCH
+    delete: float = 0.0  # the same, by DELETE
+    gone: float = 0.0  # in which a deleted group is still shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphSettings:
-    """`permissions` are those of every caller; None for all of them."""
+    """How Microsoft Graph answers."""
 
-    permissions: tuple[str, ...] | None = None
+    permissions: tuple[str, ...] | None = None  # those of every caller; None for all of them
     page_size: int = 100
     delays: GraphDelays = GraphDelays()
 

@@ -330,24 +330,20 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedRequest:
-    """`path` has no query; `type` is its ARM type; `body` is what was sent, including secrets.
-
-    `poll`: the request is for an operation, not a resource. `action` is the permission for it, "" for a poll. `status`
-    is 0 if no answer was sent. The token was issued for `client` and `tenant`; `actor` is the object id of the caller.
-    """
+    """One request that the emulator got."""
 
     method: str
-    path: str
-    type: str
-    status: int
+    path: str  # without the query
+    type: str  # the ARM type of the path
+    status: int  # 0 if no answer was sent
     at: datetime
-    poll: bool = False
-    action: str = ""
-    actor: str = ""
-    client: str = ""
-    tenant: str = ""
+    poll: bool = False  # the request is for an operation, not a resource
+    action: str = ""  # the permission for it, "" for a poll
+    actor: str = ""  # the object id of the caller
+    client: str = ""  # the token was issued for this client
+    tenant: str = ""  # the token was issued for this tenant
     request_id: str = ""
-    body: Any = None
+    body: Any = None  # what was sent, including secrets
 
     def summary(self) -> dict[str, Any]:
         """Return the entry as JSON, without the body."""

@@ -22,21 +22,16 @@ from gitsync.emulator.types.behaviour import Style
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The caller, by the claims of the token; all empty for a request without one. `actions` are its allowed actions at
-    and below `scopes`; no scopes means everywhere.
-
-    `user` is the name of a person, "" for an application; `app` is what the person or the application used; `identity`
-    is the id of the managed identity, if it is one.
-    """
+    """The caller, by the claims of the token; all empty for a request without one."""
 
     client: str = ""
     object: str = ""
     tenant: str = ""
-    user: str = ""
-    app: str = ""
-    identity: str = ""
-    actions: tuple[str, ...] = ("*",)
-    scopes: tuple[str, ...] = ()
+    user: str = ""  # the name of a person, "" for an application
+    app: str = ""  # what the person or the application used
+    identity: str = ""  # the id of the managed identity, if it is one
+    actions: tuple[str, ...] = ("*",)  # those that are allowed
+    scopes: tuple[str, ...] = ()  # where they are allowed, with everything below; none means everywhere
 
     @property
     def actor(self) -> str:
@@ -45,35 +40,27 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How the operation of a request runs; None and "" leave it to the settings and the type.
+    """How the operation of a request runs; None and "" leave it to the settings and the type."""
 
-    `hide` is the number of reads after a create that return "not found".
-    """
-
-    style: Style | None = None
-    polls: int | None = None
-    seconds: float | None = None
-    retry_after: int | None = None
-    result: str = "Succeeded"
-    error: Mapping[str, Any] | None = None
-    host: str = ""
-    hide: int = 0
+    style: Style | None = None  # how the response and the polls look
+    polls: int | None = None  # how many until it ends
+    seconds: float | None = None  # how long until it ends
+    retry_after: int | None = None  # seconds
+    result: str = "Succeeded"  # the final status
+    error: Mapping[str, Any] | None = None  # the final error, if it fails
+    host: str = ""  # of the URLs, instead of the emulator's
+    hide: int = 0  # the number of reads after a create that return "not found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFault:
-    """How a list differs from the state; `missing` and `duplicate` are patterns of ids with * and ?, in lower case.
+    """How a list differs from the state. Patterns of ids have * and ?, in lower case."""
 
-    `trim` has the JSON pointers that its entries lack; the step `*` is every entry of a list. A `stale` list shows
-    resources that were changed or deleted in the last `stale` seconds as they were before. A duplicate is at the end of
-    the list.
-    """
-
-    trim: tuple[str, ...] = ()
-    stale: float = 0.0
-    missing: tuple[str, ...] = ()
-    duplicate: tuple[str, ...] = ()
-    reorder: bool = False
+    trim: tuple[str, ...] = ()  # the JSON pointers that its entries lack; the step `*` is every entry of a list
+    stale: float = 0.0  # resources that were changed or deleted in these last seconds show as they were before
+    missing: tuple[str, ...] = ()  # patterns of ids that it lacks
+    duplicate: tuple[str, ...] = ()  # patterns of ids that it has again at its end
+    reorder: bool = False  # its entries are in another order
 
 
 READ_POSTS = frozenset(
@@ -96,22 +83,20 @@ READ_POSTS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """`base` is the scheme and host that the client called, and the beginning of URLs in answers. `headers` ignores
-    case. `correlation` is the request's id in ARM's logs: the caller's, or one of ARM's own.
-    """
+    """One request, as the emulator's parts get it."""
 
     method: str
     target: Target
     api_version: str
-    base: str
+    base: str  # the scheme and host that the client called, and the beginning of URLs in answers
     query: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)  # their names ignore case
     body: Any = None
     caller: Caller = Caller()
-    correlation: str = ""
-    course: Course = Course()
-    list_fault: ListFault = ListFault()
-    keep: tuple[str, ...] = ()
+    correlation: str = ""  # the id in ARM's logs: the caller's, or one of ARM's own
+    course: Course = Course()  # how a rule has its operation run
+    list_fault: ListFault = ListFault()  # how a rule has its list differ
+    keep: tuple[str, ...] = ()  # JSON pointers of the members in which a PUT keeps values that its body omits
 
     @property
     def verb(self) -> str:
@@ -123,10 +108,10 @@ class ServerRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServerResponse:
-    """One HTTP answer. `body` is JSON, or None."""
+    """One HTTP answer."""
 
     status: int
-    body: Any = None
+    body: Any = None  # JSON, or None
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def add_headers(self, headers: Mapping[str, str]) -> ServerResponse:

@@ -46,20 +46,20 @@ _WORDS = {"subscriptions": "subscriptions", "resourcegroups": "resourceGroups", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """`path` keeps the case of the request, except in ARM's own words; `key` is the same in lower case.
-
-    `scope` is the part before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that an
-    extension resource belongs to. A collection has one more type than names.
-    """
+    """What the path of a request names."""
 
     shape: PathShape
-    path: str
-    key: str
+    path: str  # in the case of the request, except for ARM's own words
+    key: str  # the same in lower case
     subscription: str = ""
     group: str = ""
     scope: str = ""
-    namespace: str = ""
-    types: tuple[str, ...] = ()
+    """The part before the last `/providers/`: a group, a subscription, the tenant (""), or the resource that an
+    extension resource belongs to.
+    """
+
+    namespace: str = ""  # of the provider
+    types: tuple[str, ...] = ()  # one more than names for a collection
     names: tuple[str, ...] = ()
 
     @property

@@ -103,5 +103,5 @@ def list_permissions(cloud: EmulatedCloud, request: ServerRequest) -> ServerResp
         "notDataActions": [],
     }
     scopes = request.caller.scopes
-    is_assigned = not scopes or any(f"{scope}/".startswith(f"{one.casefold()}/") for one in scopes)
+    is_assigned = not scopes or any(f"{scope}/".startswith(f"{assigned.casefold()}/") for assigned in scopes)
     return ServerResponse(200, {"value": [entry] if is_assigned else []})

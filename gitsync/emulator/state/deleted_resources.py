@@ -23,30 +23,24 @@ _CONFIGURED_NOTE = "deleted-configured"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftDelete:
-    """The soft delete of a type.
+    """The soft delete of a type."""
 
-    `shown` is the type of a deleted resource in answers. `id_member` is the property with the resource's id; "" if the
-    complete resource is shown. `recover` is the property, with its value, of a PUT that restores it; None: any PUT
-    does. `purge` is the method that frees the name, "" for none. `code` and `text` refuse any other PUT of the name.
-    `nothing` is the code if there is nothing to recover, "" if that creates a new resource.
-    """
-
-    shown: str
-    id_member: str = ""
-    days: int
-    recover: tuple[str, str] | None
-    purge: str = ""
-    purge_style: Style = Style.ACCEPTED
-    code: str
-    text: str = ""
-    nothing: str = ""
+    shown: str  # the type of a deleted resource in answers
+    id_member: str = ""  # the property with the resource's id; "" if the complete resource is shown
+    days: int  # how long it is kept
+    recover: tuple[str, str] | None  # the property, with its value, of a PUT that restores it; None: any PUT does
+    purge: str = ""  # the method that frees the name, "" for none
+    purge_style: Style = Style.ACCEPTED  # how a purge answers
+    code: str  # refuses any other PUT of the name
+    text: str = ""  # the message with `code`
+    nothing: str = ""  # the code if there is nothing to recover, "" if that creates a new resource
     shows_protection: bool = False  # even if it is off
     has_location_outside: bool = False  # next to the properties
     holds_in_group: bool = False  # other groups may use the name
     kept_sku: bool = True  # False: the free tier keeps nothing
 
     @property
-    def one(self) -> str:
+    def deleted_type(self) -> str:
         """The type in the path of one of them, in lower case; for some types it includes the former group."""
         namespace, _, word = self.shown.casefold().partition("/")
         return f"{namespace}/locations/{'resourcegroups/' if self.holds_in_group else ''}{word}"
@@ -121,7 +115,7 @@ SOFT_DELETES: Final[Mapping[str, SoftDelete]] = {
 SHOWN: Final[Mapping[str, str]] = {
     path: kind
     for kind, soft in SOFT_DELETES.items()
-    for path in (soft.shown.casefold(), *([soft.one] if soft.purge else []))
+    for path in (soft.shown.casefold(), *([soft.deleted_type] if soft.purge else []))
 }
 """The type, by the types in the paths of its deleted resources and their lists, in lower case."""
 

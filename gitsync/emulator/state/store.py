@@ -28,26 +28,21 @@ from gitsync.model.clock import Clock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredResource:
-    """One resource. `body` is the body as sent, with its secrets, without id, name, type and provisioningState.
-
-    `number` counts creations, so that children keep their order; `version` counts the changes of this one. It is not
-    `visible` while an operation that answered 202 creates it; `hidden` is the number of further reads that return "not
-    found". `replaced` is the time when another value replaced it, in seconds since 1970; 0 if none has.
-    """
+    """One resource."""
 
     id: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any]  # as sent, with its secrets, without id, name, type and provisioningState
     api_version: str
-    number: int
+    number: int  # counts creations, so that children keep their order
     created: str
     changed: str
-    by: str = ""
-    version: int = 1
-    state: str = "Succeeded"
-    visible: bool = True
-    hidden: int = 0
+    by: str = ""  # who is its author in `systemData`
+    version: int = 1  # counts the changes of this one
+    state: str = "Succeeded"  # its provisioningState
+    visible: bool = True  # False while an operation that answered 202 creates it
+    hidden: int = 0  # the number of further reads that return "not found"
     operation: str = ""  # the id of the current one
-    replaced: float = 0.0
+    replaced: float = 0.0  # the time when another value replaced it, in seconds since 1970; 0 if none has
 
     @property
     def etag(self) -> str:
@@ -69,9 +64,7 @@ def make_implied(owner: StoredResource, path: str, body: Mapping[str, Any]) -> S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedOperation:
-    """One long-running operation. `started` is in seconds since 1970; it ends after `polls` polls and `seconds`
-    seconds. `result` is its final status.
-    """
+    """One long-running operation. It ends after both its polls and its seconds."""
 
     id: str
     key: str  # of the resource
@@ -79,16 +72,16 @@ class EmulatedOperation:
     verb: str  # PUT, PATCH, DELETE or POST
     style: str
     api_version: str
-    started: float
-    polls: int = 0
-    seconds: float = 0.0
-    retry_after: int = 0
-    running: str = "InProgress"
-    result: str = "Succeeded"
-    error: Mapping[str, Any] | None = None
+    started: float  # in seconds since 1970
+    polls: int = 0  # how many are left until it ends
+    seconds: float = 0.0  # how long until it ends
+    retry_after: int = 0  # seconds, 0 for no header
+    running: str = "InProgress"  # its status until it ends
+    result: str = "Succeeded"  # its final status
+    error: Mapping[str, Any] | None = None  # its final error
     host: str = ""  # the host of the URLs instead of the emulator's
     location: str = "global"
-    over: bool = False
+    over: bool = False  # it has ended, with its effect
     action: str = ""  # the last word of a POST, or a special effect of a DELETE
     answer: Any = None  # the final answer of the Location of a POST
     ended: float = 0.0  # as `started`
@@ -96,30 +89,26 @@ class EmulatedOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedChange:
-    """One requested write, delete or action, with any result; `at` is in seconds since 1970.
-
-    `change` is Create, Update or Delete, "" if the resource stayed as it was; `values` has the previous and the new
-    value of each path that an update changed, as text; `deleted` are the ids of the resources that a delete removed
-    with it. `caller` has the known members of `Caller`, `policies` the effect of each policy on the request.
-    `operation` is the id of the operation that the request started; until it ends, a delete has changed nothing.
-    """
+    """One requested write, delete or action, with any result."""
 
     id: str  # of the resource
-    at: float
+    at: float  # in seconds since 1970
     method: str
-    action: str
+    action: str  # the permission for it
     status: int
     correlation: str
-    change: str = ""
+    change: str = ""  # Create, Update or Delete, "" if the resource stayed as it was
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    deleted: Sequence[str] = ()
-    caller: Mapping[str, str] = field(default_factory=dict)
-    client_request: str = ""
-    operation: str = ""
+    """The previous and the new value of each path that an update changed, as text."""
+
+    deleted: Sequence[str] = ()  # the ids of the resources that a delete removed with it
+    caller: Mapping[str, str] = field(default_factory=dict)  # the known members of `Caller`
+    client_request: str = ""  # the id that the client gave the request
+    operation: str = ""  # the id of the operation that the request started; until it ends, a delete has changed nothing
     body: Any = None
-    error: Mapping[str, Any] | None = None
-    policies: Sequence[Mapping[str, str]] = ()
-    in_activity_log: bool = True
+    error: Mapping[str, Any] | None = None  # the error that was answered, None without one
+    policies: Sequence[Mapping[str, str]] = ()  # the effect of each policy on the request
+    in_activity_log: bool = True  # False for what no request named, as a parent whose child changed
 
 
 _MEMBERS = {

@@ -50,7 +50,7 @@ def _refuse_protected_purge(deleted: StoredResource) -> Refused | None:
 SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
     ("microsoft.dataprotection/backupvaults/backupinstances", "sync"): SlowAction(style=Style.ACCEPTED_ASYNC),
     **{
-        (soft.one, PURGE): SlowAction(style=soft.purge_style, refuses=_refuse_protected_purge)
+        (soft.deleted_type, PURGE): SlowAction(style=soft.purge_style, refuses=_refuse_protected_purge)
         for soft in SOFT_DELETES.values()
         if soft.purge == "POST"
     },

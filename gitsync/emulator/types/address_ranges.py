@@ -53,7 +53,7 @@ def _check(subnet: str, body: Mapping[str, Any], network: str, network_body: Map
     space = list(_list_ranges(find_value(network_body, _SPACE)))
     prefixes = find_value(body, ("properties", "addressPrefixes"))
     own = [find_value(body, ("properties", "addressPrefix")), *(prefixes if isinstance(prefixes, list) else ())]
-    if space and not all(any(_is_inside(one, other) for other in space) for one in _list_ranges(own)):
+    if space and not all(any(_is_inside(network, other) for other in space) for network in _list_ranges(own)):
         raise refuse("NetcfgSubnetRangeOutsideVnet", subnet=subnet, network=network)
 
 
@@ -65,8 +65,8 @@ def _list_ranges(texts: Any) -> Iterator[AddressRange]:
             continue
 
 
-def _is_inside(one: AddressRange, other: AddressRange) -> bool:
-    return one.version == other.version and (
-        int(other.network_address) <= int(one.network_address)
-        and int(one.broadcast_address) <= int(other.broadcast_address)
+def _is_inside(network: AddressRange, other: AddressRange) -> bool:
+    return network.version == other.version and (
+        int(other.network_address) <= int(network.network_address)
+        and int(network.broadcast_address) <= int(other.broadcast_address)
     )

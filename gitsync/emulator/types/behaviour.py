@@ -51,36 +51,33 @@ class AcceptedBody(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeBehaviour:
-    """`retry_after` is in seconds, 0 for no header; `creating`, `updating` and `ready` are values of provisioningState;
-    `running` is the status of an operation; `spelled` and `spelled_in_ids` are the type, or its first words, as in
-    answers and ids; `kept_by` is in lower case.
-    """
+    """How a type answers."""
 
     put: Style = Style.DONE
     update: Style | None = None  # None: as put
     delete: Style = Style.DONE
-    reply: AcceptedBody = AcceptedBody.NOTHING
-    retry_after: int = 0
-    creating: str = "Creating"
-    updating: str = "Updating"
-    ready: str = "Succeeded"
-    running: str = "InProgress"
+    reply: AcceptedBody = AcceptedBody.NOTHING  # the body of an answer 201 or 202
+    retry_after: int = 0  # seconds, 0 for no header
+    creating: str = "Creating"  # provisioningState while it is created
+    updating: str = "Updating"  # provisioningState while it is updated
+    ready: str = "Succeeded"  # provisioningState afterwards
+    running: str = "InProgress"  # the status of an operation until it ends
     state: bool = True  # provisioningState is shown
-    system_data: bool = False
+    system_data: bool = False  # answers have `systemData`
     etag: str = ""  # the member of the body that has it
-    group_word: str = "resourceGroups"
+    group_word: str = "resourceGroups"  # the segment of ids before the name of the group
     long_name: bool = False  # "cluster/database" rather than "database"
-    spelled: str = ""
-    spelled_in_ids: str = ""
-    lowers_types: bool = False
-    lowers_ids: bool = False
+    spelled: str = ""  # the type, or its first words, as in answers
+    spelled_in_ids: str = ""  # the same, as in ids
+    lowers_types: bool = False  # types in ids are in lower case
+    lowers_ids: bool = False  # ids are in lower case
     bare: bool = False  # the answer for an operation has only its status
     accepts_polls: bool = False  # polls of a running operation return 202 instead of 200
     gets: bool = True  # False: HEAD alone
-    deletes: bool = True
+    deletes: bool = True  # False: a DELETE is refused
     unlisted: tuple[str, ...] = ()  # members of the body that entries of lists lack
     ends_empty: bool = False  # the last page of a list has no entries
-    kept_by: str = ""  # the nested type that must be deleted before this one
+    kept_by: str = ""  # the nested type that must be deleted before this one, in lower case
 
 
 def _spell_both(spelled: str) -> dict[str, str]:

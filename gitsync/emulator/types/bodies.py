@@ -32,11 +32,11 @@ _READ_ONLY = frozenset({"id", "name", "type", "etag", "eTag", "systemData"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyOrigin:
-    """The origin of a body; `hide` is the number of reads after a create that return "not found"."""
+    """The origin of a body."""
 
     api_version: str
     by: str
-    hide: int = 0
+    hide: int = 0  # the number of reads after a create that return "not found"
 
 
 def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,10 +71,10 @@ def make_stored(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], o
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedList:
-    """`path` leads to the list in the parent's body, `type` is the last word of the child's type."""
+    """A list of children in the body of their parent."""
 
-    path: tuple[str, ...]
-    type: str
+    path: tuple[str, ...]  # leads to the list in the parent's body
+    type: str  # the last word of the child's type
     always: bool = True  # an empty list is shown
     removes: bool = True  # a PUT without the list deletes all of them
 

@@ -24,27 +24,22 @@ _DNS: Final = "[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniqueName:
-    """A type with unique names. `code` and `text` refuse the PUT of a taken name; `invalid` is the reason, and `wrong`
-    the code, for a name that does not have the `form`.
-
-    `question` is the last word of the check's path; its body has the `type` if `is_typed`, and the name in `member`.
-    `flag`, `taken` and `free` are the texts of its answers. `held` is the path of the name in a body, () for its id.
-    """
+    """A type with unique names."""
 
     type: str
-    form: str
-    code: str
-    text: str
-    question: str = "checkNameAvailability"
-    is_typed: bool = True
-    member: str = "name"
-    flag: str = "nameAvailable"
-    taken: str = "AlreadyExists"
-    free: Mapping[str, Any] = field(default_factory=dict)
+    form: str  # a pattern of valid names
+    code: str  # refuses the PUT of a taken name
+    text: str  # the message with `code`
+    question: str = "checkNameAvailability"  # the last word of the path of the check
+    is_typed: bool = True  # the body of the check has the type
+    member: str = "name"  # the one of that body with the name
+    flag: str = "nameAvailable"  # the member of the answer that shows whether the name is free; "" if its status does
+    taken: str = "AlreadyExists"  # the reason in the answer for a taken name
+    free: Mapping[str, Any] = field(default_factory=dict)  # the rest of the answer for a free name
     echoes: tuple[str, ...] = ()  # members of the check that the answer repeats
-    invalid: str = "Invalid"
-    wrong: str = "InvalidResourceName"
-    held: tuple[str, ...] = ()
+    invalid: str = "Invalid"  # the reason for a name that does not have the form
+    wrong: str = "InvalidResourceName"  # the code for a name that does not have the form
+    held: tuple[str, ...] = ()  # the path of the name in a body, () for its id
     status: int = 409
     is_regional: bool = False  # other regions may use the name
 

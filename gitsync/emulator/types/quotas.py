@@ -40,18 +40,18 @@ QuotaKey = tuple[str, str]
 class EmulatedMachines:
     """The machines of one size that a resource has."""
 
-    size: str
+    size: str  # as the body names it
     count: int
-    zones: tuple[str, ...] = ()
-    is_spot: bool = False
+    zones: tuple[str, ...] = ()  # none if the body names none
+    is_spot: bool = False  # they count against a quota of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A quota that counts each resource of a type; with `path` only those whose body has the `value` there."""
+    """A quota that counts each resource of a type."""
 
     name: str
-    path: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()  # if set, only those count whose body has the value there
     value: str = ""
 
 

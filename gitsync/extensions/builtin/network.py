@@ -54,11 +54,11 @@ def describe_outside(subject: Subject) -> str:
     texts = find_member(dict(subject.spec), "addressSpace", "addressPrefixes")
     space = [parse_range(text) for text in texts] if isinstance(texts, list) else []
     subnets = find_member(dict(subject.live.body), "properties", "subnets") if subject.live else None
-    ranges = [one for one in space if one]
+    ranges = [network for network in space if network]
     if not ranges or len(ranges) < len(space) or not isinstance(subnets, list):
         return ""
-    known = (one for one in subnets if isinstance(one, dict))
-    outside = ", ".join(filter(None, (_name_outside(one, subject, ranges) for one in known)))
+    known = (entry for entry in subnets if isinstance(entry, dict))
+    outside = ", ".join(filter(None, (_name_outside(entry, subject, ranges) for entry in known)))
     return outside and (
         f"Azure refuses it: {outside} would be outside of its address space, and this run does not change that. Keep "
         "the old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
@@ -71,8 +71,8 @@ def _name_outside(subnet: Any, subject: Subject, space: list[AddressRange]) -> s
     properties = find_member(dict(subject.children.get(arm_id, subnet)), "properties")
     prefixes = find_member(properties, "addressPrefixes")
     texts = [find_member(properties, "addressPrefix"), *(prefixes if isinstance(prefixes, list) else ())]
-    ranges = [one for text in texts if (one := parse_range(text))]
-    is_outside = arm_id not in subject.leaving and not all(is_inside(one, space) for one in ranges)
+    ranges = [network for text in texts if (network := parse_range(text))]
+    is_outside = arm_id not in subject.leaving and not all(is_inside(network, space) for network in ranges)
     return f"subnet {find_member(subnet, 'name')} ({', '.join(map(str, ranges))})" if is_outside else ""
 
 

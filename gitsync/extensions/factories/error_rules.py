@@ -32,14 +32,12 @@ class Class(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRule:
-    """One row. The code compares with case. The message must hold each text of `says`, and match `matches`, a pattern
-    whose dot crosses no line.
-    """
+    """One row."""
 
     kind: str
-    code: str
-    says: tuple[str, ...] = ()
-    matches: str = ""
+    code: str  # compared with case
+    says: tuple[str, ...] = ()  # the message must hold each of these texts
+    matches: str = ""  # a pattern that the message must match, whose dot crosses no line
     becomes: Class = Class.RETRYABLE
 
     def fits(self, error: ArmError) -> bool:

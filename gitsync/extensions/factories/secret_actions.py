@@ -32,16 +32,12 @@ class SecretFields(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretAction:
-    """An action of the resource: a POST to its id and `suffix`, without a body. It is called only if one of its fields
-    is wanted. `paged`: its answer is the list of all entries, page by page.
+    """An action of the resource: a POST without a body. It is called only if one of its fields is wanted."""
 
-    The api-version is pinned to that of ASO, for any version of the manifest.
-    """
-
-    suffix: str
-    api_version: str
-    fields: Mapping[str, ValuePath]
-    paged: bool = False
+    suffix: str  # of the resource's id
+    api_version: str  # of ASO, for any version of the manifest
+    fields: Mapping[str, ValuePath]  # where its answer has the value of each
+    paged: bool = False  # its answer is the list of all entries, page by page
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:
         path = f"{subject.arm_id}{self.suffix}"
@@ -77,18 +73,21 @@ class Keys:
 
     def reads_resource(self, wanted: Collection[str]) -> bool:
         """Return whether some fields come from the resource itself, and not from an action."""
-        return any(isinstance(one, StatusFields) and not one.fields.keys().isdisjoint(wanted) for one in self._sources)
+        return any(
+            isinstance(fields, StatusFields) and not fields.fields.keys().isdisjoint(wanted) for fields in self._sources
+        )
 
     def list_actions(self, wanted: Collection[str]) -> tuple[str, ...]:
         """The paths below the resource to which a POST is sent for some fields."""
-        actions = (one for one in self._sources if isinstance(one, SecretAction))
-        return tuple(one.suffix for one in actions if not one.fields.keys().isdisjoint(wanted))
+        actions = (fields for fields in self._sources if isinstance(fields, SecretAction))
+        return tuple(action.suffix for action in actions if not action.fields.keys().isdisjoint(wanted))
 
     async def __call__(self, subject: Subject, azure: ActsOnAzure, wanted: frozenset[str]) -> Mapping[str, Secret]:
         """Raises ArmError if Azure refuses an action, GitsyncError if an answer is not as expected."""
         secrets: dict[str, Secret] = {}
         for source in self._sources:
             field_names = sorted(source.fields.keys() & wanted)
+            # An action may need a right of its own, so none is called for a field that is not exported.
             document = await source.document(subject, azure) if field_names else None
             secrets |= _read_secrets(source, subject, field_names, document)
         return secrets

@@ -14,12 +14,10 @@ from gitsync.extensions.api import Imported, NextImport, Subject, skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlyWhatWasSet:
-    """An Importer of parameters. `read_only` is the value of `isReadOnly` for one that cannot be set; `folds_case`:
-    the source of a parameter is case-insensitive.
-    """
+    """An Importer of parameters."""
 
-    read_only: bool | str
-    folds_case: bool
+    read_only: bool | str  # the value of `isReadOnly` for one that cannot be set
+    folds_case: bool  # the source of a parameter is case-insensitive
 
     async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
         """Decides by the parameter as read; one that the rest of the chain skips stays skipped."""

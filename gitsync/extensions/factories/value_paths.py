@@ -44,14 +44,12 @@ def require_text(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """The value at a path: names of members, and indexes of entries, joined by slashes.
+    """The value at a path."""
 
-    `optional`: skip the field if its parent object is missing. If the object exists without the value, the value is
-    empty.
-    """
-
-    path: str
+    path: str  # names of members, and indexes of entries, joined by slashes
     optional: bool = False
+    """Skip the value if its parent object is missing; if the object exists without it, the value is empty."""
+
     read: ValueReading = format_text
 
     def __call__(self, document: Any) -> str | None:
@@ -64,17 +62,13 @@ class At:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListMember:
-    """A member of an entry of a list: the last entry whose `match_member` has the value `match_value`.
+    """A member of an entry of a list: of the last entry that matches."""
 
-    `list_path` is the path of the list, "" if the document is the list. `optional`: skip the field if there is no such
-    entry.
-    """
-
-    match_value: str
-    member: str
-    match_member: str
-    list_path: str = ""
-    optional: bool = False
+    match_value: str  # the value that such an entry has
+    member: str  # the one to read
+    match_member: str  # the member with the value to match
+    list_path: str = ""  # the path of the list, "" if the document is the list
+    optional: bool = False  # skip the value if there is no such entry
 
     def __call__(self, document: Any) -> str | None:
         entries = [

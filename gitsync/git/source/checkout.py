@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from gitsync.config.config_file import FILE_NAME, SourceFile
 from gitsync.errors import GitError, SourceError
@@ -22,10 +22,8 @@ from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.clone import fetch_ref, open_clone
 from gitsync.git.source.contents import (
-    ExplainUnreadable,
     SourceContents,
     SourcePart,
-    explain_nothing,
     list_inputs,
     read_contents,
 )
@@ -34,7 +32,6 @@ from gitsync.git.source.history import History, ManifestPaths
 from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
-from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
@@ -45,50 +42,29 @@ from gitsync.git.source.worktree import (
     name_url,
 )
 from gitsync.model.plan import LastCommit
-from gitsync.model.problem import Problem
-from gitsync.model.unit import Unit, UnitEntry
+from gitsync.model.unit import UnitEntry
 from gitsync.units.all_units import FollowContext
 from gitsync.units.sandbox import Builds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
-    """The manifests of one revision.
-
-    `files` maps a path from the root of SOURCE to its bytes, sorted; `units` has the units of those that are not plain
-    files; `ignored` are the paths of files that could contain manifests and are ignored, `skipped` those of
-    kustomizations that have nothing for gitsync; `settings` is the gitsync.yaml of the source. `revision` is a commit
-    id, None for a folder that is not a git working tree (or has no commit). `ref` is the branch or tag, if it is one.
-    `dirty` means that the files differ from the revision. `folder` is set if SOURCE is a local folder, `tree` if that
-    is in a working tree. `remote` is the remote repository of SOURCE, and `remote_refused` is the reason why a remote
-    cannot be used. `root` is the folder that paths of files are relative to, inside the repository ("" for its top).
-    `file` is the only one that is read, "" for a folder, and `read_whole` reads the whole source, and `read_left_out`
-    the files in folders of kustomizations that none of them names. It is a context manager: leaving it deletes what was
-    fetched.
-    """
+    """The manifests of one revision. It is a context manager: leaving it deletes what was fetched."""
 
     name: str
-    root: str = ""
+    contents: SourceContents
+    root: str = ""  # the folder that paths of files are relative to, inside the repository; "" for its top
     revision: str | None = None
-    ref: str | None = None
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    units: Mapping[str, Unit] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    ignored: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    settings: SourceFile | None = None
-    file: str = ""
-    read_whole: Callable[[], SourceContents] | None = field(default=None, repr=False)
-    read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, repr=False)
-    dirty: bool = False
-    folder: Path | None = None
-    tree: WorkTree | None = field(default=None, repr=False)
-    remote: Remote | None = None
-    remote_refused: str = ""
+    """The id of a commit; None for a folder that is not a git working tree, or has no commit."""
+
+    ref: str | None = None  # the branch or tag, if it is one
+    dirty: bool = False  # the files differ from the revision
+    folder: Path | None = None  # set if SOURCE is a local folder
+    tree: WorkTree | None = field(default=None, repr=False)  # set if that folder is in a working tree
+    remote: Remote | None = None  # the remote repository of SOURCE
+    remote_refused: str = ""  # why a remote cannot be used
     wanted: SourcePart = field(default_factory=SourcePart)
-    history: History | None = field(default=None, repr=False)
-    explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
-    find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
+    history: History | None = field(default=None, repr=False)  # None for a folder without one
 
     def open_tree(self, revision: str | None) -> Revision | None:
         """Open the files of a revision of the same source, used or not; None if they cannot be listed."""
@@ -183,13 +159,6 @@ def open_checkout(  # noqa: PLR0913 - each selects what is read
         raise
 
 
-def _take(contents: SourceContents) -> dict[str, Any]:
-    """Take the fields that a checkout has of what was read."""
-    values = ("files", "units", "problems", "ignored", "skipped", "settings", "file")
-    readers = ("read_whole", "read_left_out", "explain_unreadable", "find_unread")
-    return {name: getattr(contents, name) for name in (*values, *readers)}
-
-
 def _is_settings_file(folder: Path, config_file: Path) -> bool:
     """Return whether the operator's own file is the gitsync.yaml of a folder: then it has been read already."""
     settings_file = folder / FILE_NAME
@@ -219,7 +188,7 @@ def _read_url(
         name=url.text,
         revision=tip.commit,
         ref=tip.ref,
-        **_take(contents),
+        contents=contents,
         remote=remote,
         wanted=wanted,
         history=History(clone.repository, tip.commit, root="", remote=remote, clone=clone, trusted=trusted),
@@ -235,7 +204,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: SourcePart) -> C
     contents = read_contents(listing, wanted)
     return Checkout(
         name=str(source.path),
-        **_take(contents),
+        contents=contents,
         folder=source.path,
         root=find_prefix(source.path),
         wanted=wanted,
@@ -269,7 +238,7 @@ def _read_work_tree(
         name=str(source.path),
         revision=commit,
         ref=ref or head.branch,
-        **_take(contents),
+        contents=contents,
         dirty=dirty,
         folder=source.path,
         root=tree.prefix,
@@ -382,7 +351,8 @@ def find_revision(source: Checkout) -> str:
     if source.revision is not None:
         return source.revision
     digest = hashlib.sha256()
-    for path, content in sorted(source.files.items()):
+    for path, content in sorted(source.contents.files.items()):
+        # With the length, the bytes of one file cannot be taken for those of the next.
         digest.update(f"{path}\0{len(content)}\0".encode())
         digest.update(content)
     return f"files:{digest.hexdigest()}"

@@ -20,10 +20,10 @@ _FETCHED = "refs/gitsync/fetched"
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """The fetched part of the repository at `url`."""
+    """The fetched part of a repository."""
 
     repository: Repository
-    url: str
+    url: str  # where it was fetched from
 
     def fetch(self, *refspecs: str, depth: tuple[str, ...] = ("--depth=1",)) -> None:
         """Fetch by refspec, with git's own options for the depth."""
@@ -67,10 +67,10 @@ def open_clone(remote: Remote) -> Clone:
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """The target of a ref when it was fetched. `ref` is its short name; None for a commit or a detached HEAD."""
+    """The target of a ref when it was fetched."""
 
     commit: str
-    ref: str | None
+    ref: str | None  # its short name; None for a commit or a detached HEAD
 
 
 def fetch_ref(clone: Clone, ref: str | None) -> Tip:

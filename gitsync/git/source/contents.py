@@ -48,20 +48,19 @@ from gitsync.units.unit_builds import list_inputs as list_unit_inputs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePart:
-    """The wanted part of a source: the manifests below `path` ("" for all) or in that file, except those below folders
-    in `without`, and its own settings, if it `has_settings`. `entries` are units that the operator names; None to take
-    those of the source, and `aliases` the names of it in a cluster, likewise. `builds` are those of the run, and
-    `follow` is what following objects of controllers needs.
-    """
+    """The wanted part of a source."""
 
-    path: str = ""
-    without: tuple[str, ...] = ()
-    has_settings: bool = True
+    path: str = ""  # the manifests below it, or in that file; "" for all
+    without: tuple[str, ...] = ()  # folders with everything below that are left out
+    has_settings: bool = True  # with the source's own settings
     budget: ReadLimits = field(default_factory=ReadLimits)
-    entries: tuple[UnitEntry, ...] | None = None
+    entries: tuple[UnitEntry, ...] | None = None  # units that the operator names; None to take those of the source
     aliases: tuple[str, ...] | None = None
-    builds: Builds = field(default_factory=Builds, compare=False, repr=False)
+    """Names of the source in a cluster that the operator gives; None to take those of the source."""
+
+    builds: Builds = field(default_factory=Builds, compare=False, repr=False)  # those of the run
     follow: FollowContext = field(default_factory=FollowContext, compare=False, repr=False)
+    """What following objects of controllers needs."""
 
 
 ExplainUnreadable = Callable[[Collection[str]], Mapping[str, Problem]]
@@ -75,29 +74,36 @@ def explain_nothing(paths: Collection[str]) -> Mapping[str, Problem]:  # noqa: A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContents:
-    """Manifest files by path from the root of the source, sorted; the units of those that are not plain files; warnings
-    about skipped files; the paths of files that are ignored and of kustomizations that are skipped; and the source's
-    settings, None if it has none. `has_declared` is true if objects of controllers are followed. `read_inputs` returns
-    every file that all this was made of, and `explain_unreadable` explains why files cannot be read. `file` is the
-    requested file, "" for a folder, and `read_whole` reads the whole source. `read_left_out` reads the files in folders
-    of kustomizations that none of them names, and `find_unread` finds the files that are not read.
-
-    A kustomization replaces its whole folder: its own path leads to the result of its build.
+    """Everything that was read of a source. A kustomization replaces its whole folder: its own path leads to the result
+    of its build.
     """
 
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
+    files: Mapping[str, bytes] = field(repr=False)
+    """Manifest files by path from the root of the source, sorted; a Secret may be among them."""
+
     units: Mapping[str, Unit] = field(default_factory=dict)
-    problems: tuple[Problem, ...]
-    ignored: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    settings: SourceFile | None = None
-    has_declared: bool = False
+    """Those of the files that are not plain, by the path of the file."""
+
+    problems: tuple[Problem, ...] = ()  # warnings about skipped files
+    ignored: tuple[str, ...] = ()  # the paths of files that could contain manifests and are ignored
+    skipped: tuple[str, ...] = ()  # the paths of kustomizations that have nothing for gitsync
+    settings: SourceFile | None = None  # the source's own, None if it has none
+    has_declared: bool = False  # objects of controllers are followed
     read_inputs: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
-    file: str = ""
+    """Returns every file that all this was made of."""
+
+    file: str = ""  # the only one that is read, "" for a folder
     read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
+    """Reads the whole source."""
+
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
+    """Reads the files in folders of kustomizations that none of them names."""
+
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
+    """Explains why files cannot be read."""
+
     find_unread: FindUnread = field(default=UnreadPlaces, compare=False, repr=False)
+    """Finds the files that are not read."""
 
 
 def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
@@ -288,19 +294,19 @@ def read_settings(listing: SourceListing) -> SourceFile | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChosenFiles:
-    """`manifests` are the files outside of everything that is built, among them those that `units` calls plain. `file`
-    is the one that is wanted, "" for a folder.
-    """
+    """The files of a source that a run wants, before anything is built."""
 
-    file: str
+    file: str  # the only one that is wanted, "" for a folder
     manifests: tuple[SourceEntry, ...]
+    """The files outside of everything that is built, among them those that `units` calls plain."""
+
     units: FoundUnits
-    source_files: _SourceFiles
+    source_files: _SourceFiles  # reads their contents, each once
     reader: KustomizationReader
     problems: tuple[Problem, ...]
-    ignored: tuple[str, ...]
-    rules: IgnoreRules
-    visible: tuple[SourceEntry, ...]
+    ignored: tuple[str, ...]  # the paths of files that could contain manifests and are ignored
+    rules: IgnoreRules  # those of .gitsyncignore
+    visible: tuple[SourceEntry, ...]  # all entries that are not ignored
 
 
 def _choose(
@@ -311,6 +317,7 @@ def _choose(
     if file:
         _check_file(entries[0])
     rules = _read_ignore_rules(listing, entries, wanted)
+    # An ignored file is not a manifest, but a kustomization may still use it: so only this list is narrowed.
     visible = select_visible(entries, rules, wanted.without)
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
     source_files = _SourceFiles(listing, wanted.budget)
@@ -321,6 +328,7 @@ def _choose(
     # Units are found among what is visible, but may use files that are ignored or outside of the path.
     units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
     plain = select_manifests(by_path[path] for path in units.plain)
+    # One file that is too large is a problem of its own, and not of all others.
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
     check_budget(manifests, wanted.budget)
     return _ChosenFiles(

@@ -28,13 +28,11 @@ _SUBMODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitDirectory:
-    """`top` is the folder of the work tree. `path` holds its HEAD; `common` holds objects, refs and settings, and is
-    another folder only in a linked work tree.
-    """
+    """The git directory of a work tree."""
 
-    top: Path
-    path: Path
-    common: Path
+    top: Path  # the folder of the work tree
+    path: Path  # holds its HEAD
+    common: Path  # holds objects, refs and settings; another folder only in a linked work tree
 
 
 def refuse_look_alike(folder: Path) -> None:

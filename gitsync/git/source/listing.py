@@ -25,15 +25,12 @@ class EntryKind(StrEnum):
 
 
 class SourceEntry(NamedTuple):
-    """One name in a source. A tuple, since a run makes one of each file. `path` is relative to the root of the source;
-    `size` is in bytes, 0 if it is not a file; `id` is that of the blob, or of a submodule's commit, in a revision, and
-    "" in a folder.
-    """
+    """One name in a source. A tuple, since a run makes one of each file."""
 
-    path: str
+    path: str  # relative to the root of the source
     kind: EntryKind
-    size: int = 0
-    id: str = ""
+    size: int = 0  # in bytes, 0 if it is not a file
+    id: str = ""  # of the blob, or of a submodule's commit, in a revision, and "" in a folder
 
 
 class SourceListing(Protocol):
@@ -59,14 +56,14 @@ class SourceListing(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedListing:
-    """A source as another listing read it, with the files in `texts` replaced, or removed if their text is None.
-
-    `contents` keeps every file that was read, and copies with other texts share it: all see the files of one moment.
-    """
+    """A source as another listing read it, with some files replaced or removed."""
 
     source: SourceListing
     texts: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
+    """The new text of each of those files, None to remove it."""
+
     contents: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """Every file that was read; copies with other texts share it, so that all see the files of one moment."""
 
     @property
     def name(self) -> str:
@@ -81,9 +78,11 @@ class EditedListing:
     def read(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
         wanted = tuple(entries)
         self.contents.update(
-            self.source.read(one for one in wanted if one.path not in self.contents and one.path not in self.texts)
+            self.source.read(
+                entry for entry in wanted if entry.path not in self.contents and entry.path not in self.texts
+            )
         )
-        texts = {one.path: self.texts.get(one.path) for one in wanted}
+        texts = {entry.path: self.texts.get(entry.path) for entry in wanted}
         return {path: self.contents[path] if text is None else text for path, text in texts.items()}
 
     def _edit(self, entries: Iterable[SourceEntry]) -> Iterator[SourceEntry]:
@@ -112,17 +111,15 @@ _MOST_NAMES = 1000  # that git gets as arguments
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """The tree of `commit` below `root` (a folder of the repository, "" for its top). Paths are relative to `root`;
-    `label` is its name in messages, if not its commit. Without sizes, that of each file is 0. `_listed` has the listing
-    of all of it, once that was read.
-    """
+    """The tree of a commit, or a folder of it. Paths are relative to that folder."""
 
     repository: Repository
     commit: str
-    root: str = ""
-    label: str = ""
-    has_sizes: bool = True
+    root: str = ""  # a folder of the repository, "" for its top
+    label: str = ""  # its name in messages, if not its commit
+    has_sizes: bool = True  # without sizes, that of each file is 0
     _listed: list[SourceEntry] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The listing of all of it, once that was read."""
 
     @property
     def name(self) -> str:

@@ -34,15 +34,12 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A repository that git must fetch from. `text` holds no password; `user` and `password` come from it.
+    """A repository that git must fetch from."""
 
-    `text` keeps the user name of an ssh URL, which is part of the address.
-    """
-
-    text: str
+    text: str  # without a password; the user name of an ssh URL is part of the address, and stays
     scheme: str  # "https", "ssh", "file", or "http" to this machine
-    user: str = ""
-    password: Secret | None = None
+    user: str = ""  # the one in the URL
+    password: Secret | None = None  # the one in the URL
 
 
 def parse_location(text: str) -> Folder | Url:

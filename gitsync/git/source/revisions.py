@@ -13,23 +13,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gitsync.config.config_file import SourceFile
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
-from gitsync.git.source.contents import ExplainUnreadable, SourcePart, explain_nothing, read_contents
+from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
 from gitsync.git.source.signatures import TrustedKeys, check_signature
-from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
 from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.model.plan import LastCommit
-from gitsync.model.problem import Problem
-from gitsync.model.unit import Unit, UnitEntry
+from gitsync.model.unit import UnitEntry
 from gitsync.units.all_units import FollowContext
 from gitsync.units.declarations import ThisRepository
 from gitsync.units.sandbox import Builds
@@ -40,25 +37,18 @@ _DEEPENED = "refs/gitsync/deepened"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionManifests:
-    """The manifests of one revision. `commit` is its id, None for a folder that has none. `repository` is the URL of
-    the remote, or the folder; the rest as in a checkout. `tree` has all of its files; for a folder, those of the commit
-    that it is at.
-    """
+    """The manifests of one revision."""
 
-    commit: str | None
-    files: Mapping[str, bytes] = field(repr=False)  # a Secret may be among them
-    units: Mapping[str, Unit] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    ignored: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    settings: SourceFile | None = None
-    root: str = ""
-    repository: str = ""
-    ref: str = ""
-    explain_unreadable: ExplainUnreadable = field(default=explain_nothing, repr=False)
-    find_unread: FindUnread = field(default=UnreadPlaces, repr=False)
+    commit: str | None  # its id; None for a folder that has none
+    contents: SourceContents
+    root: str = ""  # the folder that paths are relative to, in the repository; "" for its top
+    repository: str = ""  # the URL of the remote, or the folder
+    ref: str = ""  # the branch or tag that was named, "" for a commit
     list_left_out: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
+    """Lists the paths of files in folders of kustomizations that none of them names."""
+
     tree: Revision | None = field(default=None, repr=False)
+    """All of its files; for a folder, those of the commit that it is at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,21 +163,10 @@ def _read(revision: Revision, wanted: SourcePart, trusted: TrustedKeys | None) -
     folder_path = "/".join(part for part in (revision.root, wanted.path) if part)
     # A folder that is not there yet, or no longer: then nothing is declared at this revision.
     if folder_path and not revision.repository.confirms("cat-file", "-e", f"{revision.commit}:{folder_path}"):
-        return RevisionManifests(commit=revision.commit, files={}, root=revision.root, tree=revision)
-    contents = read_contents(revision, wanted)
-    return RevisionManifests(
-        commit=revision.commit,
-        files=contents.files,
-        units=contents.units,
-        problems=contents.problems,
-        ignored=contents.ignored,
-        skipped=contents.skipped,
-        settings=contents.settings,
-        explain_unreadable=contents.explain_unreadable,
-        find_unread=contents.find_unread,
-        tree=revision,
-        root=revision.root,
-    )
+        contents = SourceContents(files={})
+    else:
+        contents = read_contents(revision, wanted)
+    return RevisionManifests(commit=revision.commit, contents=contents, root=revision.root, tree=revision)
 
 
 def _find_local_commit(tree: WorkTree, name: str) -> str | None:

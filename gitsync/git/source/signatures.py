@@ -40,14 +40,12 @@ _SSH_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustedKeys:
-    """Public keys. `pgp` are PGP blocks, b"" if there are none; `signers` are lines of an allowed signers file, as ssh
-    wants them. `file` is where they stand, with all links followed, and `name` how messages call it.
-    """
+    """Public keys whose signatures are accepted."""
 
-    file: Path
-    name: str
-    pgp: bytes = b""
-    signers: tuple[str, ...] = ()
+    file: Path  # where they are, with all links followed
+    name: str  # the name of that file in messages
+    pgp: bytes = b""  # PGP blocks, b"" if there are none
+    signers: tuple[str, ...] = ()  # lines of an allowed signers file, as ssh requires them
 
 
 def read_trusted_keys(name: str) -> TrustedKeys:

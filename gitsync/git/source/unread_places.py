@@ -22,18 +22,15 @@ def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPlaces.ignor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadPlaces:
-    """What is below the `path` of a run, and not read. `files` are all files there, of which those in `plain` are read
-    as they are; `used` are those that units were built of, wherever they are. `closed` are entries that are not files.
-    `ignores` returns whether a path is excluded from the source.
-    """
+    """What is below the path of a run, and not read."""
 
-    files: Mapping[str, SourceEntry] = field(default_factory=dict)
-    plain: frozenset[str] = frozenset()
-    used: frozenset[str] = frozenset()
-    closed: tuple[SourceEntry, ...] = ()
-    path: str = ""
-    ignores: Callable[[str], bool] = _ignore_nothing
-    listing: SourceListing | None = field(default=None, repr=False)
+    files: Mapping[str, SourceEntry] = field(default_factory=dict)  # all files there
+    plain: frozenset[str] = frozenset()  # those of `files` that are read as they are
+    used: frozenset[str] = frozenset()  # the files that units were built of, wherever they are
+    closed: tuple[SourceEntry, ...] = ()  # entries that are not files
+    path: str = ""  # of the run, "" for all
+    ignores: Callable[[str], bool] = _ignore_nothing  # returns whether a path is excluded from the source
+    listing: SourceListing | None = field(default=None, repr=False)  # reads those files, None if nothing was listed
     budget: ReadLimits = field(default_factory=ReadLimits)
 
     @property

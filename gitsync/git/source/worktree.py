@@ -36,14 +36,16 @@ from gitsync.units.declarations import ThisRepository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderListing:
-    """Files below `root`. Links are followed only with `follow_links`, and to files below `root` alone: a mounted
-    volume is made of them, while in a git work tree a link means what it means in the revision, nothing. `submodules`
-    are the folders of submodules: one that is not checked out is empty, and still no empty folder.
-    """
+    """The files of a folder."""
 
     root: Path
     follow_links: bool = False
+    """Links are followed, to files below `root` alone: a mounted volume is made of them, while in a git work tree a
+    link means what it means in the revision, nothing.
+    """
+
     submodules: frozenset[str] = frozenset()
+    """The folders of submodules: one that is not checked out is empty, and still no empty folder."""
 
     @property
     def name(self) -> str:
@@ -115,6 +117,7 @@ class FolderListing:
         """Return whether a folder is a nested repository, checked out or not."""
         if os.path.lexists(f"{folder}/.git"):
             return True
+        # A submodule that is not checked out is an empty folder.
         return path in self.submodules and Path(folder).is_dir() and not any(Path(folder).iterdir())
 
     def _list_file(self, file: os.DirEntry[str], path: str) -> Iterator[SourceEntry]:
@@ -160,19 +163,17 @@ def _resolve_links(path: str | os.PathLike[str]) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
-    """The git working tree of a folder. `repository` is the mirror that git works in, `prefix` the path of the folder
-    inside the working tree ("" for its top), `settings` are the used settings of the repository, and `index` is the
-    file that lists what is checked out. It is a context manager: leaving it removes the mirror.
-    """
+    """The git working tree of a folder. It is a context manager: leaving it removes the mirror."""
 
-    repository: Repository
+    repository: Repository  # the mirror that git works in
     top: Path
-    prefix: str
-    settings: GitSettings = field(repr=False)  # a token may be among them
-    index: Path
+    prefix: str  # the path of the folder inside the working tree, "" for its top
+    settings: GitSettings = field(repr=False)  # those of the repository that are used; a token may be among them
+    index: Path  # the file that lists what is checked out
 
     def list_left_out(self) -> frozenset[str]:
         """List the files that a sparse checkout leaves out, by their paths in the folder; none if git cannot."""
+        # The mirror has no index: this is the one of the work tree.
         environment = {**self.repository.environment, "GIT_INDEX_FILE": str(self.index)}
         try:
             output = replace(self.repository, environment=environment).run("ls-files", "-t", "-z", "--full-name")
@@ -225,6 +226,7 @@ def find_head(tree: WorkTree) -> Head:
     except GitError as error:
         if error.timed_out:
             raise
+        # Without a first commit there is nothing to resolve, but the branch has a name.
         return Head(None, read_branch(tree.repository.folder))
     commit, _, ref = answer.partition("\n")
     return Head(commit, None if ref == "HEAD" else ref.removeprefix("refs/heads/"))

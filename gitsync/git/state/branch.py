@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
+from gitsync.backoff import Backoff, retry_blocking
 from gitsync.errors import ConfigError, GitError, GitsyncError, PublishError, SourceError, StateError
 from gitsync.git.access import Remote
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
@@ -46,14 +45,19 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
 
 _TIP = "refs/gitsync/status"
-_ATTEMPTS = 5
+
+_LOOKS = 5
+"""Fetches in a row of a branch that appears between two. They do not wait: it is there already."""
+
+_BACKOFF: Final = Backoff(first=0.15, most=5.0, jitter=1.0, tries=5)
+"""Chance decides about all of a wait: the agents of one branch often start at the same minute."""
 
 T = TypeVar("T")
 
 
 class StatusBranch:
-    """A StateStore. `branch` is the short name of a branch that holds nothing else. `patience` scales, in seconds, the
-    waits between pushes that lost against other runs.
+    """A StateStore. `branch` is the short name of a branch that holds nothing else. `patience` is the first wait, in
+    seconds, after a push that lost against another run.
 
     What workers have recorded beside it is part of the state, and is taken into it with the next push. `start` is set
     for the branch of a worker: the commit that it begins with, "" for none.
@@ -66,7 +70,7 @@ class StatusBranch:
         *,
         clock: Clock,
         author: Author | None = None,
-        patience: float = 0.3,
+        patience: float = _BACKOFF.first,
         seals: RecordSeals = UNSEALED,
         start: str | None = None,
     ) -> None:
@@ -104,6 +108,8 @@ class StatusBranch:
         """Push with `git push --dry-run`: what the branch has already or, before the first status, an empty commit."""
         try:
             self._check_folder()
+            # Before the first status there is no commit to push, so an empty one shows whether the push would be
+            # accepted.
             probe = self._tip or self._commit({}, format_status_message("Check push access", None))
             self._push(
                 probe, "--dry-run", "--force"
@@ -271,14 +277,13 @@ class StatusBranch:
             raise self._make_refusal(error) from error
 
     def _try_again(self, push: Callable[[], T]) -> T:
-        retrying = Retrying(
+        backoff = replace(_BACKOFF, first=self._patience)
+
+        def choose(failure: BaseException) -> Backoff | None:
             # What took too long once would again, and the run has an end.
-            retry=retry_if_exception(lambda error: isinstance(error, GitError) and not error.timed_out),
-            stop=stop_after_attempt(_ATTEMPTS),
-            wait=wait_random_exponential(multiplier=self._patience, max=10),
-            reraise=True,
-        )
-        return retrying(push)
+            return backoff if isinstance(failure, GitError) and not failure.timed_out else None
+
+        return retry_blocking(push, choose, self._clock)
 
     def _try_to_save(self, changes: Changes, update: Update) -> None:
         """Push our changes on top of the last state that was read."""
@@ -336,15 +341,20 @@ class StatusBranch:
         belong to any more: all that they have recorded is on the status branch. What cannot be removed stays for a
         later run.
         """
+        # A worker that was killed has no exit code, but no run lasts as long as this.
         since = self._clock.now() - LONGEST_RUN
         branches = self._recorded.branches
-        over = [one for one in branches if (one.exit_code is not None and one.run_id != kept) or one.time < since]
-        names = {one: f"refs/heads/{name_worker(self._branch, one.run_id, one.number)}" for one in over}
+        over = [
+            branch
+            for branch in branches
+            if (branch.exit_code is not None and branch.run_id != kept) or branch.time < since
+        ]
+        names = {branch: f"refs/heads/{name_worker(self._branch, branch.run_id, branch.number)}" for branch in over}
         if names:
-            leases = [f"--force-with-lease={name}:{one.commit}" for one, name in names.items()]
+            leases = [f"--force-with-lease={name}:{branch.commit}" for branch, name in names.items()]
             arguments = ("--", self._remote.url, *(f":{name}" for name in names.values()))
             self._clone().repository.succeeds("push", "--quiet", *leases, *arguments)
-            left = tuple(one for one in branches if one not in names)
+            left = tuple(branch for branch in branches if branch not in names)
             self._recorded = replace(self._recorded, branches=left)
 
     def _clone(self) -> Clone:
@@ -352,7 +362,7 @@ class StatusBranch:
             self._opened_clone = open_clone(self._remote)
         return self._opened_clone
 
-    def _fetch(self, tries: int = _ATTEMPTS) -> tuple[str | None, bool]:
+    def _fetch(self, looks: int = _LOOKS) -> tuple[str | None, bool]:
         """Fetch the commit that the branch points to, None if there is no such branch, and the branches of workers.
         Return whether there are some.
         """
@@ -364,10 +374,10 @@ class StatusBranch:
         except GitError as error:
             # git has no code for a branch that does not exist. An outage must not look like an empty status.
             advertised = list_advertised(clone, own, workers)
-            if own in advertised and (error.timed_out or tries == 1):
+            if own in advertised and (error.timed_out or looks == 1):
                 raise
             if own in advertised:  # another run may have made it between the two looks
-                return self._fetch(tries - 1)
+                return self._fetch(looks - 1)
             self._lease = ""
             if self._start is None and advertised:
                 clone.fetch(*refspecs)
@@ -411,6 +421,7 @@ class StatusBranch:
     def _check_folder(self) -> None:
         """Check the permissions of a repository on this machine: it has no server that could refuse a push."""
         folder = folder_of(Url(self._remote.url, "file"))
+        # A repository on this machine has no server that could refuse the push before it is made.
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
                 raise GitError(

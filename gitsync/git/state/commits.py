@@ -31,16 +31,14 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit to write. `parent` is a commit id, None for the first commit of a branch. `executable` are the paths of
-    files that are programs.
-    """
+    """A commit to write."""
 
-    parent: str | None
-    files: Files
+    parent: str | None  # a commit id, None for the first commit of a branch
+    files: Files  # by path; nothing else is in the commit
     message: str
     author: Author
-    time: datetime
-    executable: frozenset[str] = frozenset()
+    time: datetime  # written in UTC and whole seconds
+    executable: frozenset[str] = frozenset()  # the paths of files that are programs
 
 
 def write_commit(repository: Repository, commit: Commit) -> str:

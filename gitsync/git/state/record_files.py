@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from sys import intern
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from gitsync.git.state.documents import FORMER_SUFFIX, check_schema, read_document, sort_keys, write_document
@@ -24,7 +24,19 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT, Kept
-from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
+from gitsync.model.record import (
+    Claim,
+    Durations,
+    FailedWrite,
+    LastWrite,
+    PendingOperation,
+    Record,
+    RecordedAccess,
+    RecordedManifest,
+    RecordedSpec,
+    RecordedWrites,
+    WriteStreak,
+)
 from gitsync.problems.checked_mapping import CheckedMapping
 
 # The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.json`. A config map has no group, so its path
@@ -122,7 +134,7 @@ def encode_record(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
 def build_object(record: Record) -> dict[str, Any]:
     """Build the Kubernetes object of a record, of plain JSON and without a seal."""
     return {
-        "apiVersion": record.manifest_api_version,
+        "apiVersion": record.manifest.api_version,
         "kind": record.key.kind,
         "metadata": _build_metadata(record),
         "status": {"conditions": [_build_condition(record.condition)] if record.condition else []},
@@ -134,12 +146,12 @@ def _build_metadata(record: Record) -> Mapping[str, Any]:
     """Build the metadata as ASO leaves it (docs/reference/reconciliation.md#claim): a resource has its id, and labels
     for its owner, once it is claimed.
     """
-    identity = {"generation": record.generation, "name": record.key.name, "namespace": record.key.namespace}
+    identity = {"generation": record.spec.generation, "name": record.key.name, "namespace": record.key.namespace}
     annotations = _build_annotations(record)
     metadata = {
         **identity,
         **({"annotations": annotations} if annotations else {}),
-        **(_build_labels(record.owner) if _is_claimed(record) else {}),
+        **(_build_labels(record.manifest.owner) if _is_claimed(record) else {}),
     }
     return dict(sorted(metadata.items()))
 
@@ -150,10 +162,10 @@ def _is_claimed(record: Record) -> bool:
 
 def _build_annotations(record: Record) -> Mapping[str, str]:
     """Build ASO's annotations, sorted. The agent stands for the namespace of the operator."""
-    generation = record.reconciled_generation
+    generation = record.spec.reconciled_generation
     texts = {
         RECONCILED: str(generation) if generation else "",
-        OPERATOR: record.operator,
+        OPERATOR: record.access.operator,
         RESOURCE_ID: record.arm_id if _is_claimed(record) else "",
     }
     return {name: text for name, text in texts.items() if text}
@@ -185,39 +197,40 @@ def _build_condition(condition: Condition) -> Mapping[str, Any]:
 
 def _build_own_members(record: Record) -> dict[str, Any]:
     """Build the members that ASO does not have, sorted."""
-    condition, operation = record.condition, record.operation
+    condition, manifest, spec, writes = record.condition, record.manifest, record.spec, record.writes
+    hold, operation = manifest.hold, writes.operation
     constant_fields = {
         "armApiVersion": record.arm_api_version,
         "armId": record.arm_id,
         "claim": record.claim.value,
-        "generation": record.generation,
-        "policy": record.policy.value,
+        "generation": spec.generation,
+        "policy": manifest.policy.value,
         "schema": SCHEMA,
-        "writes": record.writes,
+        "writes": writes.count,
     }
     non_empty_fields = {
         "agent": record.agent,
-        "credential": record.credential,
-        "declaredBy": record.declared_by,
-        "dependsOn": [str(key) for key in record.depends_on],
-        "durations": {name: seconds for name, seconds in record.durations._asdict().items() if seconds is not None},
-        "failedWrite": _build_failure(record.failure) if record.failure else {},
-        "lastRevision": record.last_revision,
-        "lastWrite": _build_last_write(record.last_write) if record.last_write else {},
-        "hold": {"reason": record.hold.reason, "until": str(record.hold.day)} if record.hold else {},
+        "credential": record.access.credential,
+        "declaredBy": manifest.declared_by,
+        "dependsOn": [str(key) for key in manifest.depends_on],
+        "durations": {name: seconds for name, seconds in writes.durations._asdict().items() if seconds is not None},
+        "failedWrite": _build_failure(writes.failure) if writes.failure else {},
+        "lastRevision": manifest.last_revision,
+        "lastWrite": _build_last_write(writes.last) if writes.last else {},
+        "hold": {"reason": hold.reason, "until": str(hold.day)} if hold else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
-        "owner": str(record.owner) if record.owner else "",
-        "path": record.path,
+        "owner": str(manifest.owner) if manifest.owner else "",
+        "path": manifest.path,
         "provider": _build_kept(record.kept) if record.kept != NOTHING_KEPT else {},
-        "row": _build_streak(record.streak) if record.streak else {},
+        "row": _build_streak(writes.streak) if writes.streak else {},
         "advice": condition.advice if condition else "",
         "requestId": condition.request_id if condition else "",
-        "specDigest": record.spec_digest,
-        "subscription": record.subscription,
-        "unit": record.unit,
+        "specDigest": spec.digest,
+        "subscription": record.access.subscription,
+        "unit": manifest.unit,
     }
-    known_bodies = {"applied": record.applied, "baseline": record.baseline}
+    known_bodies = {"applied": spec.applied, "baseline": spec.baseline}
     members = constant_fields | {name: value for name, value in non_empty_fields.items() if value}
     members |= {name: body for name, body in known_bodies.items() if body is not None}
     sorted_own: dict[str, Any] = sort_keys(members)
@@ -241,38 +254,44 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         raise own.refusal("generation", "does not match metadata")
     return Record(
         key=key,
-        manifest_api_version=api_version,
         arm_id=intern(own.text("armId")),
         arm_api_version=own.text("armApiVersion"),
         claim=own.one_of("claim", Claim),
-        policy=own.one_of("policy", Policy),
-        generation=own.count("generation"),
-        reconciled_generation=_read_generation(annotations),
-        spec_digest=own.text("specDigest", ""),
-        applied=own.mapping("applied"),
-        baseline=own.mapping("baseline"),
-        **_read_writes(own),
-        owner=own.key("owner"),
-        depends_on=own.keys("dependsOn"),
         agent=own.text("agent", ""),
-        operator=annotations.text(OPERATOR, ""),
-        credential=own.text("credential", ""),
-        subscription=own.text("subscription", ""),
+        manifest=_read_manifest(own, api_version),
+        spec=RecordedSpec(
+            generation=own.count("generation"),
+            digest=own.text("specDigest", ""),
+            reconciled_generation=_read_generation(annotations),
+            applied=own.mapping("applied"),
+            baseline=own.mapping("baseline"),
+        ),
+        writes=_read_writes(own),
+        access=RecordedAccess(
+            credential=own.text("credential", ""),
+            subscription=own.text("subscription", ""),
+            operator=annotations.text(OPERATOR, ""),
+        ),
         exports=_read_exports(own, key),
-        **_read_place(own),
-        hold=_read_hold(own),
         kept=_read_kept(own),
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
 
 
-_PLACE: Final = {"unit": "unit", "path": "path", "declared_by": "declaredBy", "last_revision": "lastRevision"}
-
-
-def _read_place(own: CheckedMapping) -> dict[str, Any]:
-    """Read where the resource is declared, or was; older files lack parts of it."""
-    return {name: own.text(member, "") for name, member in _PLACE.items()}
+def _read_manifest(own: CheckedMapping, api_version: str) -> RecordedManifest:
+    """Read what is kept of the manifest; older files lack parts of it."""
+    return RecordedManifest(
+        api_version=api_version,
+        policy=own.one_of("policy", Policy),
+        owner=own.key("owner"),
+        depends_on=own.keys("dependsOn"),
+        unit=own.text("unit", ""),
+        path=own.text("path", ""),
+        declared_by=own.text("declaredBy", ""),
+        last_revision=own.text("lastRevision", ""),
+        hold=_read_hold(own),
+    )
 
 
 @lru_cache(maxsize=1024)  # most records are of a kind of others
@@ -300,16 +319,16 @@ def _read_exports(own: CheckedMapping, key: Key) -> tuple[Address, ...]:
     return tuple(addresses)
 
 
-def _read_writes(own: CheckedMapping) -> dict[str, Any]:
+def _read_writes(own: CheckedMapping) -> RecordedWrites:
     """Read what is kept of the writes; older files lack parts of it."""
-    return {
-        "operation": _read_operation(own),
-        "writes": own.count("writes"),
-        "failure": _read_failure(own),
-        "streak": _read_streak(own),
-        "last_write": _read_last_write(own),
-        "durations": _read_durations(own),
-    }
+    return RecordedWrites(
+        count=own.count("writes"),
+        operation=_read_operation(own),
+        failure=_read_failure(own),
+        streak=_read_streak(own),
+        last=_read_last_write(own),
+        durations=_read_durations(own),
+    )
 
 
 def _read_operation(own: CheckedMapping) -> PendingOperation | None:

@@ -25,17 +25,16 @@ _DIGITS: Final = 4  # of a shard, and of an exit code
 
 
 class RecordedRun(NamedTuple):
-    """`workers` are those of the run that have a branch, `reports` their reports by number. `gathered` is the report of
-    the run that the last commit of the status branch has, None if that is of another run; `ended` has the exit codes of
-    the shards that were over then, by number.
-    """
+    """A run of several workers, as far as their branches and the status branch show it."""
 
     run_id: str
     pin: Pin
-    workers: tuple[WorkerBranch, ...]
-    reports: Mapping[int, bytes]
+    workers: tuple[WorkerBranch, ...]  # those of the run that have a branch
+    reports: Mapping[int, bytes]  # those of the workers, by number
     gathered: bytes | None
-    ended: Mapping[int, int]
+    """The report of the run that the last commit of the status branch has, None if that is of another run."""
+
+    ended: Mapping[int, int]  # the exit codes of the shards that were over then, by number
 
 
 def read_recorded_run(
@@ -44,9 +43,9 @@ def read_recorded_run(
     """Read a run. `status` is the last commit of the status branch, None if there is none. StateError if something
     cannot be read.
     """
-    own = tuple(one for one in workers if one.run_id == run_id and 0 < one.number <= pin.workers)
+    own = tuple(branch for branch in workers if branch.run_id == run_id and 0 < branch.number <= pin.workers)
     try:
-        reports = {one.number: report for one in own if (report := _read_own_report(clone, one)) is not None}
+        reports = {branch.number: report for branch in own if (report := _read_own_report(clone, branch)) is not None}
         run, ended = read_trailers(clone, status.commit) if status else ("", {})
         is_last = run == run_id
         gathered = read_report(status) if status and is_last else None

@@ -38,20 +38,19 @@ _VALID = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 
 @dataclass(frozen=True, slots=True)
 class RecordSeals:
-    """Makes and checks the seals of one agent, whose `former` name may be in its records. Without a `key` nothing is
-    made or checked; `previous` is the key that was used before, which still counts. `checks_all` is true if the records
-    of all agents are checked. `place` is where the records are (`name_place`), None if only a reader is there, who does
-    not know how the runs that sign call it. `identity` is that of the status: "" if it has none yet, None where none is
-    requested.
+    """Makes and checks the seals of one agent."""
+
+    agent: str = ""  # "" for the agent without a name
+    key: Secret | None = field(default=None, repr=False)  # without one, nothing is made or checked
+    previous: Secret | None = field(default=None, repr=False)  # the key that was used before, which still counts
+    former: str = ""  # an earlier name of the agent, which may be in its records
+    checks_all: bool = False  # the records of all agents are checked
+    place: str | None = ""
+    """Where the records are (`name_place`), None for a reader, who does not have the name that the runs that sign use
+    for it.
     """
 
-    agent: str = ""
-    key: Secret | None = field(default=None, repr=False)
-    previous: Secret | None = field(default=None, repr=False)
-    former: str = ""
-    checks_all: bool = False
-    place: str | None = ""
-    identity: str | None = None
+    identity: str | None = None  # of the status: "" if it has none yet, None where none is requested
 
     def of_status(self, identity: str) -> RecordSeals:
         """Return the seals of a status with this identity, "" for none yet."""
@@ -70,6 +69,7 @@ class RecordSeals:
         """
         trust = self._check_seal(document)
         is_own = document["gitsync"].get("agent", "") in {"", self.agent, self.former}
+        # Another agent may have another key, so only its own runs can find a fault.
         if is_own or self.checks_all:
             return trust
         return Trust.SIGNED if trust in _VALID else Trust.UNCHECKED
@@ -144,6 +144,7 @@ def _normalize_numbers(value: Any) -> Any:
         return {name: _normalize_numbers(child) for name, child in value.items()}
     if isinstance(value, list | tuple):
         return [_normalize_numbers(child) for child in value]
+    # Go reads such a number as a float, and the seal must be that of what is read back.
     is_large = isinstance(value, int) and not _SMALLEST <= value <= _LARGEST
     if not is_large and not isinstance(value, float):
         return value

@@ -145,13 +145,22 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
             exit_code=int(report["exitCode"]),
             outcomes={str(name): int(count) for name, count in report["outcomes"].items()},
             not_reached=tuple(
-                Key(GVK.parse(one["apiVersion"], one["kind"]).group, one["kind"], one["namespace"], one["name"])
-                for one in report["resources"]
-                if one["reason"] == Hold.NOT_REACHED
+                Key(
+                    GVK.parse(resource["apiVersion"], resource["kind"]).group,
+                    resource["kind"],
+                    resource["namespace"],
+                    resource["name"],
+                )
+                for resource in report["resources"]
+                if resource["reason"] == Hold.NOT_REACHED
             ),
-            sent=frozenset(str(sent).casefold() for one in report["resources"] for sent in one.get("sent", ())),
-            has_changed=any(one.get("action", "none") != "none" or "written" in one for one in report["resources"]),
-            arm_ids=frozenset(str(one["armId"]) for one in report["resources"] if one.get("armId")),
+            sent=frozenset(
+                str(sent).casefold() for resource in report["resources"] for sent in resource.get("sent", ())
+            ),
+            has_changed=any(
+                resource.get("action", "none") != "none" or "written" in resource for resource in report["resources"]
+            ),
+            arm_ids=frozenset(str(resource["armId"]) for resource in report["resources"] if resource.get("armId")),
         )
     except (SourceError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None
@@ -171,7 +180,7 @@ def _check_index(index: CheckedMapping, records: Records, name: str) -> None:
         indexed = entries.get(key)
         if indexed is None:
             raise StateError(f"{_name_file(key, name)} exists, but {name} does not name {key}.", hint=_HINT)
-        for member, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.policy)):
+        for member, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.manifest.policy)):
             if indexed.values.get(member) != text:  # an edited id would have another resource deleted
                 raise StateError(f"{_name_file(key, name)} and {name} differ in {member}.", hint=_HINT)
 
@@ -214,7 +223,9 @@ def identify(after: State, changes: Changes, seals: RecordSeals) -> tuple[State,
     if not lacks_identity(after, seals):
         return after, changes
     own = {"", seals.agent, seals.former}
-    signed = {key: one for key, one in after.records.items() if one.trust is Trust.SIGNED and one.agent in own}
+    signed = {
+        key: record for key, record in after.records.items() if record.trust is Trust.SIGNED and record.agent in own
+    }
     return replace(after, identity=secrets.token_hex(16)), replace(changes, records={**signed, **changes.records})
 
 
@@ -250,8 +261,8 @@ def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
         "key": str(key),
         "armId": record.arm_id,
         "claim": record.claim.value,
-        "policy": record.policy.value,
-        "generation": record.generation,
+        "policy": record.manifest.policy.value,
+        "generation": record.spec.generation,
         **ready,
     }
 

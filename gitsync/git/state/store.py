@@ -15,26 +15,25 @@ from gitsync.model.record import Heartbeat, LastRun, Record, State, Trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """The update of a run. A record or a config map of None is forgotten; all others are kept.
-
-    `revision` is the commit of the records of `agent`. `summary` and `report` are the texts of SUMMARY.md and
-    report.json, made only if something is written; None to leave them as they are. `headline` is one line. `leftovers`
-    has each export that the run should remove, and whether it is still there. `notified` is the state that a
-    notification of `agent` has said, "" for all is well; None if none was sent. `exit_code` is that of the run, None
-    before its end. `trailers` are lines that its commit ends with.
-    """
+    """The update of a run. A record or a config map of None is forgotten; all others are kept."""
 
     records: Mapping[Key, Record | None]
-    revision: str | None
+    revision: str | None  # the commit of the records of `agent`
     summary: Callable[[], str] | None
-    report: Callable[[], str] | None
-    headline: str
+    """The text of SUMMARY.md, made only if something is written; None to leave it as it is."""
+
+    report: Callable[[], str] | None  # the text of report.json, likewise
+    headline: str  # one line
     config_maps: Mapping[Address, Export | None] = field(default_factory=dict)
     agent: str = ""
     leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
+    """Each export that the run should remove, and whether it is still there."""
+
     notified: str | None = None
-    exit_code: int | None = None
-    trailers: str = ""
+    """The state in a notification that `agent` sent, "" for all is well; None if none was sent."""
+
+    exit_code: int | None = None  # of the run, None before its end
+    trailers: str = ""  # lines that its commit ends with
 
 
 class StateStore(Protocol):
@@ -119,12 +118,12 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The entries that an update changes, sorted; None, of `leftovers` False, of `notified` "" for those to remove."""
+    """The entries that an update changes, sorted."""
 
-    records: Mapping[Key, Record | None]
-    config_maps: Mapping[Address, Export | None]
-    leftovers: Mapping[Leftover, bool] = field(default_factory=dict)
-    notified: Mapping[str, str] = field(default_factory=dict)
+    records: Mapping[Key, Record | None]  # None for those to remove
+    config_maps: Mapping[Address, Export | None]  # None for those to remove
+    leftovers: Mapping[Leftover, bool] = field(default_factory=dict)  # False for those to remove
+    notified: Mapping[str, str] = field(default_factory=dict)  # "" for those to remove
 
     def __bool__(self) -> bool:
         return bool(self.records or self.config_maps or self.leftovers or self.notified)

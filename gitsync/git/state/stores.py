@@ -118,19 +118,19 @@ def make_author(environment: Mapping[str, str], default: Author | None = None) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReader:
-    """What reading needs. The token of `access` goes to the host of `source` only. `seals` check the records."""
+    """What reading needs."""
 
-    source: Checkout | None
+    source: Checkout | None  # the only host that the token goes to
     access: GitAccess
-    seals: RecordSeals
+    seals: RecordSeals  # check the records
     clock: Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignStatus:
-    """The recorded state at another location. `name` is that of the location, for messages."""
+    """The recorded state at another location."""
 
-    name: str
+    name: str  # of the location, for messages
     state: State
 
 

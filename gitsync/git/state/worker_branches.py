@@ -45,29 +45,28 @@ _MOST_COMMITS: Final = 100  # of a worker: one for each group of claims, and one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerBranch:
-    """The branch of one worker: the id of its run, its number, its last commit and when that was made. `base` is the
-    commit of the status branch that it began with, "" if there was none. `exit_code` is None if it has not ended.
-    """
+    """The branch of one worker."""
 
-    run_id: str
-    number: int
-    commit: str
-    time: datetime
-    base: str
-    exit_code: int | None = None
+    run_id: str  # of its run
+    number: int  # of its shard, from 1
+    commit: str  # its last one
+    time: datetime  # when its last commit was made
+    base: str  # the commit of the status branch that it began with, "" if there was none
+    exit_code: int | None = None  # None if it has not ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What workers have recorded and the status branch does not have. `branches` are all of theirs, sorted. `files` has
-    the same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whichever run takes it in.
-    `strays` are the names of branches among theirs that cannot be read, each with the reason.
-    """
+    """What workers have recorded and the status branch does not have."""
 
     changes: Changes = NOTHING
     files: Files = field(default_factory=dict)
-    branches: tuple[WorkerBranch, ...] = ()
+    """The same as `changes`, as the workers wrote it: a record keeps its seal, good or bad, whichever run takes it in.
+    """
+
+    branches: tuple[WorkerBranch, ...] = ()  # all of theirs, sorted
     strays: Mapping[str, str] = field(default_factory=dict)
+    """The names of branches among theirs that cannot be read, each with the reason."""
 
 
 def name_workers(branch: str) -> str:
@@ -102,7 +101,7 @@ def _list_workers(clone: Clone) -> tuple[list[WorkerBranch], list[str]]:
     # A text that has our separator makes rows of its own, which begin otherwise.
     rows = [row.lstrip("\n").split("\0") for row in text.split("\x01") if row.lstrip("\n").startswith(FETCHED)]
     parsed = {fields[0].removeprefix(FETCHED): _parse_branch(fields) for fields in rows}
-    branches = sorted(filter(None, parsed.values()), key=lambda one: (one.run_id, one.number))
+    branches = sorted(filter(None, parsed.values()), key=lambda branch: (branch.run_id, branch.number))
     return branches, sorted(name for name, branch in parsed.items() if branch is None)
 
 
@@ -137,7 +136,7 @@ def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> 
     files: dict[str, bytes | None] = {}
     seals = seals.of_status(state.identity)
     listed, unknown = _list_workers(clone)
-    strays = dict.fromkeys((name_workers(name) + one for one in unknown), "gitsync did not write it.")
+    strays = dict.fromkeys((name_workers(name) + worker for worker in unknown), "gitsync did not write it.")
     branches = []
     for branch in listed:
         try:
@@ -153,7 +152,10 @@ def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> 
             continue
         branches.append(branch)
         for key, now in sorted(records_now.items()):
-            if _may_take(now, before.records.get(key), after.records.get(key), [one.get(key) for one in earlier]):
+            # A record that another run has changed since is newer than that of the worker.
+            if _may_take(
+                now, before.records.get(key), after.records.get(key), [records.get(key) for records in earlier]
+            ):
                 records[key] = after.records.get(key)
                 files[make_record_path(key)] = last.get(make_record_path(key))
         for address in sorted(before.config_maps.keys() | after.config_maps.keys()):
@@ -171,6 +173,7 @@ def _may_take(
     """Return whether the record of a worker replaces that of the status branch: no other run has changed it since the
     worker began, or has only announced a write.
     """
+    # The status branch has it already, taken in by another run.
     if now == after:
         return False
     is_own = now == before or now in earlier
@@ -183,12 +186,13 @@ def _read_earlier(clone: Clone, name: str, branch: WorkerBranch, seals: RecordSe
     clone.fetch(f"+refs/heads/{name_workers(name)}{ref}:{FETCHED}{ref}", depth=(f"--depth={_MOST_COMMITS}",))
     excluded = [f"^{branch.base}"] if branch.base else []
     commits = clone.repository.run("rev-list", f"--max-count={_MOST_COMMITS}", branch.commit, *excluded, "--")
-    differences = (_read_difference(clone, replace(branch, commit=one)) for one in commits.decode().split()[1:])
+    differences = (_read_difference(clone, replace(branch, commit=commit)) for commit in commits.decode().split()[1:])
     return [_decode(last, seals).records for _, last in differences]
 
 
 def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
     """Read the files of records and config maps that a worker has changed, as they were before and as they are now."""
+    # Without the commit it began with, all of its records would look like changes of the worker.
     if branch.base and not fetch_commit(clone, branch.base):
         raise StateError(
             f"The commit {branch.base[:12]} that worker {branch.number} of the run {branch.run_id} began with is gone.",
@@ -227,5 +231,7 @@ def _decode(contents: Mapping[str, bytes], seals: RecordSeals) -> State:
     inventory = contents.get(INVENTORY)
     leftovers = read_leftovers(read_inventory(INVENTORY, inventory)) if inventory else frozenset()
     return State(
-        {one.key: one for one in records}, config_maps={one.address: one for one in exports}, leftovers=leftovers
+        {record.key: record for record in records},
+        config_maps={export.address: export for export in exports},
+        leftovers=leftovers,
     )

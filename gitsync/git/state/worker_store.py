@@ -16,16 +16,17 @@ from gitsync.model.record import Heartbeat, LastRun, Record, State
 
 @dataclass(slots=True)
 class WorkerStore:
-    """A StateStore. `own` is the branch of the worker, `status` the status branch, and `pinned` its state at the pin,
-    which is what the cut and the guards of the run go by, also in a worker that was started again. It is the worker
-    `number` of `workers`, from 1.
-    """
+    """A StateStore."""
 
-    own: StatusBranch
+    own: StatusBranch  # the branch of the worker
     status: StatusBranch
     pinned: State
-    number: int
-    workers: int
+    """The state at the pin, which is what the cut and the guards of the run go by, also in a worker that was started
+    again.
+    """
+
+    number: int  # of the worker, from 1
+    workers: int  # their number
 
     @property
     def name(self) -> str:

@@ -39,26 +39,22 @@ RESOURCE_ID = f"{ASO_PREFIX}resource-id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedManifest:
-    """The manifest of one object, with its kind at the version of the manifest. `arm_id` is what ASO recorded, "" for
-    none.
-    """
+    """The manifest of one object."""
 
     key: Key
-    kind: Kind
+    kind: Kind  # at the version of the manifest
     document: Mapping[str, Any]
     source: SourceLocation
-    arm_id: str = ""
+    arm_id: str = ""  # what ASO recorded, "" for none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterExport:
-    """The content of an export: manifests by key, sorted. `left_out` counts other objects by kind, `problems` are in
-    the order of the files. An object with an error has no manifest.
-    """
+    """The content of an export. An object with an error has no manifest."""
 
-    manifests: Mapping[Key, ExportedManifest] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
+    manifests: Mapping[Key, ExportedManifest] = field(default_factory=dict)  # sorted
+    left_out: Mapping[str, int] = field(default_factory=dict)  # the number of other objects, by kind
+    problems: tuple[Problem, ...] = ()  # in the order of the files
 
 
 def read_cluster_export(files: Mapping[str, bytes], catalog: Catalog) -> ClusterExport:

@@ -28,10 +28,10 @@ _STORAGE = "storage"  # ends the versions in which ASO stores its objects
 
 @dataclass(frozen=True, slots=True)
 class ObjectVersion:
-    """The kind of a manifest at its version. `is_proven`: the export has all fields that were applied."""
+    """The kind of a manifest at its version."""
 
     kind: Kind
-    is_proven: bool
+    is_proven: bool  # the export has all fields that were applied
 
 
 def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) -> ObjectVersion | Finding:

@@ -19,16 +19,17 @@ UNKNOWN: Final = "type without a kind"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundResource:
-    """A resource as Azure shows it. `owner_id` is the ARM id of what owns it: its parent, its resource group, or the
-    scope of an extension; "" for a resource group. `created` is the time of its creation (RFC 3339) if a list said so;
-    "" otherwise.
-    """
+    """A resource as Azure shows it."""
 
     kind: Kind
     arm_id: str
     owner_id: str
-    body: Mapping[str, Any] = field(repr=False)
-    created: str = ""
+    """The ARM id of what owns it: its parent, its resource group, or the scope of an extension; "" for a resource
+    group.
+    """
+
+    body: Mapping[str, Any] = field(repr=False)  # of a GET
+    created: str = ""  # the time of its creation (RFC 3339) if a list has it; "" otherwise
 
     @property
     def name(self) -> str:
@@ -38,10 +39,10 @@ class FoundResource:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Omission:
-    """A resource, or all resources of a type (`subject`), without a manifest, and the reason."""
+    """What has no manifest, and why."""
 
     reason: str
-    subject: str
+    subject: str  # a resource, or a type for all resources of it
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,37 +55,33 @@ class ForeignResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What was found, sorted by ARM id. `foreign` are the resources without a kind. `unread` lists the collections that
-    were not read, or refused. `problems` are about ids and groups that were given and cannot be read.
-    """
+    """What was found, sorted by ARM id."""
 
     resources: tuple[FoundResource, ...]
-    foreign: tuple[ForeignResource, ...] = ()
-    left_out: tuple[Omission, ...] = ()
-    unread: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    foreign: tuple[ForeignResource, ...] = ()  # the resources without a kind
+    left_out: tuple[Omission, ...] = ()  # those that are not imported, each with its reason
+    unread: tuple[str, ...] = ()  # the collections that were not read, or refused
+    problems: tuple[Problem, ...] = ()  # about ids and groups that were given and cannot be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainSecret:
-    """A value that looks like a secret, in a field that holds it in plain text. `way` describes how to put a Secret in
-    its place.
-    """
+    """A value that looks like a secret, in a manifest in plain text."""
 
     field: str
-    way: str
+    way: str  # describes how to put a Secret in its place
     value: Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedManifest:
-    """A manifest and what it was made of. `secrets` are the values that are still to be provided: name and key of a
-    Secret, "" for all its keys. `unfit` are paths in the body with values that the kind does not allow.
-    """
+    """A manifest and what it was made of."""
 
     key: Key
     document: Mapping[str, Any]
     resource: FoundResource
     secrets: tuple[tuple[str, str], ...] = ()
-    unfit: tuple[str, ...] = ()
-    plain_secrets: tuple[PlainSecret, ...] = ()
+    """The values that are still to be provided: name and key of a Secret, "" for all its keys."""
+
+    unfit: tuple[str, ...] = ()  # paths in the body with values that the kind does not allow
+    plain_secrets: tuple[PlainSecret, ...] = ()  # values that look like secrets, in plain text

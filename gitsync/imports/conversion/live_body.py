@@ -43,37 +43,33 @@ _WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversionContext:
-    """The choices of a conversion, and what it needs from the import.
+    """The choices of a conversion, and what it needs from the import."""
 
-    `refer` returns the reference for an ARM id. `refer_to_role` does so for the id of a role; None if no name is known.
-    `is_azures_own` returns whether Azure sets a leaf to a value by itself. `left_out` are paths in the body that are
-    not read, and `is_separate` selects entries of lists that are not. `secret` is the name of the Secret that holds
-    what Azure does not show.
-    """
-
-    refer: Callable[[str], ManifestReference]
+    refer: Callable[[str], ManifestReference]  # returns the reference for an ARM id
     refer_to_role: Callable[[str], ManifestReference | None] = lambda _: None
+    """Does so for the id of a role; None if no name is known."""
+
     is_azures_own: Callable[[JsonPath, Any], bool] = lambda _path, _value: False
-    left_out: frozenset[str] = frozenset()
-    is_separate: Callable[[str, Any], bool] = lambda _place, _entry: False
-    secret: str = ""
+    """Returns whether Azure sets a leaf to a value by itself."""
+
+    left_out: frozenset[str] = frozenset()  # paths in the body that are not read
+    is_separate: Callable[[str, Any], bool] = lambda _place, _entry: False  # selects entries of lists that are not read
+    secret: str = ""  # the name of the Secret that holds what Azure does not show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertedSpec:
-    """`fields` are those of the spec that the body gives. `unfit` are the paths of values that the kind does not allow,
-    as JSON pointers.
-    """
+    """A spec that was made of a body."""
 
-    fields: Mapping[str, Any]
-    unfit: tuple[str, ...] = ()
+    fields: Mapping[str, Any]  # those that the body gives
+    unfit: tuple[str, ...] = ()  # the paths of values that the kind does not allow, as JSON pointers
 
 
 class _Part(NamedTuple):
-    """A converted value. `is_set`: somebody set it, as far as is known; otherwise it stays only where it must."""
+    """A converted value."""
 
     value: Any
-    is_set: bool
+    is_set: bool  # somebody set it, as far as is known; otherwise it stays only where it must
 
 
 def convert_body(kind: Kind, body: Mapping[str, Any], conversion: ConversionContext) -> ConvertedSpec:
@@ -107,13 +103,11 @@ def convert_value(kind: Kind, field: FieldPath, value: Any, refer: Callable[[str
 
 
 class FieldPlace(NamedTuple):
-    """The type of a field, and how its value is made (`mode`, "" for a plain one). `path` is its path in the body, with
-    `*` for the index of an entry.
-    """
+    """The type of one field of a spec, and where its value is."""
 
     type: FieldType
-    mode: str
-    path: JsonPath
+    mode: str  # how the value is made, "" for a plain one
+    path: JsonPath  # that in the body, with `*` for the index of an entry
 
 
 def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
@@ -148,10 +142,10 @@ def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
 
 @dataclass(slots=True)
 class _BodyReader:
-    types: Mapping[str, TypeFacts]
+    types: Mapping[str, TypeFacts]  # those of the kind, by name
     conversion: ConversionContext
     hints: Hints
-    unfit: list[JsonPath]
+    unfit: list[JsonPath]  # the paths of values that the kind does not allow
 
     def read_mapping(self, facts: TypeFacts, body: Any, path: JsonPath, *, is_entry: bool = False) -> _Part | None:
         """Read named fields. Fields that no one set stay if the kind requires them, or if they identify an entry."""

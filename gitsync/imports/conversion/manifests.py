@@ -31,15 +31,13 @@ from gitsync.validation.validate import check_spec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestStyle:
-    """How manifests are made. `namespace` is theirs, and written into them if it `is_explicit`. `is_full` keeps what
-    Azure sets by itself. `existing` are the keys of manifests that are there already, by ARM id.
-    """
+    """How manifests are made."""
 
-    existing: Mapping[str, Key]
+    existing: Mapping[str, Key]  # the keys of manifests that are there already, by ARM id
     policy: Policy = Policy.DETACH_ON_DELETE
-    namespace: str
-    is_explicit: bool = False
-    is_full: bool = False
+    namespace: str  # of the manifests
+    is_explicit: bool = False  # the namespace is written into them
+    is_full: bool = False  # keeps what Azure sets by itself
 
 
 def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> tuple[ImportedManifest, ...]:

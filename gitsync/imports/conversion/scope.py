@@ -23,18 +23,14 @@ _SUBSCRIPTION_STEPS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportScope:
-    """Where a search looks: in resource groups, by their names or patterns of these, at resources by their ids, or
-    without either in the whole subscription. With `may_lack_groups` a group that does not exist is skipped: git may not
-    have created it yet. With `goes_on` the search goes on past a group or an id that cannot be read, and reports it.
-    `problems` are about texts that are none.
-    """
+    """Where a search looks; without groups and ids in the complete subscription."""
 
     subscription: str
-    groups: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()
-    may_lack_groups: bool = False
-    goes_on: bool = False
-    problems: tuple[Problem, ...] = ()
+    groups: tuple[str, ...] = ()  # names of resource groups, or patterns of these
+    ids: tuple[str, ...] = ()  # those of resources
+    may_lack_groups: bool = False  # a group that does not exist is skipped: git may not have created it yet
+    goes_on: bool = False  # the search goes on past a group or an id that cannot be read, and reports it
+    problems: tuple[Problem, ...] = ()  # about texts that are neither a group nor an id
 
     @property
     def root(self) -> str:
@@ -116,16 +112,14 @@ def _read_id(text: str, endpoint: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """`types` are ARM types in lower case, `names` patterns of names in Azure, `tags` pairs of name and value (None for
-    any), `excluded` ARM ids, ARM types or patterns of names. An empty filter admits everything.
-
-    Names and tags decide about a resource directly in a resource group, and so about all below it; types about each.
+    """What an import selects. An empty filter admits everything. Names and tags decide about a resource directly in a
+    resource group, and so about all below it; types about each.
     """
 
-    types: frozenset[str] = frozenset()
-    names: tuple[str, ...] = ()
-    tags: Mapping[str, str | None] = field(default_factory=dict)
-    excluded: tuple[str, ...] = ()
+    types: frozenset[str] = frozenset()  # ARM types in lower case
+    names: tuple[str, ...] = ()  # patterns of names in Azure
+    tags: Mapping[str, str | None] = field(default_factory=dict)  # pairs of name and value, None for any value
+    excluded: tuple[str, ...] = ()  # ARM ids, ARM types or patterns of names
 
     def admits(self, name: str, tags: Any) -> bool:
         """Return whether the filters by name and by tag admit a resource that is directly in a group."""

@@ -17,7 +17,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.removals import retain_removed
 from gitsync.planning.secret_digest import seal_body
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
@@ -32,6 +32,7 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if attempt.decision.action is Action.NONE:
         return _acknowledge(attempt, run)
     request = attempt.filled_request
+    # Only the first try shows whether the resource existed: later ones may find what this run has sent.
     if not attempt.write.tried:
         attempt = attempt.with_write(attempt.write.changed(tried=True, existed=bool(attempt.observed.exists)))
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
@@ -69,6 +70,7 @@ def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
 
 def _acknowledge(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Return an attempt that has nothing to send. If the response to a write was lost, that write succeeded."""
+    # No response was lost: nothing was sent, or the write is known to be accepted.
     if attempt.write.sent is None or attempt.write.done is not Action.NONE:
         return attempt
     action = Action.UPDATE if attempt.write.existed else Action.CREATE
@@ -83,6 +85,7 @@ def _note_accepted(
     applied = seal_body(remove_paths(request.body, attempt.ignored), attempt.key, run.digests)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
     applied = retain_removed(applied, before.applied) if before else applied  # until a read shows that it is gone
+    # A create that is followed by an update in the same run is reported as created.
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
     given_id = run.find_given_id(attempt)
     attempt = attempt.with_write(
@@ -95,6 +98,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
     if attempt.write.reply is None:
         return attempt
+    # Taken out of the attempt: the next try must not follow the same operation again.
     reply, attempt = attempt.write.reply, attempt.with_write(attempt.write.changed(reply=None))
     restores = run.registry.restores(attempt.as_subject())
     if restores:
@@ -107,7 +111,7 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return await _stop_refused(attempt, failure, run)
     if not finished:
         return attempt.unfinished().stopped(attempt.describe_unsettled())
-    return attempt.stopped(RECONCILING, waits=True) if restores else _note_duration(attempt, run)
+    return attempt.stopped(RECONCILING, kind=StopKind.WAITS) if restores else _note_duration(attempt, run)
 
 
 def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -135,7 +139,7 @@ async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         attempt = await _call(attempt, answer.then, run)
     if attempt.stop:
         return attempt
-    return attempt.stopped(make_warning(POST_CHECK, answer.reason), waits=True)
+    return attempt.stopped(make_warning(POST_CHECK, answer.reason), kind=StopKind.WAITS)
 
 
 async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAttempt:
@@ -143,9 +147,11 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
     if call in attempt.write.called or not attempt.prepared.is_written:
         return attempt
     try:
+        # An action changes the resource, so it takes its turn with the writes near it.
         async with run.locks.hold(attempt.arm_id, attempt.session):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ProviderError as failure:
         return attempt.stopped(make_unreadable(failure))
+    # What was read before may lack what the action has changed.
     run.cache.note_write(attempt.arm_id)
     return attempt.with_write(attempt.write.changed(called=(*attempt.write.called, call)))

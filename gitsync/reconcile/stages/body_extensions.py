@@ -16,10 +16,10 @@ from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
 from gitsync.model.verdict import Verdict
-from gitsync.planning.actions import may_recover
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.status.conditions import make_error, make_unreadable
+from gitsync.status.passing_refusals import may_recover
 
 
 async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -36,7 +36,7 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     try:
         body = run.registry.compared(request.body, attempt.as_subject())
     except PermanentError as refusal:
-        return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, is_retryable=False)
+        return attempt.stopped(make_error("Failed", refusal.message, refusal.hint), Verdict.BLOCKED, StopKind.FINAL)
     return attempt if body is request.body else replace(attempt, request=replace(request, body=body))
 
 
@@ -68,5 +68,5 @@ async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttem
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ProviderError as failure:
         waits = may_recover(failure, missed_is_ours=False, granted=run.cache.has_granted)
-        return attempt.stopped(make_unreadable(failure), waits=waits)
+        return attempt.stopped(make_unreadable(failure), kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)
     return attempt

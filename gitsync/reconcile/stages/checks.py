@@ -41,6 +41,7 @@ async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Note what will be written, without secrets."""
+    # The body is built for the checks alone.
     if not run.has_checks:
         return attempt
     live, action = attempt.observed.live, attempt.decision.action
@@ -64,6 +65,7 @@ def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 async def _stop_refused(attempt: A, run: Observing) -> A:
     """Stop what a check of a sync refuses."""
     change = attempt.decision.change
+    # A plan checks all of its changes together, after the last comparison.
     if not run.rules.writes or change is None:
         return attempt
     findings = (await run.check([change])).get(attempt.key, ())

@@ -15,12 +15,12 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.provider import IN_USE
 from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
-from gitsync.planning.actions import may_recover
-from gitsync.reconcile.attempt import PruneAttempt
+from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.etag import begin_write, is_outrun, look_again
 from gitsync.reconcile.protocols import Pruning
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
+from gitsync.status.passing_refusals import may_recover
 
 DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Removed from git and deleted from Azure.")
 
@@ -74,12 +74,16 @@ def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
 
 def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Ending, cache: RunCache) -> PruneAttempt:
     is_of_delete = failure is ending.failure
+    # The manifest was renamed, and the new one has adopted the resource. It is not a leftover of the old one.
     if is_of_delete and failure.code == IN_USE:
         return attempt.with_write(attempt.write.changed(done=Action.DETACH)).stopped(TAKEN_OVER)
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))
+    # Azure works on the delete. That is not a failure: the next run follows it to its end.
     if is_of_delete and ending.is_accepted and failure.code in OUT_OF_TIME:
         return attempt.deleting(make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
     attempt = attempt.with_write(attempt.write.changed(is_unknown=failure.outcome_unknown))
-    return attempt.stopped(make_not_deleted(failure) if is_of_delete else make_unreadable(failure), waits=waits)
+    # Before the DELETE, an action of the kind failed: nothing refused the delete itself.
+    condition = make_not_deleted(failure) if is_of_delete else make_unreadable(failure)
+    return attempt.stopped(condition, kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)

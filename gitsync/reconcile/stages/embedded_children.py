@@ -11,30 +11,31 @@ from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import MissingValueError, ProviderError
 from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.actions import may_recover
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
 from gitsync.planning.replacement import REFUSED
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.request.fill import fill
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import classify
+from gitsync.status.passing_refusals import may_recover
 
 
 def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Add the children that go along with an update, and what leaves: a delete of this run comes after the update."""
     nodes = run.children.get(attempt.key, ())
+    # A create has no children in Azure yet.
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
     going = {} if attempt.write.refused_whole else dict(_list_going(attempt, run))
-    bodies = {arm_id: one.body for arm_id, one in going.items()}
-    brought = {arm_id: one.comparison for arm_id, one in going.items()}
+    bodies = {arm_id: child.body for arm_id, child in going.items()}
+    brought = {arm_id: child.comparison for arm_id, child in going.items()}
     leaving = frozenset(
         node.record.arm_id.casefold()
         for node in nodes
-        if isinstance(node, Prune) and run.rules.prune and not (node.held or node.detaches)
+        if isinstance(node, Prune) and run.rules.prune and not (node.kept_because or node.detaches)
     )
     return attempt.with_observed(attempt.observed.changed(children=bodies, brought=brought, leaving=leaving))
 
@@ -50,6 +51,7 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Go
         ):
             continue
         kind, template = run.catalog.kind(child.prepared.resource.gvk), child.prepared.template
+        # The stages of the child report what is wrong with it; here it only does not go along.
         if kind is None or template is None:
             continue
         try:
@@ -99,7 +101,7 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
     run.cache.note_write(attempt.arm_id)
     refusal = make_refused(failure, classify(failure))
     attempt = note_failed_write(attempt.with_write(attempt.write.changed(refused_whole=refusal, sent=None)))
-    return attempt.stopped(refusal, waits=True)
+    return attempt.stopped(refusal, kind=StopKind.WAITS)
 
 
 def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -108,9 +110,10 @@ def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
     stays.
     """
     first, stop = attempt.write.refused_whole, attempt.stop
-    if first is None or stop is None or not attempt.write.has_failed or stop.is_late:
+    if first is None or stop is None or not attempt.write.has_failed or stop.kind is StopKind.LATE:
         return attempt
     second = stop.condition
+    # The operation goes on, or the second refusal leads to a replacement: neither may be covered by the first one.
     if second.reason in {RECONCILING.reason, REFUSED}:
         return attempt
     is_same = (first.reason, first.message) == (second.reason, second.message)

@@ -59,8 +59,10 @@ async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
 
     The exports of watched resources are not written.
     """
+    # Most resources export nothing, and all that follows takes time.
     if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
         return attempt
+    # What does not exist has no values, and what is replaced gets others.
     if not attempt.observed.exists or attempt.decision.action is Action.REPLACE:
         return attempt if run.rules.writes else await _foresee(attempt, run)
     try:
@@ -104,7 +106,7 @@ async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: E
         for address, keys in group_keys(attempt.prepared.resource).items()
         if not (run.rules.writes and _is_wanted(attempt, run, address))
     }
-    keys = {**uncollected, **{one.address: frozenset(one.data) for one in exports}}
+    keys = {**uncollected, **{exported.address: frozenset(exported.data) for exported in exports}}
     try:
         async with attempt.session.in_time(run.clock):
             await run.export_sinks.check_owners(Owner(attempt.key, run.rules.agent), keys)
@@ -148,15 +150,20 @@ def _make_condition(failure: GitsyncError) -> Condition:
 async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[ExportedValue]:
     """Every value with its destination: fields first, then expressions, of config maps and then of Secrets."""
     expressions = [
-        one for one in compile_exports(attempt.prepared.resource, attempt.kind) if _is_wanted(attempt, run, one.address)
+        expression
+        for expression in compile_exports(attempt.prepared.resource, attempt.kind)
+        if _is_wanted(attempt, run, expression.address)
     ]
     with _name_stage(SECRETS_STAGE):
+        # Reading secrets is an action (listKeys), which a plan has no right to.
         secrets = await _read_secrets(attempt, run, expressions) if run.rules.writes else {}
         entries = list(collect_fields(_find_secret_destinations(attempt, run), secrets))
     with _name_stage(CONFIG_MAPS_STAGE):
         entries += await _read_config_maps(attempt, run)
     for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
-        expressions_of_kind = [one for one in expressions if one.address.object_kind is object_kind]
+        expressions_of_kind = [
+            expression for expression in expressions if expression.address.object_kind is object_kind
+        ]
         if expressions_of_kind:
             with _name_stage(EXPRESSIONS_STAGES[object_kind]):
                 evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))
@@ -229,7 +236,9 @@ async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[Expo
     subject = attempt.as_subject()
     extension_values = await run.registry.export_config_maps(subject, run.reader(attempt), missing) if missing else {}
     return collect_fields(
-        destinations, {name: Secret(value) for name, value in {**extension_values, **status_values}.items()}
+        # The status comes last: an extension only fills in what it lacks.
+        destinations,
+        {name: Secret(value) for name, value in {**extension_values, **status_values}.items()},
     )
 
 

@@ -22,10 +22,8 @@ from gitsync.status.aso_status import collect_config_map_values
 
 
 async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Take a resource as in sync if a list shows it so by every rule of a comparison; else it is read.
-
-    What this run tried before, or wrote near, is read: a list may be older. The resources of the sample are read too.
-    """
+    """Take a resource as in sync if a list shows it so by every rule of a comparison; else it is read."""
+    # What this run tried before, or wrote near, is read: the list may be older.
     if attempt.is_restarted or run.cache.count_writes_near(attempt.arm_id):
         return attempt
     listed = await run.lists.find_approval(
@@ -33,6 +31,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
     )
     if listed is None:
         return attempt
+    # A sample is read anyway: it shows whether the lists of the type can be trusted.
     if run.lists.is_sampled(attempt.key):
         return attempt.with_observed(attempt.observed.changed(is_sampled=True))
     run.lists.note_approved(attempt.key, attempt.kind)
@@ -45,6 +44,7 @@ async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Obs
     if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
     listed = attempt.with_observed(attempt.observed.changed(live=live, exists=True, is_listed=True))
+    # Its comparison would take a request of its own, which is what the list is to save.
     if _needs_read(listed, run):
         return None
     listed = await compare(listed, run)

@@ -43,7 +43,7 @@ from gitsync.planning.secret_digest import (
     mask_digests,
     seal_body,
 )
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.stages.body_extensions import extend_body
@@ -68,9 +68,11 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Nothing exists below an owner that this run creates, and an id with an unknown part cannot be read.
     if _has_new_owner(attempt) or "<" in attempt.arm_id:
         return attempt.absent()
+    # A type without a GET shows only whether it exists.
     if not attempt.kind.can_get:
         exists = await run.reader(attempt).exists(attempt.arm_id, attempt.api_version)
         return attempt.existing() if exists else attempt.absent()
+    # Counted before the read: the read may miss a write that begins during it.
     near = run.cache.count_writes_near(attempt.arm_id)
     attempt = attempt.with_observed(attempt.observed.changed(writes_before=near))
     found = await (await run.live_reader(attempt)).find(attempt.arm_id, attempt.api_version)
@@ -83,11 +85,12 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if attempt.stop:
             return attempt
     elif isinstance(found, Absence) and _lacks_parent(attempt, found):
+        # The missing owner is the cause, and nothing of this run brings it.
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
         return stop_without_owner(attempt.absent(), missing)
     elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
         # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
-        return attempt.absent().unfinished().stopped(RECONCILING, waits=True)
+        return attempt.absent().unfinished().stopped(RECONCILING, kind=StopKind.WAITS)
     attempt = attempt.with_live(live)
     remember_promises(attempt, run)
     return attempt
@@ -98,6 +101,7 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
     if not is_named or not is_owner_elsewhere(attempt):
         return False
+    # In a plan, a group that the run would create is missing only until then.
     new_groups = (r.arm_id for r in attempt.before.values() if is_group(r.key) and r.action is Action.CREATE)
     is_new = any(is_below(attempt.arm_id, arm_id) for arm_id in new_groups if arm_id)
     return not (is_new and absence.code == GROUP_MISSING)
@@ -112,7 +116,7 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
     if attempt.write.unseen <= MOST_UNSEEN:
         text = f"Azure accepted the write of {attempt.arm_id}, but the resource cannot be read yet."
         stopped = attempt.unfinished()
-        return stopped.stopped(make_warning("AzureResourceNotFound", text), waits=True)
+        return stopped.stopped(make_warning("AzureResourceNotFound", text), kind=StopKind.WAITS)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
     given_up = replace(
         attempt.with_write(attempt.write.changed(sent=None, done=Action.NONE, unseen=0, resent=True)),
@@ -133,16 +137,19 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
 
 async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Run the checks of the extensions, and wait for an operation that is under way."""
+    # Whether an unknown state is a final one matters to a write only: nothing else waits for it.
     if _has_unknown_state(attempt) and not _may_wait(attempt, run):
         return attempt.stopped(attempt.describe_unsettled())
     if not attempt.prepared.is_written:
         writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
-        is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
+        # In a plan, the manifest that creates the resource has not done so yet.
+        is_planned = writer is not None and writer.action is Action.CREATE and not writer.ending.exists
         if attempt.prepared.is_watched and run.others is not None and not _is_there(attempt):
             return await _wait_for_worker(attempt, run.others)
         return attempt if attempt.observed.exists or is_planned else _stop_not_found(attempt, writer)
     if attempt.apply.hold:  # it is only read
         return attempt
+    # The run that began the operation has passed the checks: its states on the way must not fail them now.
     resumes = attempt.is_resumed and attempt.observed.live is not None and attempt.observed.live.is_moving
     if not resumes:
         answer = await run.registry.pre_check(attempt.as_subject(), run.reader(attempt))
@@ -171,7 +178,7 @@ async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttemp
         text = f"Another worker of this run could not create it. {failure}"
         return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED)
     text = f"Another worker of this run has not created {attempt.arm_id} yet."
-    return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, waits=True)
+    return attempt.stopped(make_warning("AzureResourceNotFound", text), Verdict.BLOCKED, StopKind.WAITS)
 
 
 def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
@@ -180,9 +187,10 @@ def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttemp
     """
     if attempt.prepared.is_left_to_capz:
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
-        return attempt.stopped(waits_for_capz, Verdict.BLOCKED, is_tolerated=True)
+        return attempt.stopped(waits_for_capz, Verdict.BLOCKED, StopKind.TOLERATED_NOW)
     verdict = Verdict.BLOCKED if attempt.policy.allows_modify else Verdict.SKIP
-    return attempt.stopped(_make_not_found(attempt), verdict, waits=writer is not None and writer.exists)
+    kind = StopKind.WAITS if writer is not None and writer.ending.exists else StopKind.NEXT_RUN
+    return attempt.stopped(_make_not_found(attempt), verdict, kind)
 
 
 def _make_not_found(attempt: ApplyAttempt) -> Condition:
@@ -199,6 +207,7 @@ async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAtte
     live = await (await run.live_reader(attempt)).settle(attempt.arm_id, attempt.api_version, attempt.observed.live)
     attempt = attempt.with_live(live)
     if live is not None and live.is_moving:
+        # Only an operation of gitsync goes on record: the next run does not continue that of another.
         is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
         return attempt.with_write(attempt.write.changed(unfinished=is_own)).stopped(attempt.describe_unsettled())
     return attempt
@@ -253,6 +262,7 @@ def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
 def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:
     """Return whether nothing has changed since the record was made: then there is nothing to decide."""
     live, remembered = attempt.observed.live, attempt.remembered
+    # After a write the record is new in any case, and with a doubtful id the body may be that of another resource.
     if live is None or remembered is None or attempt.write.tried or attempt.id_doubt or rules.always_put:
         return False
     desired, body, taken = attempt.desired, remove_paths(live.body, attempt.ignored), attempt.handed_over

@@ -20,7 +20,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
@@ -32,21 +32,22 @@ from gitsync.validation.references import find_named_references, parse_arm_type
 async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
     prepared, record = attempt.prepared, attempt.record
-    if attempt.apply.held:
-        return attempt.stopped(attempt.apply.held, Verdict.BLOCKED, is_retryable=False)
+    if attempt.apply.skipped_because:
+        return attempt.stopped(attempt.apply.skipped_because, Verdict.BLOCKED, StopKind.FINAL)
     if prepared.is_waiting:
         missing = next(problem for problem in prepared.problems if problem.code in WAITING)
         waits = _explain_missing(attempt, missing)
-        return attempt.stopped(waits, Verdict.BLOCKED, is_retryable=False, is_tolerated=True)
+        return attempt.stopped(waits, Verdict.BLOCKED, StopKind.TOLERATED)
     if not prepared.is_valid:
-        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, is_retryable=False)
+        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, StopKind.FINAL)
     if record and record.agent and record.agent != run.rules.agent:
         other = make_other_agent(run.rules.agent, record.agent)
-        return attempt.existing().stopped(other, Verdict.SKIP, is_retryable=False, is_fine=True)
+        return attempt.existing().stopped(other, Verdict.SKIP, StopKind.FINE)
     if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
         return attempt
     if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
-        return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False, is_tolerated=prepared.is_left_to_capz)
+        kind = StopKind.TOLERATED if prepared.is_left_to_capz else StopKind.FINAL
+        return attempt.stopped(refusal, Verdict.BLOCKED, kind)
     if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
         return await _check_identity(attempt, record, run)
     return attempt
@@ -58,8 +59,8 @@ async def check_support(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt: 
     if refusal is None:
         return attempt
     if attempt.policy.allows_modify:
-        return attempt.stopped(refusal, Verdict.BLOCKED, is_retryable=False)
-    return attempt.stopped(refusal, Verdict.SKIP, is_retryable=False, is_fine=True)
+        return attempt.stopped(refusal, Verdict.BLOCKED, StopKind.FINAL)
+    return attempt.stopped(refusal, Verdict.SKIP, StopKind.FINE)
 
 
 def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
@@ -69,10 +70,12 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
     The children of an alias are in the subscription that it created.
     """
     owner, record = attempt.prepared.owner, attempt.record
+    # The id names the subscription that the alias creates, which no credential states.
     if is_alias(owner.key if owner else None):
         return attempt.explain_out_of_reach("")
     written_id = record.arm_id if record and record.claim.is_ours else None
     if refusal := attempt.explain_out_of_reach(arm_id):
+        # The owner is not the mistake if the credential cannot be used, or if the resource was written there before.
         if refusal is attempt.refusal or (written_id and is_same_id(written_id, arm_id)):
             return refusal
         return replace(refusal, advice=_advise_on_owner(attempt, arm_id))
@@ -137,14 +140,20 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
     prepared = attempt.prepared
     if not await has_resource(attempt, record, attempt.kind, run):
-        unclaimed = replace(record, claim=Claim.EXPECTED, applied=None, baseline=None, operation=None)
+        unclaimed = replace(
+            record,
+            claim=Claim.EXPECTED,
+            # The resource at the old id is gone, so its name is free to change: nothing is left of it to compare with.
+            spec=replace(record.spec, applied=None, baseline=None),
+            writes=replace(record.writes, operation=None),
+        )
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
     owner = prepared.owner.key if prepared.owner else None
-    field = "spec.azureName" if owner == record.owner else "spec.owner.name" if owner else "spec.owner.armId"
+    field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or "")
     moved = attempt.existing().with_decision(attempt.decision.changed(replacement=move))
-    return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, is_retryable=False)
+    return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, StopKind.FINAL)
 
 
 async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
@@ -164,10 +173,11 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
+        # The other manifest writes this very resource, so it must have done that, not only exist.
         if result.key == attempt.prepared.written_by:
             if not result.is_fine and attempt.policy.allows_modify:
                 return _wait_for_writer(attempt, result)
-        elif not result.is_fine and not (is_ours and result.exists):
+        elif not result.is_fine and not (is_ours and result.ending.exists):
             waits = _explain_wait(attempt, result)
             return _stop_for(attempt, waits, result)
     is_checked = run.registry.checks_owner(attempt.key.group, attempt.key.kind)
@@ -180,6 +190,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return await run.reader(attempt).get(arm_id, api_version)
 
     owner = await run.cache.read_once(arm_id, read)
+    # A plan does not find the owner that the run is to create.
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so this resource cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
@@ -193,7 +204,7 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     condition = writer.condition
     text = f"{writer.key} writes this resource, but is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
-        attempt.with_observed(attempt.observed.changed(exists=writer.exists)),
+        attempt.with_observed(attempt.observed.changed(exists=writer.ending.exists)),
         make_warning(condition.reason, text),
         writer,
     )
@@ -201,13 +212,11 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
 
 def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
     """Stop a resource that waits for another one; if the run tolerates that, it tolerates this too."""
-    return attempt.stopped(
-        condition,
-        Verdict.BLOCKED,
-        is_retryable=result.is_retryable,
-        blocked_by=result.key,
-        is_tolerated=result.is_tolerated,
-    )
+    if result.ending.is_tolerated:
+        kind = StopKind.TOLERATED_NOW if result.ending.is_retryable else StopKind.TOLERATED
+    else:
+        kind = StopKind.NEXT_RUN if result.ending.is_retryable else StopKind.FINAL
+    return attempt.stopped(condition, Verdict.BLOCKED, kind, blocked_by=result.key)
 
 
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
@@ -248,9 +257,11 @@ def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAtte
     """Stop an attempt whose owner is missing in Azure. If that is elsewhere, only a later run may find it, and a unit
     may wait for it without failing.
     """
-    unit, is_elsewhere = attempt.prepared.resource.unit, is_owner_elsewhere(attempt)
-    is_tolerated = is_elsewhere and unit is not None and unit.options.waits_for_owners
-    return attempt.stopped(condition, Verdict.BLOCKED, waits=not is_elsewhere, is_tolerated=is_tolerated)
+    unit, kind = attempt.prepared.resource.unit, StopKind.WAITS
+    if is_owner_elsewhere(attempt):
+        is_tolerated = unit is not None and unit.options.waits_for_owners
+        kind = StopKind.TOLERATED_NOW if is_tolerated else StopKind.NEXT_RUN
+    return attempt.stopped(condition, Verdict.BLOCKED, kind)
 
 
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | None:
@@ -266,11 +277,11 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
     if owner is None or rule is None:
         return None
     result = attempt.before.get(owner.key) if owner.key else None
-    kind = catalog.kind(GVK.parse(result.manifest_api_version, rule[1])) if result else None
+    kind = catalog.kind(GVK.parse(result.manifest.api_version, rule[1])) if result else None
     is_known = result is not None and result.arm_id and "<" not in result.arm_id
     return (result.arm_id, kind.api_version) if result and result.arm_id and is_known and kind else None
 
 
 def block_attempt(attempt: ApplyAttempt, reason: str) -> ApplyAttempt:
     """Stop an attempt that a check does not allow now."""
-    return attempt.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, waits=True)
+    return attempt.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, StopKind.WAITS)

@@ -14,8 +14,9 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
-from gitsync.planning.delete_scope import describe_strangers, find_unlisted, is_group
-from gitsync.reconcile.attempt import PruneAttempt
+from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
+from gitsync.planning.delete_scope import GroupContent, find_unlisted, is_group
+from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
@@ -23,10 +24,10 @@ from gitsync.request.arm_id import is_alias
 from gitsync.status.conditions import (
     DELETING,
     make_held,
+    make_kept,
     make_other_agent,
     make_undeletable,
     make_unknown_state,
-    make_warning,
 )
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached")
@@ -60,26 +61,25 @@ def _add_rest(record: Record, condition: Condition) -> Condition:
 
 
 async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Stop if the resource must stay: because of its policy, or of what holds the delete."""
+    """Stop if the resource must stay: because of its policy, or since a guard keeps it."""
     prune, record = attempt.prune, attempt.record
     attempt = attempt.with_decision(
         attempt.decision.changed(comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
     )
     if prune.hold:
-        held = attempt.with_decision(
+        attempt = attempt.with_decision(
             attempt.decision.changed(withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
         )
-        return held.stopped(make_held(prune.hold), Verdict.HELD, is_retryable=False, is_fine=True)
-    if prune.held:
+        return attempt.stopped(make_held(prune.hold), Verdict.HELD, StopKind.FINE)
+    if prune.kept_because:
         verdict = Verdict.DETACH if prune.detaches else Verdict.BLOCKED
-        return attempt.stopped(make_warning("PruneHeld", prune.held), verdict, is_fine=True)
+        return attempt.stopped(make_kept(prune.kept_because), verdict, StopKind.FINE_NOW)
     if record.agent and record.agent != run.rules.agent:
-        return attempt.stopped(
-            make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, is_retryable=False, is_fine=True
-        )
+        return attempt.stopped(make_other_agent(run.rules.agent, record.agent), Verdict.SKIP, StopKind.FINE)
     if not run.rules.prune:
+        # Without --prune nothing is deleted, but a resource that someone else deleted needs no record any more.
         if not prune.detaches and await _is_gone(attempt, run):
-            return attempt.absent().stopped(GONE, Verdict.IN_SYNC, is_fine=True)
+            return attempt.absent().stopped(GONE, Verdict.IN_SYNC, StopKind.FINE_NOW)
         return attempt.stopped(_add_reason(attempt, _add_rest(record, REMEMBERED) if prune.detaches else KEPT))
     if prune.detaches:
         attempt = attempt.with_decision(attempt.decision.changed(action=Action.DETACH))
@@ -87,7 +87,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     # The children of an alias are in the subscription that it created, not in that of the credential.
-    if refusal and not is_alias(record.owner):
+    if refusal and not is_alias(record.manifest.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
     return attempt.with_decision(attempt.decision.changed(action=Action.DELETE, note=note))
@@ -105,15 +105,18 @@ async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
 
 async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
-    is_done = not run.rules.writes  # what a plan deletes is not there for those after it
+    # What a plan deletes is not there for those after it.
+    is_done = not run.rules.writes
     remaining = [r for r in attempt.before.values() if r.action is not Action.DELETE or not (is_done or r.is_gone)]
     if remaining:
+        # The delete of the group is under way, and includes this resource.
         if attempt.prune.within is not None and remaining[0].action is Action.DELETE:
-            return attempt.deleting(DELETING)  # the delete of its group is under way, and includes it
-        text = f"{remaining[0].key} still exists and must be deleted first."
-        is_held = attempt.prune.within is not None and all(result.is_fine for result in remaining)
-        held = make_warning("PruneHeld", text)
-        return attempt.stopped(held, Verdict.BLOCKED, is_fine=is_held, blocked_by=remaining[0].key)
+            return attempt.deleting(DELETING)
+        why = _explain(attempt, Evidence(remaining=tuple(result.key for result in remaining)))
+        is_fine = attempt.prune.within is not None and all(result.is_fine for result in remaining)
+        kind = StopKind.FINE_NOW if is_fine else StopKind.NEXT_RUN
+        return attempt.stopped(make_kept(why), Verdict.BLOCKED, kind, blocked_by=remaining[0].key)
+    # The delete of the group has ended, and Azure deleted its content with it.
     if run.rules.writes and attempt.prune.within is not None:
         return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
     return attempt
@@ -140,8 +143,8 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         attempt = attempt.with_live(live)
     if writes and not attempt.observed.exists:
         return record_deleted(attempt)
-    if is_kept and attempt.observed.exists:
-        return attempt.stopped(make_undeletable(attempt.key), Verdict.BLOCKED, is_fine=True)
+    if _explain(attempt, Evidence(is_undeletable=is_kept and bool(attempt.observed.exists))):
+        return attempt.stopped(make_undeletable(attempt.key), Verdict.BLOCKED, StopKind.FINE_NOW)
     live = attempt.observed.live
     if not writes or live is None or not live.is_moving:
         return attempt
@@ -150,21 +153,24 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before.
-
-    The list may still show what this run deleted, and what was below that. It must show all content that is deleted
-    with the group, unless that no longer exists: a list that lacks existing resources may also lack those of others.
-    """
+    """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before."""
     if not is_group(attempt.key):
         return attempt
     path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
     listed_ids = list_ids(await run.reader(attempt).list(path, RESOURCES_API_VERSION), path)
     deleted_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
-    if held := describe_strangers(listed_ids, [record.arm_id for record in carried], deleted_ids):
-        return attempt.stopped(make_warning("PruneHeld", held), Verdict.BLOCKED, is_fine=True)
+    # The list may still show what this run deleted, and what was below that.
+    content = GroupContent(listed_ids, [record.arm_id for record in carried], deleted_ids)
+    if why := _explain(attempt, Evidence(contents={attempt.key: content})):
+        return attempt.stopped(make_kept(why), Verdict.BLOCKED, StopKind.FINE_NOW)
+    # A list that lacks a resource which exists may lack those of others too.
     for record in find_unlisted(carried, listed_ids):
-        kind = run.catalog.kind(GVK.parse(record.manifest_api_version, record.key.kind))
+        kind = run.catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
         if await has_resource(attempt, record, kind, run):
-            text = f"The resource list of the group lacks {record.arm_id}, which exists, so the list is not used."
-            return attempt.stopped(make_warning("PruneHeld", text), Verdict.BLOCKED, waits=True)
+            why = _explain(attempt, Evidence(unlisted=record.arm_id))
+            return attempt.stopped(make_kept(why), Verdict.BLOCKED, StopKind.WAITS)
     return attempt
+
+
+def _explain(attempt: PruneAttempt, evidence: Evidence) -> str:
+    return explain_kept(attempt.prune, evidence, Moment.DELETE)

@@ -35,6 +35,7 @@ async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     if attempt.observed.live is None:
         return note_unseen(attempt)
+    # Some providers end an operation well and report the failure only in the resource.
     if attempt.observed.live.has_failed:
         text = f"The provisioningState of the resource in Azure is {attempt.observed.live.provisioning_state}."
         return note_failed_write(attempt).stopped(make_warning("Failed", text))
@@ -50,6 +51,7 @@ def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt.changed(remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
     run.cache.keep(attempt.arm_id, attempt.observed.live)
     comparison = attempt.decision.comparison
+    # It is not gitsync's: a baseline would turn the next change in Azure into drift.
     is_reported = comparison is not None and comparison.verdict is Verdict.ADOPT and not run.rules.adopts
     if is_reported or not attempt.prepared.is_written:
         return attempt

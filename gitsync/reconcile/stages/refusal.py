@@ -8,23 +8,26 @@ from typing import Final
 from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import DeadlineError, ProviderError
 from gitsync.formats.arm_path import find_provider, find_subscription
-from gitsync.planning.actions import find_remembered, may_recover
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.planning.actions import find_remembered
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun, look_again
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.owner_check import lacks_owner
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
+from gitsync.status.passing_refusals import may_recover
 
 _REGISTRABLE: Final = "MissingSubscriptionRegistration"
 _UNREGISTERED: Final = frozenset({_REGISTRABLE, "SubscriptionNotRegistered"})
 
 
 async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
-    """Return the attempt, stopped by the failure of its write. It `waits` if the same write may succeed later."""
+    """Return the attempt, stopped by the failure of its write. It waits if the same write may succeed later."""
     request, key, cache = attempt.filled_request, attempt.key, run.cache
+    # The decision was made from a body that is stale, so it is made again from a new read.
     if is_outrun(attempt, failure):
         return look_again(attempt, cache, make_refused(failure, classify(failure)))
+    # A write that was refused may have changed something, and one without an answer too.
     cache.note_write(request.arm_id)
     if failure.outcome_unknown:
         cache.note_sent(request.arm_id)
@@ -33,7 +36,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
         advice = _advise_registration(attempt, failure, run)
         try:
             if failure.code == _REGISTRABLE and run.rules.register_providers and await _register(attempt, failure, run):
-                return attempt.stopped(RECONCILING, waits=True)
+                return attempt.stopped(RECONCILING, kind=StopKind.WAITS)
         except ProviderError as register_failure:
             # Without the right to register, the cause is still Azure's refusal of the write.
             if register_failure.status not in {401, 403}:
@@ -41,15 +44,22 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     classification = run.registry.classify(failure, (key.group, key.kind))
     missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
+    # Without an answer in time, nothing shows that the write failed.
     if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
     condition = make_refused(failure, classification)
-    return attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None)).stopped(
-        replace(condition, advice=advice) if advice else condition,
-        waits=may_pass and not classification.is_fatal,
-        is_retryable=not classification.is_fatal,
-        is_late=isinstance(failure, DeadlineError),
-    )
+    kind = _find_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
+    # It may have been done: the next try compares before it writes.
+    attempt = attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None))
+    return attempt.stopped(replace(condition, advice=advice) if advice else condition, kind=kind)
+
+
+def _find_stop_kind(failure: ProviderError, *, may_pass: bool, is_fatal: bool) -> StopKind:
+    if isinstance(failure, DeadlineError):
+        return StopKind.LATE
+    if is_fatal:
+        return StopKind.FINAL
+    return StopKind.WAITS if may_pass else StopKind.NEXT_RUN
 
 
 def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -61,19 +71,18 @@ def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
 
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:
-    """Return whether this run may have created what Azure does not find: something that the resource depends on.
-
-    It has not if Azure names another id, if the manifest has the id of the principal, or if the owner is missing and is
-    not one of this run's.
-    """
+    """Return whether this run may have created what Azure does not find: something that the resource depends on."""
     created = run.cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
         return False
+    # It exists and is still being made, so the refusal passes.
     if failure.code in NOT_PROVISIONED:
         return True
     text = failure.message.casefold().replace(attempt.arm_id.casefold(), "")
+    # Azure names another id, which nothing of this run makes.
     if "/subscriptions/" in text and not run.cache.has_created_any_in(text):
         return False
+    # The manifest has the id of the principal, so it is not one of a resource of this run.
     if failure.code == PRINCIPAL_MISSING and attempt.template.is_plain:
         return False
     return not await lacks_owner(attempt, run)

@@ -28,7 +28,7 @@ from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, find_kept
 from gitsync.planning.secret_digest import mask_digests
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
 from gitsync.status.conditions import make_error
@@ -43,21 +43,21 @@ _NO_FIELD = "\0"
 def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     """Stop an update after which Azure still shows what was removed from git: to demand the removal, or if that was in
     vain.
-
-    The record then keeps that it was removed from git, or a later run would forget it.
     """
     kept = _find_kept(attempt)
     if not kept or attempt.remembered is None or attempt.observed.live is None:
         return attempt
+    # The record keeps that the value was removed from git, or a later run would forget it.
     sent, body = mask_digests(attempt.remembered.applied), remove_paths(attempt.observed.live.body, attempt.ignored)
     attempt = replace(attempt, remembered=replace(attempt.remembered, baseline=make_baseline(sent, body)))
+    # A PATCH has demanded the removal already: it sends a null for what git gave up.
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
     condition = _make_kept(kept, attempt)
     if not demands:
-        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, is_retryable=False)
-    demanded = attempt.write.demanded.union(one.path for one in demands)
+        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, kind=StopKind.FINAL)
+    demanded = attempt.write.demanded.union(value.path for value in demands)
     write = attempt.write.changed(demands=demands, demanded=demanded)
-    return attempt.with_write(write).stopped(condition, waits=True)
+    return attempt.with_write(write).stopped(condition, kind=StopKind.WAITS)
 
 
 def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
@@ -68,16 +68,16 @@ def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     body = remove_paths(live.body, attempt.ignored)
     kept = find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
     # A field that shows the same value after its removal was demanded is Azure's own by now: usually its default.
-    return tuple(one for one in kept if not (_is_field(one, attempt) and one.path in attempt.write.demanded))
+    return tuple(value for value in kept if not (_is_field(value, attempt) and value.path in attempt.write.demanded))
 
 
-def _is_field(one: KeptValue, attempt: ApplyAttempt) -> bool:
+def _is_field(value: KeptValue, attempt: ApplyAttempt) -> bool:
     """Return whether a value belongs to a field of the type, which may have a default: no entry of a list or a map has
     one, and no identity.
     """
-    if isinstance(one.live, Mapping | list) or one.path[0] == IDENTITY:
+    if isinstance(value.live, Mapping | list) or value.path[0] == IDENTITY:
         return False
-    return not _is_map(one.path[:-1], attempt)
+    return not _is_map(value.path[:-1], attempt)
 
 
 def _is_map(path: JsonPath, attempt: ApplyAttempt) -> bool:
@@ -89,14 +89,14 @@ def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple
     """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT. Fields have a
     write of their own, since a type may refuse a null for one that always has a value.
     """
-    new = [one for one in kept if one.can_be_demanded and one.path not in attempt.write.demanded]
-    entries = [one for one in new if not _is_field(one, attempt)]
-    return tuple(one for one in entries if not one.is_tag) or tuple(entries) or tuple(new)
+    new = [value for value in kept if value.can_be_demanded and value.path not in attempt.write.demanded]
+    entries = [value for value in new if not _is_field(value, attempt)]
+    return tuple(value for value in entries if not value.is_tag) or tuple(entries) or tuple(new)
 
 
 def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
     spec = attempt.prepared.resource.spec
-    names = sorted({name for one in kept for name in _list_names(one, attempt, spec)})
+    names = sorted({name for value in kept for name in _list_names(value, attempt, spec)})
     why = f" Azure refused to remove it: {refusal}" if refusal else ""
     return make_error(KEPT, f"Azure kept {name_first(names, _MOST_NAMES)}, which git no longer has.{why}", _ADVICE)
 
@@ -113,7 +113,7 @@ async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | No
     """Send the body once more, with the removals. A PATCH replaces all tags (resource-provider contract, PATCH)."""
     request, if_match = attempt.filled_request, attempt.write.if_match
     body = build_body(attempt, run.registry)
-    if all(one.is_tag for one in attempt.write.demands):
+    if all(value.is_tag for value in attempt.write.demands):
         tags = {TAGS: body.get(TAGS) or {}}
         return await run.writer(attempt).patch(request.arm_id, request.api_version, tags, if_match=if_match)
     demanding = demand_removal(body, attempt.write.demands, attempt.desired)
@@ -129,11 +129,12 @@ def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> 
     """Stop an update whose demand Azure refused; not for fields alone, which then always have a value."""
     run.cache.note_write(attempt.arm_id)
     kept = _find_kept(attempt)
+    # Only fields were refused, which then always have a value: the write before this one is the result.
     if not kept:
         return attempt.with_write(attempt.write.changed(demands=()))
     condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
     attempt = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
-    return attempt.stopped(replace(condition, request_id=failure.request_id), is_retryable=False)
+    return attempt.stopped(replace(condition, request_id=failure.request_id), kind=StopKind.FINAL)
 
 
 async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage
@@ -141,18 +142,18 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     vain. A change in git or in Azure is written as always.
     """
     record, comparison = attempt.record, attempt.decision.comparison
-    failure = record.failure if record else None
+    failure = record.writes.failure if record else None
     if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
     kept = _find_kept(attempt) if attempt.request else ()
     if not kept or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
         return attempt
-    known = {format_pointer(one.path).casefold() for one in kept}
+    known = {format_pointer(value.path).casefold() for value in kept}
     # Any other removed value is gone, or has Azure's default by now.
     differences = comparison.differences if comparison else ()
-    if any(one.rule != REMOVED and one.path.casefold() not in known for one in differences):
+    if any(difference.rule != REMOVED and difference.path.casefold() not in known for difference in differences):
         return attempt
     last = record.condition if record else None
     condition = last if last and last.reason == KEPT else _make_kept(kept, attempt)
     attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
-    return attempt.stopped(condition, Verdict.PENDING, is_retryable=False)
+    return attempt.stopped(condition, Verdict.PENDING, StopKind.FINAL)

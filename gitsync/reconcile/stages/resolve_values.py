@@ -11,7 +11,7 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
-from gitsync.reconcile.attempt import ApplyAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Observing
 from gitsync.request.fill import fill, find_value_refs, list_value_refs
 from gitsync.secrets.lookup import TIMED_OUT
@@ -34,6 +34,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are not values of a source
         return attempt
     session = attempt.session
+    # Nothing was requested from a source yet, so a source is not the cause.
     if run.clock.monotonic() >= session.deadline:
         text = f"{session.end_reason} before the values of {attempt.key} were read. {session.last_error()}"
         raise DeadlineError(text.rstrip(), code=session.end_code)
@@ -44,7 +45,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         hint = (
             "Check that the secret sources are reachable, such as a vault or the key service of an encrypted manifest."
         )
-        return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, is_late=True)
+        return attempt.stopped(make_warning(FAILED, TIMED_OUT, hint), Verdict.BLOCKED, StopKind.LATE)
     return attempt
 
 

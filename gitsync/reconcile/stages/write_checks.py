@@ -35,7 +35,7 @@ from gitsync.planning.replacement import (
     weigh_replacement,
 )
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
-from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt
+from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
 
@@ -46,6 +46,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     """Turn an update that needs a delete first into a replacement, or stop it if git or the operator does not consent.
     In a plan the resource is fine: nothing that depends on it waits.
     """
+    # A fixed field may get its value from a resource that the run creates: a plan does not have it yet.
     attempt = attempt if run.rules.writes else _add_new_values(attempt)
     comparison, record = attempt.decision.comparison, attempt.record
     if comparison is None or attempt.decision.action is not Action.UPDATE:
@@ -74,7 +75,7 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     )
     # It is not tried again.
     verdict = Verdict.PENDING if comparison.verdict is Verdict.FAILED_BEFORE else comparison.verdict
-    return attempt.stopped(condition, verdict, is_retryable=False, is_fine=not run.rules.writes)
+    return attempt.stopped(condition, verdict, StopKind.FINAL if run.rules.writes else StopKind.FINE)
 
 
 def _add_new_values(attempt: ApplyAttempt) -> ApplyAttempt:
@@ -102,11 +103,11 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     record, comparison = attempt.record, attempt.decision.comparison
     if record is None or comparison is None or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
-    streak = find_hold(record.streak, comparison, run.rules.flap_limit, run.clock.now())
+    streak = find_hold(record.writes.streak, comparison, run.rules.flap_limit, run.clock.now())
     if streak is None:
         return attempt
     attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, streak=streak))
-    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, is_retryable=False)
+    return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, StopKind.FINAL)
 
 
 async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -116,6 +117,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
         return attempt.with_decision(attempt.decision.changed(reviewed=_describe_apply(attempt, later, run.digests)))
     review = run.rules.approval.review
+    # After a write of this run, the resource differs from the reviewed one by that write.
     if review is None or run.cache.has_sent(attempt.location):
         return attempt
     reviewed = review.nodes.get(attempt.key)
@@ -138,14 +140,14 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     )
     if refusal is None or (attempt.decision.action is Action.NONE and refusal.reason != SECRETS_NOT_REVIEWED):
         return attempt
-    return attempt.stopped(refusal, is_retryable=False)
+    return attempt.stopped(refusal, kind=StopKind.FINAL)
 
 
 async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """The same for a delete."""
     current = Reviewed(
         action=attempt.decision.action,
-        live=_digest_live(attempt, {}, attempt.record.applied or {}),
+        live=_digest_live(attempt, {}, attempt.record.spec.applied or {}),
         etag=attempt.observed.live.etag if attempt.observed.live else None,
     )
     if run.rules.approval.is_reviewed:
@@ -157,7 +159,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         return attempt
     reviewed = review.nodes.get(attempt.key)
     refusal = find_objection(review, reviewed, current, run.digests.key_name, quiet=_is_quiet(attempt, run.cache))
-    return attempt if refusal is None else attempt.stopped(refusal, is_retryable=False)
+    return attempt if refusal is None else attempt.stopped(refusal, kind=StopKind.FINAL)
 
 
 def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
@@ -186,7 +188,7 @@ def _describe_apply(attempt: ApplyAttempt, later: tuple[str, ...], digests: Dige
         return Reviewed(action=attempt.decision.action)
     # A field that is handed over to Azure may change without making a review stale.
     sealed = seal_body(remove_paths(attempt.desired, attempt.handed_over), attempt.key, digests)
-    sent = remove_paths((attempt.record.applied if attempt.record else None) or {}, attempt.handed_over)
+    sent = remove_paths((attempt.record.spec.applied if attempt.record else None) or {}, attempt.handed_over)
     body = remove_runtime_values(sealed, later)
     return Reviewed(
         action=attempt.decision.action,

@@ -55,17 +55,17 @@ _STATUS_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class AzureRepos:
-    """`route` has the parameters that every request about the repository has in common, `web` is its page."""
+    """A repository of Azure Repos."""
 
     client: HostClient
     organization: str
-    web: str
-    route: tuple[str, ...]
-    log_url: str
-    base: str
+    web: str  # the page of the repository
+    route: tuple[str, ...]  # the parameters that every request about the repository has in common
+    log_url: str  # the page of the job
+    base: str  # the branch of the job's pull request or push
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 4000
-    longest_description: int = 255  # no limit is documented
+    longest_body: int = 4000  # characters of a comment
+    longest_description: int = 255  # characters of a status; no limit is documented
 
     def find_number(self) -> str:
         number = self.environment.get("SYSTEM_PULLREQUEST_PULLREQUESTID", "")
@@ -98,7 +98,11 @@ class AzureRepos:
     def find_request(self, branch: str) -> PullRequest | None:
         found = self._run_repos(["list", *self._place, "--source-branch", branch, "--status", "all", "--top", "100"])
         try:
-            own = (one for one in found if one["sourceRefName"] == _HEADS + branch and not one.get("forkSource"))
+            own = (
+                request
+                for request in found
+                if request["sourceRefName"] == _HEADS + branch and not request.get("forkSource")
+            )
             request = choose_request(map(self._read_request, own))
             # A list has only the beginning of each text.
             return request and self._read_request(self._run_repos(["show", "--id", request.number]))
@@ -128,10 +132,10 @@ class AzureRepos:
         route, query = (*self.route, f"commitId={commit}"), ("latestOnly=true", "top=1000")
         states = {word: state for state, word in _STATUS_STATES.items()}
         try:
-            for one in self._invoke(_OF_COMMITS, route, query=query)["value"]:
-                if _join_context(one["context"]) == context:
-                    state = states.get(one["state"])
-                    return Status(state, str(one["description"] or "")) if state else None
+            for status in self._invoke(_OF_COMMITS, route, query=query)["value"]:
+                if _join_context(status["context"]) == context:
+                    state = states.get(status["state"])
+                    return Status(state, str(status["description"] or "")) if state else None
         except (KeyError, TypeError):
             raise self.client.make_unexpected() from None
         return None

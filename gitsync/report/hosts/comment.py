@@ -26,7 +26,7 @@ def post(host: PullRequestHost, number: str, text: str, name: str = "") -> bool:
     parts = (f"**{name}**" if name else "", text.removeprefix(MARKER).strip(), log)
     content = mark + "\n" + "\n\n".join(part for part in parts if part) + "\n"
     # Only comments of its own: anybody may write one with this first line, and could edit it later.
-    old = next((one for one in host.list_own(number) if one.text.partition("\n")[0].strip() == mark), None)
+    old = next((comment for comment in host.list_own(number) if comment.text.partition("\n")[0].strip() == mark), None)
     if old is None:
         host.create(number, content)
     elif old.text.splitlines() != content.splitlines():  # hosts change the ends of lines

@@ -58,16 +58,16 @@ _UPDATE = (
 
 @dataclass(frozen=True, slots=True)
 class GitHub:
-    """`repository` is OWNER/NAME."""
+    """A repository of GitHub."""
 
     client: HostClient
-    host: str
-    repository: str
-    log_url: str
+    host: str  # github.com, or that of an enterprise
+    repository: str  # OWNER/NAME
+    log_url: str  # the page of the job
     base: str
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 65_000  # GitHub refuses more than 65,536
-    longest_description: int = 140  # it refuses more
+    longest_body: int = 65_000  # characters of a comment; GitHub refuses more than 65,536
+    longest_description: int = 140  # characters of a status; it refuses more
 
     def find_number(self) -> str:
         if found := _REF.match(self.environment.get("GITHUB_REF", "")):
@@ -102,7 +102,9 @@ class GitHub:
         try:
             # The owner may have forks with the same branch.
             return choose_request(
-                _read_request(one) for one in found if one["head"]["ref"] == branch and _is_own(one, self.repository)
+                _read_request(request)
+                for request in found
+                if request["head"]["ref"] == branch and _is_own(request, self.repository)
             )
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
@@ -130,10 +132,10 @@ class GitHub:
     def find_status(self, commit: str, context: str) -> Status | None:
         (found,) = self._call([f"repos/{self.repository}/commits/{commit}/status?per_page=100"])
         try:
-            for one in found["statuses"]:
-                if str(one["context"]).casefold() == context.casefold():
-                    state = _STATUS_STATES.get(one["state"])
-                    return Status(state, str(one["description"] or "")) if state else None
+            for status in found["statuses"]:
+                if str(status["context"]).casefold() == context.casefold():
+                    state = _STATUS_STATES.get(status["state"])
+                    return Status(state, str(status["description"] or "")) if state else None
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
         return None

@@ -47,16 +47,16 @@ _STATUS_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class GitLab:
-    """`project` is the number of the project in the API of `host`."""
+    """A project of GitLab."""
 
     client: HostClient
-    host: str
-    project: str
-    log_url: str
+    host: str  # gitlab.com, or a server of one's own
+    project: str  # its number in the API of the host
+    log_url: str  # the page of the job
     base: str
     environment: Mapping[str, str] = field(repr=False)
-    longest_body: int = 60_000  # GitLab takes more, which is too long to read
-    longest_description: int = 255
+    longest_body: int = 60_000  # characters of a comment; GitLab takes more, which is too long to read
+    longest_description: int = 255  # characters of a status
 
     def find_number(self) -> str:
         number = self.environment.get("CI_MERGE_REQUEST_IID", "")
@@ -90,9 +90,9 @@ class GitLab:
         (found,) = self._call([query])
         try:
             return choose_request(
-                _read_request(one)
-                for one in found
-                if one["source_branch"] == branch and str(one["source_project_id"]) == self.project
+                _read_request(request)
+                for request in found
+                if request["source_branch"] == branch and str(request["source_project_id"]) == self.project
             )
         except (KeyError, TypeError, ValueError):
             raise self.client.make_unexpected() from None
@@ -119,8 +119,8 @@ class GitLab:
         query = f"per_page=100&name={quote(context, safe='')}"
         (found,) = self._call([f"projects/{self.project}/repository/commits/{commit}/statuses?{query}"])
         try:
-            own = [one for one in found if one["name"] == context]
-            last = max(own, key=lambda one: int(one["id"]), default=None)
+            own = [status for status in found if status["name"] == context]
+            last = max(own, key=lambda status: int(status["id"]), default=None)
             state = last and _STATUS_STATES.get(last["status"])
             return Status(state, str(last["description"] or "")) if last and state else None
         except (KeyError, TypeError, ValueError):

@@ -23,9 +23,9 @@ class HostUse(StrEnum):
 
 
 class Comment(NamedTuple):
-    """A comment as its host shows it. `address` has what the host needs to replace it."""
+    """A comment as its host shows it."""
 
-    address: tuple[str, ...]
+    address: tuple[str, ...]  # what the host needs to replace it
     text: str
 
 
@@ -36,13 +36,13 @@ class RequestState(StrEnum):
 
 
 class PullRequest(NamedTuple):
-    """A pull request as its host shows it. `url` is where people read it."""
+    """A pull request as its host shows it."""
 
-    number: str
+    number: str  # as the host spells it
     state: RequestState
     title: str
-    body: str
-    url: str
+    body: str  # its description, with the mark of gitsync
+    url: str  # where people read it
 
 
 class PullRequestHost(Protocol):
@@ -100,17 +100,17 @@ class StatusState(StrEnum):
 
 
 class Status(NamedTuple):
-    """The state of a commit in one context. `description` is one line of plain text."""
+    """The state of a commit in one context."""
 
     state: StatusState
-    description: str
+    description: str  # one line of plain text
 
 
 class Deployment(NamedTuple):
-    """The last deployment of a commit to an environment. `state` is None for one that counts no more."""
+    """The last deployment of a commit to an environment."""
 
     number: str
-    state: StatusState | None
+    state: StatusState | None  # None for one that counts no more
 
 
 class StatusHost(Protocol):
@@ -150,18 +150,18 @@ class PipelineHost(PullRequestHost, StatusHost, Protocol):
 
 def choose_request(requests: Iterable[PullRequest]) -> PullRequest | None:
     """Choose the open one of the pull requests of a branch, else the latest."""
-    found = sorted(requests, key=lambda one: (one.state is RequestState.OPEN, int(one.number)))
+    found = sorted(requests, key=lambda request: (request.state is RequestState.OPEN, int(request.number)))
     return found[-1] if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class HostClient:
-    """One of the programs, with the environment of the job. `hint` is how to grant it the right for its `use`."""
+    """One of the programs, with the environment of the job."""
 
     program: Program
     environment: Mapping[str, str] = field(repr=False)
-    use: HostUse
-    hint: str
+    use: HostUse  # what the job does with it
+    hint: str  # how to grant it the right for that
 
     def run(self, arguments: Sequence[str], stdin: str = "") -> str:
         """Run a command, and return what it prints. Raises PublishError if it fails."""

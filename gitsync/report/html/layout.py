@@ -33,12 +33,12 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A box, and the room from one to the next."""
+    """A box, and the room from one to the next, in pixels."""
 
     width: int
     height: int
-    step_x: int
-    step_y: int
+    step_x: int  # from the left of one box to that of the next
+    step_y: int  # from the top of one box to that of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,12 @@ def _split_layers(targets: Mapping[NameT, AbstractSet[NameT]], names: list[NameT
 
 
 class _Way(NamedTuple):
-    """The channels of a way: beside the first box, between rows (None if one channel joins both), and beside the other
-    box, which it reaches from the left or the right.
-    """
+    """The channels of a way."""
 
-    first: int
-    across: int | None
-    last: int
-    from_left: bool
+    first: int  # beside the first box
+    across: int | None  # between rows, None if one channel joins both
+    last: int  # beside the other box
+    from_left: bool  # it reaches the other box from the left
 
 
 def route_references(
@@ -201,8 +199,8 @@ def draw_tip(points: Sequence[Point]) -> str:
     return f"M{_format_point((x, y))}L{_format_point((back, y - 3.5))}L{_format_point((back, y + 3.5))}z"
 
 
-def _measure(one: Point, other: Point) -> float:
-    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+def _measure(first: Point, other: Point) -> float:
+    return abs(first[0] - other[0]) + abs(first[1] - other[1])
 
 
 def _approach(corner: Point, other: Point, distance: float) -> Point:

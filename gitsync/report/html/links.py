@@ -44,15 +44,15 @@ _ITEM = (
 class Links:
     """What links of one report are made of."""
 
-    portal: str
-    forge: Forge | None
-    revision: str | None
-    root: str
+    portal: str  # the address of the Azure portal
+    forge: Forge | None  # None if the repository has no pages
+    revision: str | None  # the commit that files are linked at, None for a folder
+    root: str  # paths of files are relative to this folder of the repository
 
     def make_portal_link(self, result: Result) -> str:
         """Make the link to a resource in the portal, if Azure has it."""
         arm_id = result.arm_id or ""
-        is_there = self.portal and result.exists and arm_id.startswith(_SCOPES)
+        is_there = self.portal and result.ending.exists and arm_id.startswith(_SCOPES)
         return f"{self.portal}/#resource{quote(arm_id, errors='replace')}" if is_there else ""
 
     def make_commit_link(self, commit: str | None) -> str:

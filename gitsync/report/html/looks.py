@@ -29,12 +29,12 @@ class Tone(IntEnum):
 
 
 class VerdictLook(NamedTuple):
-    """`rehearsed` is its meaning in a plan that compares two revisions."""
+    """How a verdict looks on the page."""
 
-    sign: str
+    sign: str  # one character, so that no two verdicts differ by colour alone
     tone: Tone
-    means: str
-    rehearsed: str = ""
+    means: str  # a sentence, also for readers of screens
+    rehearsed: str = ""  # its meaning in a plan that compares two revisions
 
     def find_meaning(self, *, rehearsed: bool) -> str:
         return (rehearsed and self.rehearsed) or self.means
@@ -85,7 +85,7 @@ def find_tone(result: Result) -> Tone:
     """
     if result.is_refused:
         return Tone.STOP
-    if result.replacement:
+    if result.change.replacement:
         return Tone.DELETE
     return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
 

@@ -105,12 +105,12 @@ def _digest(content: str) -> str:
 
 
 class Tile(NamedTuple):
-    """A section by number: its verdicts, the most urgent first."""
+    """A section by number."""
 
     section: Section
     title: str
-    number: int
-    verdicts: str
+    number: int  # of its resources
+    verdicts: str  # the most urgent first
     tone: Tone
 
 

@@ -45,38 +45,38 @@ _NAME_WIDTH, _KIND_WIDTH = 6.9, 6.05  # pixels of a character, in the widest fon
 
 
 class GraphLine(NamedTuple):
-    """A line of a picture: its SVG path, what it means ("owns" or "needs"), the boxes that it joins, and its tip."""
+    """A line of a picture."""
 
-    path: str
-    means: str
-    start: str
-    end: str
+    path: str  # as SVG
+    means: str  # "owns" or "needs"
+    start: str  # the name of a box that it joins
+    end: str  # the name of the other box
     tip: str = ""
 
 
 class Box(NamedTuple):
     """What a box shows, where it is, and by which name scripts and links find it."""
 
-    x: int
-    y: int
-    node: str
+    x: int  # pixels from the left
+    y: int  # pixels from the top
+    node: str  # the name that scripts and links use
     tone: Tone
     title: str
     sign: str
-    name: str
-    below: str
-    bar: Sequence[BarPart] = ()
+    name: str  # the text in it, shortened
+    below: str  # the line below that, shortened
+    bar: Sequence[BarPart] = ()  # the parts of a bar at its foot
 
 
 class Drawing(NamedTuple):
-    """What a picture consists of, and how large it is. `hidden` boxes are left out."""
+    """What a picture consists of, and how large it is."""
 
     lines: Sequence[GraphLine]
     boxes: Sequence[Box]
     size: Size
-    width: int
-    height: int
-    hidden: int = 0
+    width: int  # of the picture, in pixels
+    height: int  # of the picture, in pixels
+    hidden: int = 0  # the number of boxes that are left out
 
 
 def render_picture(results: Sequence[Result]) -> Markup:
@@ -115,7 +115,7 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
     needs = [
         (key, target)
         for key in known
-        for target in sorted({*known[key].depends_on})
+        for target in sorted({*known[key].manifest.depends_on})
         # The line of the owner shows that already.
         if target in known and target != key and not _is_above(target, key, owners)
     ]
@@ -153,7 +153,7 @@ def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
     """
     owners: dict[Key, Key] = {}
     for key, result in known.items():
-        owner = result.owner
+        owner = result.manifest.owner
         if owner and owner in known and owner != key and not _is_above(key, owner, owners):
             owners[key] = owner
     return owners
@@ -212,7 +212,7 @@ def _find_needs(
     found: dict[GroupName, set[GroupName]] = defaultdict(set)
     for result in results:
         here = where[result.key]
-        named = {where[key] for key in (result.owner, *result.depends_on) if key and key in where}
+        named = {where[key] for key in (result.manifest.owner, *result.manifest.depends_on) if key and key in where}
         found[here] |= (named & shown) - {here}
     return found
 

@@ -59,23 +59,19 @@ _AROUND = 3  # lines that are the same, around those that are not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContext:
-    """What a resource is shown among: names and resource groups of all, those that the page has and links can lead to,
-    and whose the side is that git's is compared with. `causes` has in words what a resource waits for, `roots` the
-    resource itself, and `blocks` counts what waits for each. `namespaces` is true if there are several, and
-    `names_people` if the names of people are shown.
-    """
+    """What a resource is shown among."""
 
-    names: Mapping[Key, str]
-    causes: Mapping[Key, str]
-    roots: Mapping[Key, Key]
-    blocks: Mapping[Key, int]
-    places: Mapping[Key, GroupName]
-    listed: AbstractSet[Key]
+    names: Mapping[Key, str]  # those of all resources
+    causes: Mapping[Key, str]  # what a resource waits for, in words
+    roots: Mapping[Key, Key]  # the resource that it waits for
+    blocks: Mapping[Key, int]  # the number of resources that wait for each
+    places: Mapping[Key, GroupName]  # the resource groups of all
+    listed: AbstractSet[Key]  # the resources that the page has and links can lead to
     links: Links
-    before: str
-    writes: bool
-    namespaces: bool
-    names_people: bool
+    before: str  # whose the side is that git's is compared with
+    writes: bool  # the run was a sync
+    namespaces: bool  # there are several
+    names_people: bool  # the names of people are shown
 
 
 def render_card(result: Result, context: CardContext, *, opened: bool, body: Markup) -> Markup:
@@ -84,9 +80,9 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
     refusals = result.list_found(CheckVerdict.REFUSED)
     message = format_statement(refusals[0], result) if refusals else result.message
     authors = list_authors(result, names=context.names_people)
-    told = (*_list_counts(result), namespace, str(result.source or ""))
+    told = (*_list_counts(result), namespace, str(result.manifest.source or ""))
     is_deleted = result.action is Action.DELETE
-    takes = is_deleted or result.replacement
+    takes = is_deleted or result.change.replacement
     loss = describe_loss(result.arm_id, done=is_deleted and context.writes) if takes else ""
     return render_template(
         "card.html",
@@ -142,20 +138,22 @@ def render_details(result: Result, context: CardContext) -> Markup:
         checks=_format_checks(result, writes=context.writes),
         answers=_format_answers(result),
         portal=context.links.make_portal_link(result),
-        commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
+        commit=context.links.make_commit_link(result.manifest.last_commit.commit)
+        if result.manifest.last_commit
+        else "",
         replacement=describe_replacement(result),
         replacement_title=(REPLACES if result.needs_replacement else REPLACED).find_title(writes=context.writes),
         action=format_action(result),
-        renamed=[result.renamed] if result.renamed else [],
-        last_commit=format_last_commit(result.last_commit),
+        renamed=[result.change.renamed] if result.change.renamed else [],
+        last_commit=format_last_commit(result.manifest.last_commit),
         advice="" if repeats_check(result) else find_condition_advice(condition, result.key),
         differences=render_differences(result, context.before),
         authors=list_authors(result, names=context.names_people),
-        body=_format_body(result.body),
-        attempts=[(one, shorten(one.message, _LONGEST_MESSAGE)) for one in result.attempts[:_MOST]],
+        body=_format_body(result.change.body),
+        attempts=[(attempt, shorten(attempt.message, _LONGEST_MESSAGE)) for attempt in result.attempts[:_MOST]],
         causes=[context.roots[result.key]] if result.key in context.roots else [],
-        owners=[result.owner] if result.owner else [],
-        needs=sorted(set(result.depends_on) - {result.owner}),
+        owners=[result.manifest.owner] if result.manifest.owner else [],
+        needs=sorted(set(result.manifest.depends_on) - {result.manifest.owner}),
         failed=result.outcome is Outcome.FAILED,
         writes=context.writes,
         ready=_format_ready(condition),
@@ -168,12 +166,12 @@ def _format_checks(result: Result, *, writes: bool) -> list[tuple[Tone, str, str
     """Format each check that is shown: its tone, what it is, what it found, and what to do."""
     return [
         (
-            CHECK_TONES[one.verdict],
-            format_check(one),
-            shorten(format_statement(one, result), _LONGEST_MESSAGE),
-            format_remedy(one),
+            CHECK_TONES[finding.verdict],
+            format_check(finding),
+            shorten(format_statement(finding, result), _LONGEST_MESSAGE),
+            format_remedy(finding),
         )
-        for one in list_shown(result, writes=writes)
+        for finding in list_shown(result, writes=writes)
     ]
 
 
@@ -185,7 +183,9 @@ def _format_ready(condition: Condition) -> str:
 
 def _format_answers(result: Result) -> str:
     """Format the checks by their verdict: `fine: preflight, locks; not-checked: policy`."""
-    checks = {verdict: dict.fromkeys(one.check for one in result.list_found(verdict)) for verdict in CheckVerdict}
+    checks = {
+        verdict: dict.fromkeys(finding.check for finding in result.list_found(verdict)) for verdict in CheckVerdict
+    }
     return "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in checks.items() if names)
 
 
@@ -198,22 +198,22 @@ def _format_body(body: Mapping[str, Any] | None) -> list[str]:
 
 
 class Side(NamedTuple):
-    """One side as one line: what both sides start with, what only this one has, and what both end with."""
+    """One side as one line."""
 
-    start: str
-    middle: str
-    end: str
-    absent: bool
+    start: str  # what both sides start with
+    middle: str  # what only this one has
+    end: str  # what both end with
+    absent: bool  # the side has no value
 
 
 class DifferenceRow(NamedTuple):
-    """A difference: its lines, each with the name of its element, or else its sides."""
+    """A difference: its lines, or else its sides."""
 
-    path: str
-    why: str
-    live: Side
-    desired: Side
-    lines: Sequence[tuple[str, str]]
+    path: str  # in the body of the request
+    why: str  # the reason, "" if the values say it all
+    live: Side  # Azure's
+    desired: Side  # git's
+    lines: Sequence[tuple[str, str]]  # each with the name of its element
 
 
 def render_differences(result: Result, before: str) -> Markup:
@@ -227,7 +227,7 @@ def render_differences(result: Result, before: str) -> Markup:
         "differences.html",
         count=len(ordered),
         before=before,
-        rows=[_make_row(one, name_path(result, one.path)) for one in ordered[:_MOST_ROWS]],
+        rows=[_make_row(difference, name_path(result, difference.path)) for difference in ordered[:_MOST_ROWS]],
         hidden=len(ordered) - _MOST_ROWS,
     )
 
@@ -263,15 +263,15 @@ def _make_sides(difference: Difference) -> tuple[Side, Side]:
     return _make_side(live, start, end, absent=gone), _make_side(desired, start, end, absent=came)
 
 
-def _count_same(one: str, other: str) -> tuple[int, int]:
+def _count_same(first: str, other: str) -> tuple[int, int]:
     """Count how many characters two texts share at their start, and at their end; none where that is less than half."""
-    start = _count_prefix(one, other)
-    end = _count_prefix(one[start:][::-1], other[start:][::-1])
-    return (start, end) if (start + end) * 2 >= max(len(one), len(other)) else (0, 0)
+    start = _count_prefix(first, other)
+    end = _count_prefix(first[start:][::-1], other[start:][::-1])
+    return (start, end) if (start + end) * 2 >= max(len(first), len(other)) else (0, 0)
 
 
-def _count_prefix(one: str, other: str) -> int:
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+def _count_prefix(first: str, other: str) -> int:
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False))
     return sum(1 for _ in same)
 
 

@@ -106,11 +106,11 @@ def render_unchecked(report: Report) -> Markup:
 
 
 class ContentsEntry(NamedTuple):
-    """A part of the page: the name that links use, its title, what it lists (0 for nothing), and its tone."""
+    """A part of the page."""
 
-    name: str
+    name: str  # links use it
     title: str
-    number: int
+    number: int  # of what it lists, 0 for nothing
     tone: Tone
 
 

@@ -79,14 +79,14 @@ def make_tags(vault_key: VaultKey, owner: Owner) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultSecret:
-    """One secret as Key Vault shows it; without its value in a list. Times are in seconds since 1970."""
+    """One secret as Key Vault shows it. Times are in seconds since 1970."""
 
     name: str
-    tags: Mapping[str, str]
-    enabled: bool = True
-    not_before: int | None = None
-    expires: int | None = None
-    value: Secret | None = None
+    tags: Mapping[str, str]  # gitsync's own name its object and key
+    enabled: bool = True  # Key Vault returns its value
+    not_before: int | None = None  # None for no limit
+    expires: int | None = None  # None for no limit
+    value: Secret | None = None  # None in a list
 
     @property
     def vault_key(self) -> VaultKey | None:

@@ -40,7 +40,6 @@ from gitsync.model.secret import Secret
 from gitsync.secrets.keyvault.index import VaultSecret
 from gitsync.secrets.protocols import VaultConnection
 from gitsync.secrets.remote_requests import (
-    PATIENT_ATTEMPTS,
     Retries,
     find_certificate_error,
     format_complaint,
@@ -70,14 +69,14 @@ class VaultPermission(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultRequest:
-    """One request. `doing` is what it does, for people; `secret` must not show in an error."""
+    """One request."""
 
     method: str
     path: str
-    doing: str
-    needs: VaultPermission = VaultPermission.READ
-    body: Mapping[str, Any] | None = field(default=None, repr=False)
-    secret: Secret | None = None
+    doing: str  # what it does, for people
+    needs: VaultPermission = VaultPermission.READ  # the permission that the identity must have
+    body: Mapping[str, Any] | None = field(default=None, repr=False)  # None for a read
+    secret: Secret | None = None  # must not show in an error
 
 
 @asynccontextmanager
@@ -147,9 +146,7 @@ class KeyVaultRequests:
 
     async def _check_recovered(self, name: str) -> None:
         if await self.get(name) is None:
-            raise TransientStoreError(
-                f"{self.vault} has not recovered secret {name} yet.", attempts=PATIENT_ATTEMPTS, hint="Run again later."
-            )
+            raise TransientStoreError(f"{self.vault} has not recovered secret {name} yet.", hint="Run again later.")
 
     async def look(self) -> None:
         """List one secret, to check that the vault answers."""
@@ -229,9 +226,7 @@ class KeyVaultRequests:
         message = f"{self.vault} could not {request.doing}: {error.message}"
         if not isinstance(error, AuthorityError):
             return SecretStoreError(message, hint=error.hint)
-        return TransientStoreError(
-            message, attempts=PATIENT_ATTEMPTS, retry_after=error.retry_after, is_of_all=True, hint=error.hint
-        )
+        return TransientStoreError(message, retry_after=error.retry_after, is_of_all=True, hint=error.hint)
 
     def _explain_silence(self, error: AzureError, request: VaultRequest) -> SecretStoreError:
         if reason := find_certificate_error(error):
@@ -239,7 +234,6 @@ class KeyVaultRequests:
             return SecretStoreError(message, hint="Check the URL of the vault, and --ca-bundle.")
         return TransientStoreError(
             f"{self.vault} could not be reached to {request.doing}: {error.message.rstrip('.')}.",
-            attempts=PATIENT_ATTEMPTS,
             is_of_all=True,
             hint="Check the URL of the vault, the network, the proxy, and --ca-bundle.",
         )
@@ -323,7 +317,6 @@ def make_failure(
         is_of_all = code not in _IN_BETWEEN
         return (TransientStoreError if is_of_all else SecretInTransitionError)(
             message,
-            attempts=PATIENT_ATTEMPTS,
             retry_after=read_retry_after(headers),
             is_of_all=is_of_all,
             hint=hint,

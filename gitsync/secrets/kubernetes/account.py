@@ -25,15 +25,13 @@ _SUBJECT = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount:
-    """The token is a file, since the kubelet renews it before it expires. `name` is namespace:name of the account, ""
-    if its token does not have it.
-    """
+    """The account of the pod."""
 
-    server: str
+    server: str  # the address of the API server
     namespace: str
-    token: Path
-    certificates: Path
-    name: str = ""
+    token: Path  # a file, since the kubelet renews the token before it expires
+    certificates: Path  # the file of those that the server's is checked with
+    name: str = ""  # namespace:name of the account, "" if its token does not have it
 
 
 def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) -> ServiceAccount:

@@ -18,7 +18,7 @@ from gitsync.errors import DryRunUnsupportedError, SecretStoreError, StoreNotFou
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.secrets.kubernetes.rights import RESOURCES, Right, format_grant
-from gitsync.secrets.remote_requests import PATIENT_ATTEMPTS, find_certificate_error, format_complaint, read_retry_after
+from gitsync.secrets.remote_requests import find_certificate_error, format_complaint, read_retry_after
 
 _PASSING = frozenset({408, 409, 429, 500, 502, 503, 504})
 """Includes 409: the object was changed concurrently, so it is read again."""
@@ -40,14 +40,12 @@ _POLICY = "Fix the annotations and labels of the export that it checks, or exemp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiCall:
-    """One request, by the verb that a Role must allow; `secrets` must not show in an error. `words` replace verb and
-    address in messages.
-    """
+    """One request."""
 
-    verb: str
+    verb: str  # the one that a Role must allow
     address: Address
-    secrets: tuple[Secret, ...] = ()
-    words: str = ""
+    secrets: tuple[Secret, ...] = ()  # must not show in an error
+    words: str = ""  # replace verb and address in messages
 
     def __str__(self) -> str:
         return self.words or f"{self.verb} {self.address}"
@@ -55,10 +53,10 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """`words` continue "refused to …", "" for none; `hint` is an order."""
+    """The cause of a failure."""
 
-    words: str = ""
-    hint: str
+    words: str = ""  # continue "refused to …", "" for none
+    hint: str  # an order
 
 
 def make_failure(
@@ -73,7 +71,6 @@ def make_failure(
         hint = "Find what else writes this object." if status == 409 else (cause.hint if cause else "Run again later.")
         return TransientStoreError(
             message,
-            attempts=PATIENT_ATTEMPTS,
             retry_after=read_retry_after(headers),
             is_of_all=status in _DOWN,
             hint=hint,
@@ -96,7 +93,6 @@ def make_unreachable(api_call: object, error: Exception) -> SecretStoreError:
     reason = (str(error) or type(error).__name__).rstrip(".")
     return TransientStoreError(
         f"The API server could not be reached to {api_call}: {reason}.",
-        attempts=PATIENT_ATTEMPTS,
         is_of_all=True,
         hint="Check the network policies of the namespace of the job.",
     )

@@ -29,7 +29,7 @@ from gitsync.secrets.kubernetes.account import EMPTY_TOKEN, ServiceAccount
 from gitsync.secrets.kubernetes.failures import ApiCall, is_starting, make_failure, make_unreachable
 from gitsync.secrets.kubernetes.rights import Right
 from gitsync.secrets.kubernetes.stored_object import StoredObject
-from gitsync.secrets.remote_requests import PATIENT_ATTEMPTS, limit_request_time
+from gitsync.secrets.remote_requests import limit_request_time
 
 _SECONDS = 30.0
 _UNREADABLE = (KeyError, msgspec.MsgspecError, ValueError, RecursionError)
@@ -91,7 +91,7 @@ class KubernetesRequests:
         if was_away and not is_allowed:  # it may not have read all roles yet
             self._was_away = True
             message = f"The API server was unavailable, and does not allow the service account to {right} yet."
-            raise TransientStoreError(message, attempts=PATIENT_ATTEMPTS, hint="Run again later.")
+            raise TransientStoreError(message, hint="Run again later.")
         return is_allowed
 
     async def get(self, address: Address) -> StoredObject | None:

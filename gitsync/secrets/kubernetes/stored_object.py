@@ -14,22 +14,18 @@ _OPERATOR = ".azure.com"  # the groups of Azure Service Operator's kinds end so
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredObject:
-    """A Secret or a ConfigMap as the API server stores it. `version` is "" for a new object; `owners` are the
-    apiVersions of its owner references.
-
-    `has_binary_data` means that a ConfigMap has binary data, which gitsync does not write.
-    """
+    """A Secret or a ConfigMap as the API server stores it."""
 
     address: Address
     data: Mapping[str, bytes] = field(repr=False)
     annotations: Mapping[str, str]
     labels: Mapping[str, str]
-    version: str = ""
-    is_immutable: bool = False
+    version: str = ""  # "" for a new object
+    is_immutable: bool = False  # the API server refuses a change of its data
     kind: str = ""
-    owners: tuple[str, ...] = ()
-    has_binary_data: bool = False
-    finalizers: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()  # the apiVersions of its owner references
+    has_binary_data: bool = False  # a ConfigMap has binary data, which gitsync does not write
+    finalizers: tuple[str, ...] = ()  # what a delete waits for
 
     @property
     def owner(self) -> str:

@@ -23,11 +23,8 @@ def _owns_nothing(path: str) -> bool:
 class FoundFiles:
     """The units of a kind among some files."""
 
-    roots: Sequence[str] = ()
-    """The file of each unit, in the folder of the unit."""
-
-    owns: Callable[[str], bool] = _owns_nothing
-    """Returns whether a file is read with one of them, and in no other way."""
+    roots: Sequence[str] = ()  # the file of each unit, in the folder of the unit
+    owns: Callable[[str], bool] = _owns_nothing  # returns whether a file is read with one of them, and in no other way
 
 
 @dataclass(frozen=True, slots=True)

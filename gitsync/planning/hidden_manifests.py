@@ -1,120 +1,149 @@
-"""Why the delete of a resource that was removed from git is held: the removal may be a mistake.
+"""What in git may still declare a resource that was removed: the removal may be a mistake.
 
 A typo in a manifest looks like its removal. So a resource is deleted only if all of its unit can be read, no document
-that gitsync does not understand names it, and no new manifest has nearly the same key.
+that gitsync does not understand names it, and no new manifest has nearly the same key. `delete_guards` has the order.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from gitsync.formats.arm_path import is_below
+from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
 from gitsync.manifests.units import find_unit, find_unit_name, may_hide
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.plan import RestOfSource
+from gitsync.model.plan import Removal, RestOfSource
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
+from gitsync.planning.moved_manifests import LastDeclared
 from gitsync.problems.suggest import measure_distance
 
 NOTHING_ELSE: Final = RestOfSource()
+_NOT_KNOWN: Final = Removal()
 
 
 class _Trace(NamedTuple):
-    """What identifies an unread document. Names are in lower case; an empty kind may be any."""
+    """What identifies an unread document."""
 
     source: SourceLocation
-    kind: str
-    names: frozenset[str]
-    why: str
+    kind: str  # "" may be any
+    names: frozenset[str]  # in lower case
+    why: str  # it may be any resource: a clause for messages
 
 
 @dataclass(frozen=True, slots=True)
 class RemovedResource:
-    """A resource that was removed from git. `path` and `units` are the file and the units that declared it last, "" and
-    none if unknown.
-    """
+    """A resource that was removed from git: its record as it was read, and how it was removed."""
 
     record: Record
-    path: str = ""
-    units: tuple[str, ...] = ()
+    removal: Removal = _NOT_KNOWN
+    last: LastDeclared | None = None  # None if what is not read is not searched for it
 
     @property
     def last_units(self) -> tuple[str, ...]:
-        return self.units or ((find_unit(self.path),) if self.path else ())
+        """The units that declared it last; none if they are not known."""
+        return self.removal.units or ((find_unit(self.removal.path),) if self.removal.path else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holds:
-    """Everything in git that can hold a delete. Made by `find_holds`.
+class SourceIndex:
+    """Everything in git that may still declare a removed resource, or need it. Made by `index_source`."""
 
-    `faults` may hide manifests of their units. `traces` are of documents that gitsync does not understand, by each of
-    their names. `new` are manifests without a record or with a duplicate key, by the variants of their names
-    (`find_near`). `owned` and `owners` have a manifest for each owner, by the owner's key and by its ARM id. `moves`
-    has the units that now contain the resources of a recorded unit. `strays` are alone in a namespace outside of the
-    run. `built` are the names of units that are built.
-    """
-
-    faults: tuple[Problem, ...] = ()
+    named_ids: Mapping[str, str] = field(default_factory=dict)  # as `_find_named_ids` has them
+    owned: Mapping[Key, Prepared] = field(default_factory=dict)  # a manifest for each owner, by the owner's key
+    owners: Mapping[str, Prepared] = field(default_factory=dict)  # and by its ARM id
+    faults: tuple[Problem, ...] = ()  # they may hide manifests of their units
     invalid: tuple[Problem, ...] = ()
-    traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)
-    nameless: tuple[Prepared, ...] = ()
-    new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)
+    traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)  # by each of their names
+    nameless: tuple[Prepared, ...] = ()  # their names in Azure are in config maps
+    new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)  # without a record, or twice, by `find_near`
     twice: frozenset[Key] = frozenset()
-    owned: Mapping[Key, Prepared] = field(default_factory=dict)
-    moves: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    strays: tuple[Resource, ...] = ()
-    owners: Mapping[str, Prepared] = field(default_factory=dict)
-    built: frozenset[str] = frozenset()
-
-    def on(self, removed: RemovedResource) -> str:
-        """Return why a resource is held, with file and line, and how to fix it; "" if it may be deleted."""
-        return next((text for rule in _RULES if (text := rule(self, removed))), "")
-
-    def on_owner(self, record: Record) -> str:
-        """Return the same of a resource that a manifest names as its owner; "" if none does."""
-        children = (child for arm_id, child in self.owners.items() if is_below(f"{arm_id}/", record.arm_id))
-        child = self.owned.get(record.key) or next(children, None)
-        if child is None:
-            return ""
-        return (
-            f"Held: {child.resource.source} still names it as the owner of {child.key}. Remove that manifest too, "
-            "or restore this one."
-        )
+    moves: Mapping[str, frozenset[str]] = field(default_factory=dict)  # from a recorded unit to where it is now
+    strays: tuple[Resource, ...] = ()  # alone in a namespace outside of the run
+    built: frozenset[str] = frozenset()  # the names of units that are built
 
 
-def find_holds(
-    declared: Collection[Prepared],
+NO_SOURCE: Final = SourceIndex()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherFiles:
+    """The files beside the only one that a run reads."""
+
+    file: str  # the one that the run reads
+    folder: str = ""  # that of the file, "." for the root
+    declared: tuple[Prepared, ...] = ()  # the manifests of the other files
+    source: SourceIndex = NO_SOURCE
+    error: str = ""  # why they cannot be read, "" if they can
+
+
+def find_declaring(record: Record, beside: OtherFiles) -> Prepared | None:
+    """Find a manifest in another file that has the key of a record, or stands for its resource in Azure, or for one
+    below that.
+    """
+    return next((one for one in beside.declared if _declares(one, record)), None)
+
+
+def _declares(prepared: Prepared, record: Record) -> bool:
+    arm_id = prepared.arm_id or ""
+    return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
+
+
+def index_source(
+    declared: Iterable[Prepared],
     records: Mapping[Key, Record],
     problems: Iterable[Problem] = (),
     around: RestOfSource = NOTHING_ELSE,
-) -> Holds:
-    """Find everything in one revision that can hold a delete.
+) -> SourceIndex:
+    """Index one revision.
 
     `declared` are all manifests of the source, also those outside of the run; `records` has at least those of their
     keys. `problems` are those of the source's files, and `around` has their other content.
     """
+    # A watched resource is a copy of one outside of the run: each manifest counts once.
+    declared = tuple({(one.key, one.resource.source): one for one in (*declared, *around.others)}.values())
     problems, unread = tuple(problems), around.unread
     counts = Counter(one.key for one in declared)
     recorded = {key for key, record in records.items() if record.arm_id}
     unknown = [one for one in declared if not (one.is_valid and (one.arm_id or one.key in recorded))]
-    return Holds(
+    return SourceIndex(
+        named_ids=_find_named_ids(declared, records),
+        owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
+        owners={one.owner.arm_id: one for one in declared if one.owner and one.owner.arm_id},
         faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_doubts(declared))),
         invalid=_sort_problems(p for one in declared if not one.is_valid for p in one.problems),
         traces=_index_by_name((*map(_trace_document, unread), *map(_trace_manifest, unknown))),
         nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
         new=index_by_variant(one for one in declared if one.key not in records or counts[one.key] > 1),
         twice=frozenset(key for key, count in counts.items() if count > 1),
-        owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
         moves=_find_moves(declared, records),
         strays=_find_strays(around.elsewhere),
-        owners={one.owner.arm_id: one for one in declared if one.owner and one.owner.arm_id},
         built=frozenset(one.resource.unit.name for one in declared if one.resource.unit),
     )
+
+
+def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
+    """Map every ARM id that a manifest names, and each of its parents, to that id; an id maps to itself first.
+
+    The recorded ids count too, since the id of an invalid manifest may be unknown.
+    """
+    ids = {
+        arm_id
+        for one in declared
+        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
+        if arm_id
+    }
+    named_ids: dict[str, str] = {}
+    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
+        for ancestor in iterate_ancestors(arm_id):
+            if ancestor in named_ids:
+                break  # its parents are, too
+            named_ids[ancestor] = arm_id
+    return named_ids
 
 
 def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -169,7 +198,7 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
     """Find the units to which resources of a recorded unit were moved: those are checked too."""
     moves: dict[str, set[str]] = defaultdict(set)
     for prepared in declared:
-        former_unit = records[prepared.key].unit if prepared.key in records else ""
+        former_unit = records[prepared.key].manifest.unit if prepared.key in records else ""
         if former_unit and former_unit != (current_unit := find_unit_name(prepared.resource)):
             moves[former_unit].add(current_unit)
     return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
@@ -182,11 +211,33 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
     return tuple(one for one in elsewhere if counts[one.key.namespace] == 1)
 
 
-def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
-    """Hold a record of an older gitsync for any error: it has no unit, so it does not show where to look."""
-    if removed.record.unit:
+# Each of these returns why a resource is kept, with file and line, and how to fix it; "" if this does not keep it.
+
+
+def explain_named(removed: RemovedResource, index: SourceIndex) -> str:
+    """Keep what contains something that a manifest names."""
+    named_id = index.named_ids.get(normalize_id(removed.record.arm_id), "")
+    return f"A manifest still names {named_id}, which is below it." if named_id else ""
+
+
+def explain_owner(removed: RemovedResource, index: SourceIndex) -> str:
+    """Keep what a manifest names as its owner, or is below that."""
+    record = removed.record
+    children = (child for arm_id, child in index.owners.items() if is_below(f"{arm_id}/", record.arm_id))
+    child = index.owned.get(record.key) or next(children, None)
+    if child is None:
         return ""
-    fault = next((p for p in (*holds.faults, *holds.invalid) if p.holds_deletes), None)
+    return (
+        f"Held: {child.resource.source} still names it as the owner of {child.key}. Remove that manifest too, "
+        "or restore this one."
+    )
+
+
+def explain_any_error(removed: RemovedResource, index: SourceIndex) -> str:
+    """Keep it for any error if its record is of an older gitsync, which has no unit: it does not show where to look."""
+    if removed.record.manifest.unit:
+        return ""
+    fault = next((p for p in (*index.faults, *index.invalid) if p.holds_deletes), None)
     if fault is None:
         return ""
     return (
@@ -195,10 +246,10 @@ def _check_any_fault(holds: Holds, removed: RemovedResource) -> str:
     )
 
 
-def _check_unit(holds: Holds, removed: RemovedResource) -> str:
-    unit = removed.record.unit
-    places = {unit, *holds.moves.get(unit, ()), *removed.last_units} - {""}
-    fault = next((p for p in holds.faults if any(may_hide(p, place, holds.built) for place in places)), None)
+def explain_unread_unit(removed: RemovedResource, index: SourceIndex) -> str:
+    unit = removed.record.manifest.unit
+    places = {unit, *index.moves.get(unit, ()), *removed.last_units} - {""}
+    fault = next((p for p in index.faults if any(may_hide(p, place, index.built) for place in places)), None)
     if fault is None:
         return ""
     return (
@@ -207,12 +258,12 @@ def _check_unit(holds: Holds, removed: RemovedResource) -> str:
     )
 
 
-def _check_traces(holds: Holds, removed: RemovedResource) -> str:
+def explain_unread_document(removed: RemovedResource, index: SourceIndex) -> str:
     key = removed.record.key
     kind = key.kind.casefold()
     # A manifest may give the resource its Azure name, which is the end of its ARM id.
     names = {key.name.casefold(), removed.record.arm_id.rpartition("/")[2].casefold()} - {""}
-    for trace in (trace for name in sorted(names) for trace in holds.traces.get(name, ())):
+    for trace in (trace for name in sorted(names) for trace in index.traces.get(name, ())):
         if not trace.kind or measure_distance(trace.kind, kind, MOST_LETTERS_OF_KIND) is not None:
             return (
                 f"Held: {trace.source} has a document named {min(trace.names & names)}, {trace.why}, and which "
@@ -221,9 +272,9 @@ def _check_traces(holds: Holds, removed: RemovedResource) -> str:
     return ""
 
 
-def _check_config_names(holds: Holds, removed: RemovedResource) -> str:
+def explain_name_from_config(removed: RemovedResource, index: SourceIndex) -> str:
     """An Azure name from a config map may be any name."""
-    manifests = (manifest for manifest in holds.nameless if manifest.key[:3] == removed.record.key[:3])
+    manifests = (manifest for manifest in index.nameless if manifest.key[:3] == removed.record.key[:3])
     manifest = next(manifests, None)
     if manifest is None:
         return ""
@@ -233,10 +284,10 @@ def _check_config_names(holds: Holds, removed: RemovedResource) -> str:
     )
 
 
-def _check_typos(holds: Holds, removed: RemovedResource) -> str:
-    for manifest in find_near(removed.record.key.name, holds.new):
+def explain_similar_key(removed: RemovedResource, index: SourceIndex) -> str:
+    for manifest in find_near(removed.record.key.name, index.new):
         likeness = describe_typo(manifest.key, removed.record.key)
-        if likeness and manifest.key in holds.twice:
+        if likeness and manifest.key in index.twice:
             return (
                 f"Held: {manifest.resource.source} declares {manifest.key} again, and it {likeness}. "
                 "Keep one manifest of each resource."
@@ -249,8 +300,8 @@ def _check_typos(holds: Holds, removed: RemovedResource) -> str:
     return ""
 
 
-def _check_strays(holds: Holds, removed: RemovedResource) -> str:
-    for stray in holds.strays:
+def explain_similar_namespace(removed: RemovedResource, index: SourceIndex) -> str:
+    for stray in index.strays:
         is_same_resource = stray.key._replace(namespace=removed.record.key.namespace) == removed.record.key
         is_written = stray.lines is not None and ("metadata", "namespace") in stray.lines
         if is_same_resource and not (
@@ -262,16 +313,6 @@ def _check_strays(holds: Holds, removed: RemovedResource) -> str:
                 "metadata.namespace; if it is correct, add that namespace to --target-namespaces."
             )
     return ""
-
-
-_RULES: tuple[Callable[[Holds, RemovedResource], str], ...] = (
-    _check_any_fault,
-    _check_unit,
-    _check_traces,
-    _check_config_names,
-    _check_typos,
-    _check_strays,
-)
 
 
 # When two keys are so similar that one may be a typo of the other.

@@ -14,8 +14,9 @@ from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Removal, RestOfSource
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import OwnerRef
-from gitsync.planning.plan import make_plan
 from tests.support.builders import group_id, lines_of, prepared, record, rg, subnet, vnet, vnet_id
+from tests.support.parts import change
+from tests.support.plans import make_plan
 
 BAD = Problem(code="InvalidYaml", message="This is not YAML.", path="infra/net/b.yaml", line=3)
 GONE = record(vnet(), vnet_id(), unit="infra/net")
@@ -41,7 +42,7 @@ def held(gone=GONE, declared=(), problems=(), unread=(), known=(), removal=None)
         {gone.key: removal} if removal else {},
         around=RestOfSource(unread=tuple(unread)),
     )
-    return plan.prunes[gone.key].held
+    return plan.prunes[gone.key].kept_because
 
 
 def at(path, **more):
@@ -100,7 +101,7 @@ def test_a_unit_that_cannot_be_read_in_full_is_held(problem, expected, why):
 
 def test_a_file_at_the_root_has_a_unit_too():
     assert (find_unit("a.yaml"), find_unit("infra/net/a.yaml")) == (".", "infra/net")
-    root = replace(GONE, unit=".")
+    root = change(GONE, unit=".")
     assert held(root, problems=[at("b.yaml")])
     assert not held(root, problems=[BAD])
 
@@ -135,7 +136,7 @@ def test_an_unknown_kind_holds_its_unit():
     ],
 )
 def test_a_record_of_before_units_were_kept_waits_for_all_of_git(problems, declared, expected, why):
-    said = held(replace(GONE, unit=""), declared=declared, problems=problems)
+    said = held(change(GONE, unit=""), declared=declared, problems=problems)
     assert bool(said) is expected, why
     assert not said or "apps/x.yaml:3 has an error" in said
 
@@ -146,7 +147,7 @@ def test_a_unit_that_is_moved_is_read_where_it_is_now():
     before = record(vnet("other"), vnet_id("other"), unit="infra/net")
     broken = at("platform/net/b.yaml")
     assert "platform/net/b.yaml" in held(declared=[moved], known=[before], problems=[broken])
-    assert not held(declared=[moved], known=[replace(before, unit="apps")], problems=[broken])
+    assert not held(declared=[moved], known=[change(before, unit="apps")], problems=[broken])
 
 
 def test_the_file_that_history_names_counts_as_well():
@@ -256,7 +257,7 @@ def test_a_namespace_that_is_mistyped_leaves_the_run_and_holds(elsewhere, expect
     """With --target-namespaces, a manifest of another namespace is not part of the run at all."""
     gone = replace(GONE, key=Key("network.azure.com", "VirtualNetwork", "prod", "hub"))
     plan = make_plan([], {gone.key: gone}, around=RestOfSource(elsewhere=elsewhere))
-    assert ("other/x.yaml:1 declares" in plan.prunes[gone.key].held) is expected, why
+    assert ("other/x.yaml:1 declares" in plan.prunes[gone.key].kept_because) is expected, why
 
 
 def test_an_owner_that_a_manifest_still_names_is_held():
@@ -306,8 +307,8 @@ def sources(draw):
 def test_what_is_deleted_is_never_declared_nor_of_a_unit_with_a_rejected_document(source):
     records, declared, broken, rejected = source
     plan = make_plan(declared, records, around=RestOfSource(unread=tuple(rejected)))
-    deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.held]
+    deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.kept_because]
     named = {one.arm_id.casefold() for one in declared}
     assert not {one.key for one in deleted} & {one.key for one in declared}
     assert not {one.arm_id.casefold() for one in deleted} & named
-    assert not {one.unit for one in deleted} & broken
+    assert not {one.manifest.unit for one in deleted} & broken

@@ -1,0 +1,213 @@
+"""Tests in several processes, which are forked after all tests are collected: they are collected once, and what their
+modules have loaded is shared.
+
+Each process takes the tests of one file after the other from a queue, so that they share what the file sets up. It is
+pytest's own from there on, but that it sends its reports to the first process instead of printing them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from mmap import mmap
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Any
+
+import pytest
+
+_NUMBER = 4
+"""Bytes of a number in the queue and in the shared memory."""
+
+
+def add_option(parser: pytest.Parser) -> None:
+    parser.getgroup("parallel", "several processes").addoption(
+        "--processes",
+        metavar="NUMBER",
+        default=0,
+        type=_read_number,
+        help="processes that run tests; 'auto' is one more than cores: tests wait for programs, for the disk and for "
+        "time to pass",
+    )
+
+
+def _read_number(text: str) -> int:
+    return (os.cpu_count() or 1) + 1 if text == "auto" else int(text)
+
+
+def run_in_processes(session: pytest.Session) -> bool | None:
+    """Run the tests of a session in as many processes as `--processes` has; None to leave them to pytest."""
+    count = session.config.option.processes
+    if count < 2 or session.config.option.collectonly or session.testsfailed:
+        return None
+    work = _Work(session)
+    for _ in range(count):
+        if work.fork():
+            return True
+    work.close_queue()
+    try:
+        work.relay()
+    finally:
+        work.end()
+    return True
+
+
+@dataclass(slots=True)
+class _Process:
+    """A process of tests as the first one sees it."""
+
+    pid: int
+    number: int
+    reports: Connection
+    is_done: bool = False
+
+
+@dataclass(slots=True)
+class _Work:
+    """What the processes share: a pipe with numbers of files, and a memory with the number of the test of each."""
+
+    session: pytest.Session
+    processes: list[_Process] = field(default_factory=list)
+    files: list[list[int]] = field(init=False)
+    running: mmap = field(init=False)
+    queue: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        items = self.session.items
+        self.files = [list(group) for _, group in groupby(range(len(items)), key=lambda index: items[index].path)]
+        self.running = mmap(-1, _NUMBER * self.session.config.option.processes)
+        self.queue, filled = os.pipe()
+        # A pipe holds 64 KB, and a reader of a few bytes gets all of them or none.
+        os.write(filled, b"".join(number.to_bytes(_NUMBER, "big") for number in range(len(self.files))))
+        os.close(filled)
+
+    def fork(self) -> bool:
+        """Start a process; returns True in it, once it has run its tests."""
+        number = len(self.processes)
+        reader, writer = Pipe(duplex=False)
+        _flush(self.session.config)
+        pid = os.fork()
+        if pid:
+            writer.close()
+            self.processes.append(_Process(pid, number, reader))
+            return False
+        for reports in (reader, *(process.reports for process in self.processes)):
+            reports.close()
+        self.processes.clear()
+        _become_worker(self.session.config, number, _Sender(self.session.config, writer))
+        self._run_tests(number)
+        return True
+
+    def _run_tests(self, number: int) -> None:
+        """Run tests until the queue is empty, as `pytest_runtestloop` of pytest does."""
+        indices = self._take()
+        index = next(indices, None)
+        while index is not None:
+            following = next(indices, None)
+            self.running[number * _NUMBER : (number + 1) * _NUMBER] = index.to_bytes(_NUMBER, "big")
+            item = self.session.items[index]
+            nextitem = None if following is None else self.session.items[following]
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
+            if self.session.shouldfail:
+                raise self.session.Failed(self.session.shouldfail)
+            if self.session.shouldstop:
+                raise self.session.Interrupted(self.session.shouldstop)
+            index = following
+
+    def _take(self) -> Iterator[int]:
+        """Take files from the queue, and give the numbers of their tests."""
+        while number := os.read(self.queue, _NUMBER):
+            yield from self.files[int.from_bytes(number, "big")]
+
+    def close_queue(self) -> None:
+        """Have only the processes take from the queue."""
+        os.set_blocking(self.queue, False)
+
+    def relay(self) -> None:
+        """Report what the processes send, until all have ended. Raises if one broke, or pytest is to stop."""
+        session = self.session
+        while running := [process for process in self.processes if not process.is_done]:
+            ready = wait([process.reports for process in running])
+            for process in (process for process in running if process.reports in ready):
+                try:
+                    _report(session.config, process.reports.recv())
+                except EOFError:
+                    self._finish(process)
+            if session.shouldfail or session.shouldstop:
+                self._empty_queue()
+        if session.shouldfail:
+            raise session.Failed(session.shouldfail)
+        if session.shouldstop:
+            raise session.Interrupted(session.shouldstop)
+
+    def _empty_queue(self) -> None:
+        while os.read(self.queue, 1 << 16):
+            pass
+
+    def _finish(self, process: _Process) -> None:
+        """Wait for a process that sends no more. One that did not end as pytest does fails the run."""
+        process.is_done = True
+        code = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
+        if code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
+            return
+        start = process.number * _NUMBER
+        item = self.session.items[int.from_bytes(self.running[start : start + _NUMBER], "big")]
+        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+        self.session.shouldfail = f"a process {how}; its last test was {item.nodeid}"
+
+    def end(self) -> None:
+        """Stop the processes that still run, and wait for them."""
+        for process in self.processes:
+            process.reports.close()
+            if not process.is_done:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGINT)
+                os.waitpid(process.pid, 0)
+        os.close(self.queue)
+
+
+def _flush(config: pytest.Config) -> None:
+    """Write out what is buffered: a forked process would write it again."""
+    config.get_terminal_writer().flush()
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        if stream is not None:
+            stream.flush()
+
+
+def _become_worker(config: pytest.Config, number: int, sender: _Sender) -> None:
+    """Print nothing, keep no cache, and capture output in files of its own."""
+    config.workerinput = {"workerid": f"process{number}"}  # type: ignore[attr-defined] # by it, plugins know a worker
+    config.pluginmanager.unregister(name="terminalreporter")
+    config.pluginmanager.register(sender)
+    if capture := config.pluginmanager.getplugin("capturemanager"):
+        capture.stop_global_capturing()
+        capture.start_global_capturing()
+        capture.suspend_global_capture()
+
+
+class _Sender:
+    """Sends the reports of each test when it has ended."""
+
+    def __init__(self, config: pytest.Config, connection: Connection) -> None:
+        self._config = config
+        self._connection = connection
+        self._reports: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._reports.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
+
+    def pytest_runtest_logfinish(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
+        self._connection.send((nodeid, location, self._reports))
+        self._reports = []
+
+
+def _report(config: pytest.Config, sent: tuple[str, tuple[str, int | None, str], Sequence[dict[str, Any]]]) -> None:
+    nodeid, location, reports = sent
+    for data in reports:
+        report = config.hook.pytest_report_from_serializable(config=config, data=data)
+        config.hook.pytest_runtest_logreport(report=report)
+    config.hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)

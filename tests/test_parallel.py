@@ -1,0 +1,130 @@
+"""How tests run: the rows of a table as one test, and tests in several processes that are forked after collection."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFTEST = """\
+import pytest
+from tests.support.parallel import add_option as pytest_addoption, run_in_processes as pytest_runtestloop
+from tests.support.tables import collect_tables
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(collector):
+    found = yield
+    return collect_tables(collector, found) if isinstance(found, list) else found
+
+@pytest.fixture(scope="session")
+def shared():
+    return 7
+"""
+TABLES = """\
+import pytest
+
+@pytest.mark.parametrize("one", [1, 2])
+@pytest.mark.parametrize(("other", "why"), [(3, "fine"), (0, "too small"), (4, "fine as well")])
+def test_of_a_table(one, other, shared, why):
+    print("row", one, why)
+    assert one < other < shared, why
+
+@pytest.mark.parametrize("one", [1, 2])
+def test_with_a_folder(one, tmp_path):
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+
+@pytest.mark.parametrize("one", [1, pytest.param(2, marks=pytest.mark.skip(reason="as its row says"))])
+def test_with_a_mark(one):
+    assert one == 1
+
+@pytest.mark.parametrize("one", [1, 2, 3])
+def test_of_rows_that_may_be_skipped(one):
+    if one == 2:
+        pytest.skip("not here")
+"""
+OTHERS = """\
+import os
+import pytest
+
+@pytest.fixture(scope="session", autouse=True)
+def ended(tmp_path_factory):
+    yield
+    with open(os.environ["ENDED"], "a") as file:
+        file.write("one\\n")
+
+def test_that_breaks():
+    if os.environ.get("BREAKS"):
+        os.abort()
+
+def test_that_passes(capfd):
+    os.write(1, b"text")
+    assert capfd.readouterr().out == "text"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in {"conftest": CONFTEST, "test_a": TABLES, "test_b": OTHERS, "test_c": OTHERS}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    return tmp_path
+
+
+def run(folder, *arguments, **variables):
+    """Run pytest in a process of its own; returns its exit code and what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--rootdir=.", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "ENDED": str(folder / "ended"), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_row_that_fails_is_named_and_the_others_run(folder):
+    code, text = run(folder, "test_a.py", "--processes=2")
+    assert code == 1
+    failed = [line.partition(" - ")[0] for line in text.splitlines() if "FAILED" in line]
+    assert failed == [f"SUBFAILED[0-too small-{one}] test_a.py::test_of_a_table" for one in (1, 2)]
+    assert "assert one < other < shared, why" in text
+    assert "row 2 fine as well" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "tests", "why"),
+    [
+        ([], 6, "a table is one test; what has a folder of its own, or a mark, is not in one"),
+        (["-k", "other"], 0, "rows are looked for by their names"),
+        (["-k", "too"], 2, "so each is a test"),
+        (["test_a.py::test_of_a_table[4-fine as well-2]"], 1, "the one that is named"),
+    ],
+)
+def test_rows_that_are_named_are_tests(folder, arguments, tests, why):
+    _, text = run(folder, "--collect-only", *(arguments if "::" in "".join(arguments) else ["test_a.py", *arguments]))
+    assert sum(line.startswith("test_a.py::") for line in text.splitlines()) == tests, why
+
+
+def test_each_process_ends_as_pytest_does(folder):
+    code, text = run(folder, "test_b.py", "test_c.py", "--processes=2")
+    assert code == 0, text
+    assert "4 passed" in text
+    assert (folder / "ended").read_text() in ("one\none\n", "one\n"), "one process may have run both files"
+
+
+def test_a_process_that_breaks_is_named_with_its_test(folder):
+    code, text = run(folder, "test_b.py", "--processes=2", BREAKS="1")
+    assert code == 1
+    assert "was ended by SIGABRT; its last test was test_b.py::test_that_breaks" in text
+
+
+def test_after_the_first_failure_it_stops(folder):
+    (folder / "test_0.py").write_text("def test_that_fails():\n    assert False\n")
+    code, text = run(folder, "test_0.py", "test_b.py", "--processes=2", "-x")
+    assert code == 1
+    assert "stopping after 1 failures" in text
