@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def add_advice(document: dict[str, Any], record: Record) -> dict[str, Any]:
     """The object with all advice for its condition in gitsync.advice; the file has only what its error said."""
-    from gitsync.git.state.yaml_text import sort_keys
+    from gitsync.git.state.documents import sort_keys
     from gitsync.status.advice import find_condition_advice
 
     advice = find_condition_advice(record.condition, record.key)

@@ -97,7 +97,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _print_example(kind: Kind, catalog: Catalog, config: Config) -> None:
     from gitsync.editor.examples import build_example
-    from gitsync.git.state.yaml_text import dump
+    from gitsync.manifests.yaml_output import dump
 
     example = build_example(kind, catalog)
     print(json.dumps(example, indent=2) if config.output == "json" else dump(example).decode().rstrip("\n"))

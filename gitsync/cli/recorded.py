@@ -53,18 +53,16 @@ def select_records(state: State, config: Config) -> tuple[Record, ...]:
 
 def build_objects(records: Iterable[Record]) -> list[Any]:
     """The Kubernetes objects that the status tree contains for these records."""
-    import yaml
+    from gitsync.git.state.record_files import build_object
 
-    from gitsync.git.state.record_files import encode_record
-
-    return [yaml.safe_load(encode_record(record)) for record in records]
+    return [build_object(record) for record in records]
 
 
 def print_object(value: Mapping[str, Any], form: str) -> None:
     """Print an object as "json" or "yaml"."""
     import json
 
-    from gitsync.git.state.yaml_text import dump
     from gitsync.logging import neutralize
+    from gitsync.manifests.yaml_output import dump
 
     print(neutralize(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+from sys import intern
 from typing import Any, NoReturn
 
 DEEPEST = 100
@@ -17,14 +18,15 @@ MOST_DIGITS = 100
 """Characters of one number. Python refuses to print an integer of more than 4,300."""
 
 
-def read_json(content: bytes | str) -> Any:
+def read_json(content: bytes | str, *, are_names_unique: bool = False) -> Any:
     """Return the value of JSON content. Raises ValueError if it is malformed, too deep, or has an impossible number.
 
-    A text that UTF-8 cannot write (half of a surrogate pair) is malformed too: no file could hold it.
+    A text that UTF-8 cannot write (half of a surrogate pair) is malformed too: no file could hold it. With
+    `are_names_unique`, so is an object that has a name twice: people may read the other value than programs do.
     """
     text = content if isinstance(content, str) else content.removeprefix(codecs.BOM_UTF8).decode()
     try:
-        value = _DECODER.decode(text)
+        value = (_UNIQUE_DECODER if are_names_unique else _DECODER).decode(text)
     except RecursionError as error:
         raise _make_too_deep() from error
     if text.count("{") + text.count("[") > DEEPEST:  # with fewer, no value is as deep
@@ -66,6 +68,20 @@ def _refuse_word(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-_DECODER = json.JSONDecoder(
-    parse_int=lambda text: int(_check_length(text)), parse_float=_parse_number, parse_constant=_refuse_word
-)
+def _collect_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = {intern(name): value for name, value in pairs}  # files of one form have the same names
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise ValueError(f"{json.dumps(twice)} is there twice")
+    return members
+
+
+def _make_decoder(**more: Any) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_int=lambda text: int(_check_length(text)), parse_float=_parse_number, parse_constant=_refuse_word, **more
+    )
+
+
+_DECODER = _make_decoder()
+_UNIQUE_DECODER = _make_decoder(object_pairs_hook=_collect_members)

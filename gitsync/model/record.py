@@ -217,6 +217,8 @@ class State:
     strays: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Branches among those of workers that were not read, each with the reason."""
 
+    is_former: bool = False  # an earlier version wrote it, in YAML
+
     @property
     def agents(self) -> frozenset[str]:
         """The names of the agents in the records."""

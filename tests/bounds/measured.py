@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from gitsync.cli.main import run
 from gitsync.errors import GitsyncError
 from gitsync.git.source.selection import read_rules
+from gitsync.git.state.former_tree import convert_file
 from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.record_files import decode_record
 
@@ -41,7 +42,8 @@ def ignore(file: str) -> None:
 
 READERS = {
     "validate": lambda folder: run(["validate", folder]),
-    "record": lambda file: decode_record("a.yaml", Path(file).read_bytes()),
+    "record": lambda file: decode_record("a.json", Path(file).read_bytes()),
+    "former": lambda file: convert_file("a/b/c/d.yaml", Path(file).read_bytes()),
     "plan": lambda file: read_plan(Path(file)),
     "ignore": ignore,
     "fill": lambda megabytes: len(b"x" * (int(megabytes) * 1_000_000)),

@@ -109,7 +109,7 @@ def resources(end: Ended) -> dict[str, dict[str, Any]]:
 
 
 def status(folder: Path, name: str) -> str:
-    return next((folder / ".gitsync").rglob(f"{name}.yaml")).read_text()
+    return next((folder / ".gitsync").rglob(f"{name}.json")).read_text()
 
 
 def git(folder: Path, *words: str, **more: str) -> str:
@@ -200,12 +200,12 @@ def check_that_no_answer_is_waited_for(folder: Path, *, done: bool) -> None:
         told = resources(end)["hub"]
         assert (told["verdict"], told["ready"]) == ("create", "False")
         assert "The run was stopped before Azure responded to" in told["message"]
-        assert "claim: expected\n" in status(folder, "hub")
+        assert '"claim": "expected"' in status(folder, "hub")
         served.watch = lambda _: False
         assert gitsync("sync", folder=folder, **served.variables).code == 0
         created = [path.rpartition("/")[2] for _, path, code in served.sent("PUT") if code == 201]
         assert created == ["core", "hub", "one"]
-        assert "claim: created\n" in status(folder, "hub")
+        assert '"claim": "created"' in status(folder, "hub")
 
 
 @beside_others
@@ -250,7 +250,7 @@ def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
     assert end.code == 143
     assert "Interrupted" in end.out
     assert "StatusNotWritten" in end.out
-    assert "claim: expected" in git(bare, "grep", "-h", "claim:", "gitsync/status")
+    assert '"claim": "expected"' in git(bare, "grep", "-h", "claim", "gitsync/status")
 
 
 UNKNOWN = ("https://arm.invalid", "Cannot connect to host arm.invalid:443", "Check the host name")

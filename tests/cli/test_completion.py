@@ -37,11 +37,11 @@ metadata:
   name: $(touch${IFS}hacked)
 """
 RECORDED = (
-    "default/cache.azure.com/Redis/sessions.yaml",
-    "default/network.azure.com/VirtualNetwork/hub.yaml",
-    "shop/network.azure.com/VirtualNetwork/%24%28reboot%29.yaml",
-    "shop/ConfigMap/web.yaml",
-    "inventory.yaml",
+    "default/cache.azure.com/Redis/sessions.json",
+    "default/network.azure.com/VirtualNetwork/hub.json",
+    "shop/network.azure.com/VirtualNetwork/%24%28reboot%29.json",
+    "shop/ConfigMap/web.json",
+    "inventory.json",
 )
 
 
@@ -151,7 +151,7 @@ def test_candidates_report_what_they_mean(inside):
 
 @pytest.mark.parametrize("ref", ["refs/heads/gitsync/status", "refs/remotes/origin/gitsync/status"])
 def test_the_status_branch_is_read_as_it_was_fetched(inside, ref):
-    path = "shop/resources.azure.com/ResourceGroup/net.yaml"
+    path = "shop/resources.azure.com/ResourceGroup/net.json"
     lines = [f"commit {ref}", "committer A <a@example.com> 0 +0000", "data 0", f"M 644 inline {path}", "data 0", ""]
     _run_git(inside, "fast-import", "--quiet", "--force", standard_input="\n".join(lines))
     try:

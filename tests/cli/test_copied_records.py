@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
-import yaml
 
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.state.seal import name_place
@@ -14,7 +14,7 @@ from tests.support.former_seals import make_former_seal
 from tests.support.git_repositories import init_bare
 
 KEY = "0123456789abcdef0123456789abcdef"
-SHARED = "default/resources.azure.com/ResourceGroup/shared.yaml"
+SHARED = "default/resources.azure.com/ResourceGroup/shared.json"
 
 
 def git(folder, *arguments):
@@ -79,13 +79,13 @@ def estates(tmp_path):
 def copy_record(victim, other, *, former=False):
     """Push the record of the victim's group to the other branch, with its entry in the index."""
     source, target = victim.open_status(), other.open_status()
-    record = yaml.safe_load((source / SHARED).read_text())
+    record = json.loads((source / SHARED).read_text())
     if former:
         record["gitsync"]["seal"] = make_former_seal(KEY, record)
-    (target / SHARED).write_text(yaml.safe_dump(record, allow_unicode=True))
-    index, theirs = (yaml.safe_load((folder / "inventory.yaml").read_text()) for folder in (target, source))
+    (target / SHARED).write_text(json.dumps(record) + "\n")
+    index, theirs = (json.loads((folder / "inventory.json").read_text()) for folder in (target, source))
     index["resources"] += theirs["resources"]
-    (target / "inventory.yaml").write_text(yaml.safe_dump(index))
+    (target / "inventory.json").write_text(json.dumps(index) + "\n")
     push(target)
 
 
@@ -160,23 +160,23 @@ class Local(Estate):
 
 def sign_as_before(status, place):
     """Sign the records of a status as a version did that knew no identity of statuses."""
-    for file in status.rglob("default/**/*.yaml"):
-        document = yaml.safe_load(file.read_text())
+    for file in status.rglob("default/**/*.json"):
+        document = json.loads(file.read_text())
         document["gitsync"]["seal"] = make_former_seal(KEY, document, place)
-        file.write_text(yaml.safe_dump(document, allow_unicode=True))
+        file.write_text(json.dumps(document) + "\n")
     (status / "identity").unlink()
 
 
 def move_record(victim, other, former=""):
     """Put the record of the victim's group into the other status, with its entry in the index."""
     source, target = victim.open_status(), other.open_status()
-    record = yaml.safe_load((source / SHARED).read_text())
+    record = json.loads((source / SHARED).read_text())
     if former:
         record["gitsync"]["seal"] = make_former_seal(KEY, record, former)
-    (target / SHARED).write_text(yaml.safe_dump(record, allow_unicode=True))
-    index, theirs = (yaml.safe_load((folder / "inventory.yaml").read_text()) for folder in (target, source))
+    (target / SHARED).write_text(json.dumps(record) + "\n")
+    index, theirs = (json.loads((folder / "inventory.json").read_text()) for folder in (target, source))
     index["resources"] += theirs["resources"]
-    (target / "inventory.yaml").write_text(yaml.safe_dump(index))
+    (target / "inventory.json").write_text(json.dumps(index) + "\n")
 
 
 def remove_identity(status):
@@ -256,7 +256,7 @@ def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
     synced = estate.run("sync", "--prune", "--max-deletes", "9")
     assert (synced.code, "SealsRenewed" in synced.out, "Deleted 1" in synced.out) == (0, False, True), synced.out
     git(status, "pull", "-q")
-    seals = [yaml.safe_load(one.read_text())["gitsync"]["seal"] for one in status.rglob("default/**/*.yaml")]
+    seals = [json.loads(one.read_text())["gitsync"]["seal"] for one in status.rglob("default/**/*.json")]
     assert [one.count(":") for one in seals] == [4, 4], "all of them have the identity after one run"
     assert (status / "identity").exists()
     tip = subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote)

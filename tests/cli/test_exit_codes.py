@@ -229,9 +229,14 @@ def test_2_too_much_would_be_deleted(repository):
 
 
 DAMAGES = [
-    ("inventory.yaml", None, "no inventory.yaml", "the index is gone"),
-    ("inventory.yaml", "schema: 99\nresources: []\n", "newer gitsync", "of a later version"),
-    ("default/resources.azure.com/ResourceGroup/core.yaml", "gitsync: {", "core.yaml:2", "a record does not parse"),
+    ("inventory.json", None, "no inventory.json", "the index is gone"),
+    ("inventory.json", '{"schema": 99}\n', "newer gitsync", "of a later version"),
+    (
+        "default/resources.azure.com/ResourceGroup/core.json",
+        '{\n"gitsync": {',
+        "core.json:2",
+        "a record does not parse",
+    ),
 ]
 
 
@@ -324,9 +329,9 @@ def test_70_an_internal_error_in_one_turn(repository):
     assert "builtins.KeyError, raised at:" in end.err
     assert "network.py" in end.err
     assert "westeurope" not in end.err
-    kept = {path.stem: path.read_text() for path in (repository.folder / ".gitsync" / "default").rglob("*.yaml")}
-    assert "reason: Succeeded" in kept["core"]
-    assert "reason: Failed" in kept["hub"]
+    kept = {path.stem: path.read_text() for path in (repository.folder / ".gitsync" / "default").rglob("*.json")}
+    assert '"reason": "Succeeded"' in kept["core"]
+    assert '"reason": "Failed"' in kept["hub"]
 
 
 def test_70_our_facts_are_damaged(repository):
@@ -434,7 +439,7 @@ def test_141_no_one_reads_the_report(repository, command):
         assert ended(process)[::2] == (141, "")
     told = json.loads((repository.outside / "report" / "report.json").read_text())
     assert told["summary"] == {"create": 1}, "the run is not cut short by it"
-    assert (repository.folder / ".gitsync" / "inventory.yaml").exists() is (command == "sync")
+    assert (repository.folder / ".gitsync" / "inventory.json").exists() is (command == "sync")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a system without a full disk")

@@ -145,7 +145,7 @@ def test_a_link_of_the_operator_is_followed(checkout, option):
     assert list_files(checkout.parent / "elsewhere"), ended.err + ended.out
 
 
-@pytest.mark.parametrize("place", ["resources", "resources/ResourceGroup", ".lock", "inventory.yaml"])
+@pytest.mark.parametrize("place", ["resources", "resources/ResourceGroup", ".lock", "inventory.json"])
 def test_no_link_inside_of_the_status_folder_is_written_through(checkout, place):
     """The default location of a folder without a remote is inside it."""
     status = checkout.parent / "plain" / ".gitsync"

@@ -348,8 +348,8 @@ def test_an_old_status_is_signed_once_after_it_is_shown(folder):
 
 def test_a_record_that_was_changed_after_it_was_signed_must_be_named(folder):
     signed("--sign", folder=folder)
-    [file] = (folder / ".gitsync").rglob("hub.yaml")
-    file.write_text(file.read_text().replace("writes: 0", "writes: 1"))
+    [file] = (folder / ".gitsync").rglob("hub.json")
+    file.write_text(file.read_text().replace('"writes": 0', '"writes": 1'))
     assert "VirtualNetwork/hub   created   manage   altered" in signed(folder=folder).out
     assert (
         signed("--sign", folder=folder).out

@@ -66,7 +66,7 @@ def resources(end: Ended) -> dict[str, dict[str, Any]]:
 
 
 def kept(folder: Path, name: str) -> str:
-    return next((folder / ".gitsync").rglob(f"{name}.yaml")).read_text()
+    return next((folder / ".gitsync").rglob(f"{name}.json")).read_text()
 
 
 def created(served: Azure) -> list[str]:
@@ -91,11 +91,11 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
         assert reasons == {"core": "Succeeded", "hub": "Interrupted", "one": "NotReached"}
         hub = resources(end)["hub"]
         assert (hub["outcome"], hub["message"]) == ("blocked", "The run was stopped while Azure works on it.")
-        assert "    reason: Interrupted\n" in kept(folder, "hub")
+        assert '"reason": "Interrupted"' in kept(folder, "hub")
         assert "finishing open requests and writing status" in end.err
         assert created(served) == ["core", "hub"], "nothing new was begun"
         assert "  operation:\n    kind: create\n" in kept(folder, "hub")
-        assert "claim: created\n" in kept(folder, "hub")
+        assert '"claim": "created"' in kept(folder, "hub")
         clock.elapsed += 3600
         again = gitsync("sync", "--output", "json", folder=folder, **served.variables)
         assert (again.code, {one["ready"] for one in resources(again).values()}) == (0, {"True"})
@@ -135,7 +135,7 @@ def test_a_wait_that_azure_asked_for_ends_too(folder, by, code):
         assert [attempt["code"] for attempt in resources(end)["core"]["attempts"]] == ["ServerBusy"]
         assert (resources(end)["core"]["reason"], resources(end)["core"]["outcome"]) == ("Interrupted", "blocked")
         assert created(served) == []
-    assert "claim: expected\n" in kept(folder, "core")
+    assert '"claim": "expected"' in kept(folder, "core")
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
@@ -180,7 +180,7 @@ def test_a_second_signal_aborts(folder, by, code):
     assert "Send it again to abort" in first
     assert (end.code, end.out) == (code, "")
     assert end.err == ("gitsync: interrupted.\n" if by is signal.SIGINT else f"gitsync: aborted by {by.name}.\n")
-    assert "claim: expected\n" in kept(folder, "core"), "what may have been begun is on record"
+    assert '"claim": "expected"' in kept(folder, "core"), "what may have been begun is on record"
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)

@@ -6,8 +6,8 @@ from gitsync.catalog.kind_names import choose_newest_version, find_kind
 from gitsync.catalog.later_versions import find_lacking
 from gitsync.editor.examples import NoExampleError, build_example, build_examples
 from gitsync.editor.usual_fields import USUAL_FIELDS
-from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.yaml_output import dump
 from gitsync.model.gvk import GVK
 from gitsync.validation.validate import validate_resource
 from tests.editor.schema_validation import CATALOG, find_kind_errors

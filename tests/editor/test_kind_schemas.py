@@ -10,10 +10,10 @@ import yaml
 from gitsync.catalog.kind_names import find_kind
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.editor.examples import build_example
-from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.aso_groups import is_ours
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.yaml_output import dump
 from gitsync.validation.constraints import list_violations
 from gitsync.validation.validate import validate_resource
 from tests.editor.schema_validation import CATALOG, find_kind_errors, find_problems

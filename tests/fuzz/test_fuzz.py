@@ -16,12 +16,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.errors import GitsyncError
 from gitsync.git.source.selection import read_rules
+from gitsync.git.state.former_tree import convert_file
 from gitsync.git.state.plan_file import decode_plan as read_plan_text
 from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.record_files import decode_record
@@ -38,7 +40,7 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 FEW = 40
 """Examples of a test in a usual run."""
 
-RECORD = """apiVersion: resources.azure.com/v1api20200601
+FORMER_RECORD = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata:
   annotations: {serviceoperator.azure.com/resource-id: /subscriptions/s/resourceGroups/a}
@@ -49,7 +51,7 @@ status:
   conditions:
   - {lastTransitionTime: "2030-01-01T00:00:00Z", observedGeneration: 1, reason: Succeeded, status: "True", type: Ready}
 gitsync:
-  armApiVersion: 2020-06-01
+  armApiVersion: "2020-06-01"
   armId: /subscriptions/s/resourceGroups/a
   baseline: {location: x}
   claim: created
@@ -63,14 +65,19 @@ gitsync:
   specDigest: x
   writes: 1
 """
-CONFIG_MAP = """apiVersion: v1
-data: {a: b}
-kind: ConfigMap
-metadata:
-  annotations: {gitsync/owner: ResourceGroup.resources.azure.com/default/a}
-  name: a
-  namespace: default
-"""
+RECORD = json.dumps(yaml.safe_load(FORMER_RECORD), indent=2) + "\n"
+CONFIG_MAP = json.dumps(
+    {
+        "apiVersion": "v1",
+        "data": {"a": "b"},
+        "kind": "ConfigMap",
+        "metadata": {
+            "annotations": {"gitsync/owner": "ResourceGroup.resources.azure.com/default/a"},
+            "name": "a",
+            "namespace": "default",
+        },
+    }
+)
 PLAN = json.dumps(
     {
         "schema": 1,
@@ -195,11 +202,18 @@ def manifests(data, folder):
 
 
 def records(data, folder):
-    decode_record("default/resources.azure.com/ResourceGroup/a.yaml", data.draw(slipped(RECORD)))
+    decode_record("default/resources.azure.com/ResourceGroup/a.json", data.draw(slipped(RECORD)))
+
+
+def former_records(data, folder):
+    """Its conversion to JSON is read as the same record."""
+    path, content = "default/resources.azure.com/ResourceGroup/a.yaml", data.draw(slipped(FORMER_RECORD))
+    record = decode_record(path, content)
+    assert decode_record(*convert_file(path, content)) == record
 
 
 def exported_config_maps(data, folder):
-    decode_config_map("default/ConfigMap/a.yaml", data.draw(slipped(CONFIG_MAP)))
+    decode_config_map("default/ConfigMap/a.json", data.draw(slipped(CONFIG_MAP)))
 
 
 def plan_files(data, folder):
@@ -239,7 +253,7 @@ def replaced_files(data, folder):
         assert list_deletes_after(Path(own), files, path, content) == [] or has_documents(content)
 
 
-CHECKS = (manifests, records, exported_config_maps, plan_files, ignore_files, answers, replaced_files)
+CHECKS = (manifests, records, former_records, exported_config_maps, plan_files, ignore_files, answers, replaced_files)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -258,6 +272,6 @@ def test_hostile_input_is_read_or_refused(check, tmp_path):
 
 def test_the_seeds_are_sound():
     """Else all that is made of them would be refused at its first line."""
-    assert decode_record("default/resources.azure.com/ResourceGroup/a.yaml", RECORD.encode()).key.name == "a"
-    assert decode_config_map("default/ConfigMap/a.yaml", CONFIG_MAP.encode()).address.name == "a"
+    assert decode_record("default/resources.azure.com/ResourceGroup/a.json", RECORD.encode()).key.name == "a"
+    assert decode_config_map("default/ConfigMap/a.json", CONFIG_MAP.encode() + b"\n").address.name == "a"
     assert len(read_plan_text(PLAN.encode()).nodes) == 1

@@ -60,23 +60,23 @@ def test_what_is_saved_is_loaded(store, bare, remote, clock):
     assert kept(remote, clock) == State({one.key: one, other.key: other}, "a" * 40)
     assert bare.git("ls-tree", "-r", "--name-only", NAME).splitlines() == [
         "SUMMARY.md",
-        "default/resources.azure.com/ResourceGroup/one.yaml",
-        "default/resources.azure.com/ResourceGroup/other.yaml",
+        "default/resources.azure.com/ResourceGroup/one.json",
+        "default/resources.azure.com/ResourceGroup/other.json",
+        "inventory.json",
         "inventory.yaml",
         "report.json",
     ]
     assert show(bare, "SUMMARY.md") == "# Summary"
-    assert show(bare, "inventory.yaml").splitlines()[:9] == [
-        "schema: 1",
-        f"revision: {'a' * 40}",
-        "resources:",
-        "- key: ResourceGroup.resources.azure.com/default/one",
-        "  armId: /subscriptions/0/resourceGroups/one",
-        "  claim: created",
-        "  policy: manage",
-        "  generation: 1",
-        "  ready: 'True'",
-    ]
+    inventory = json.loads(show(bare, "inventory.json"))
+    assert (inventory["schema"], inventory["revision"]) == (2, "a" * 40)
+    assert inventory["resources"][0] == {
+        "key": "ResourceGroup.resources.azure.com/default/one",
+        "armId": "/subscriptions/0/resourceGroups/one",
+        "claim": "created",
+        "policy": "manage",
+        "generation": 1,
+        "ready": "True",
+    }
 
 
 def test_the_branch_is_an_orphan_and_the_commit_names_what_it_is_about(cloned, bare, remote, clock):
@@ -95,7 +95,7 @@ def test_a_run_without_a_revision_names_none(store, bare):
     store.load()
     store.save(an_update(a_record("one"), revision=None))
     assert bare.git("log", "--format=%B", NAME) == "Sync 1 resource [skip ci]"
-    assert "revision" not in show(bare, "inventory.yaml")
+    assert "revision" not in show(bare, "inventory.json")
 
 
 READY = a_record("one").condition
@@ -155,7 +155,7 @@ def test_a_commit_where_something_changed(remote, clock, bare, change):
     assert commits(bare) == 2
     assert kept(remote, clock).records[changed.key] == changed
     files = bare.git("diff", "--name-only", f"{NAME}~", NAME).splitlines()
-    assert files == ["default/resources.azure.com/ResourceGroup/one.yaml", "inventory.yaml"]
+    assert files == ["default/resources.azure.com/ResourceGroup/one.json", "inventory.json"]
 
 
 def test_an_equal_condition_keeps_its_time(remote, clock):
@@ -268,7 +268,7 @@ def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):
             "new1": 1,
             "new2": 1,
         }
-        assert "new1" in show(bare, "inventory.yaml")
+        assert "new1" in show(bare, "inventory.json")
         assert second.save(an_update(change(both, generation=4))), "and it goes on from there"
     assert commits(bare) == 4
 
@@ -453,7 +453,7 @@ def test_a_remote_that_cannot_be_reached_is_not_an_empty_state(clock, tmp_path: 
 def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock):
     with (
         StatusBranch(remote, "main", clock=clock) as store,
-        pytest.raises(StateError, match=r"has files but no inventory\.yaml"),
+        pytest.raises(StateError, match=r"has files but no inventory\.json"),
     ):
         store.load()
 
@@ -461,15 +461,16 @@ def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock
 @pytest.mark.parametrize(
     ("path", "text", "message"),
     [
-        ("inventory.yaml", "schema: 2\n", "newer gitsync"),
-        ("inventory.yaml", "resources: []\n", "schema is missing"),
-        ("default/g.azure.com/Kind/a.yaml", "a: b\n", r"default/g\.azure\.com/Kind/a\.yaml:1: gitsync is missing"),
-        ("default/resources.azure.com/ResourceGroup/one.yaml", "", "not a single mapping"),
-        ("inventory.yaml", "schema: 1\nresources: []\n", r"one\.yaml exists, but inventory\.yaml does not name"),
+        ("inventory.json", '{"schema": 3}\n', "newer gitsync"),
+        ("inventory.json", '{"resources": []}\n', "schema is missing"),
+        ("default/g.azure.com/Kind/a.json", '{"a": 1}\n', r"default/g\.azure\.com/Kind/a\.json:1: gitsync is missing"),
+        ("default/resources.azure.com/ResourceGroup/one.json", "", "not JSON"),
+        ("default/resources.azure.com/ResourceGroup/one.json", "[1]\n", "not a single object"),
+        ("inventory.json", '{"schema": 2}\n', r"one\.json exists, but inventory\.json does not name"),
         (
-            "inventory.yaml",
-            "schema: 1\nresources:\n- armId: /x\n",
-            r"inventory\.yaml:3: resources\[0\]\.key is missing",
+            "inventory.json",
+            '{"schema": 2, "resources": [\n\n{"armId": "/x"}]}\n',
+            r"inventory\.json:3: resources\[0\]\.key is missing",
         ),
     ],
 )
@@ -492,7 +493,7 @@ def test_a_link_on_the_branch_is_refused(store, cloned, remote, clock):
     store.save(an_update(a_record("one")))
     cloned.git("fetch", "--quiet", "origin", NAME)
     cloned.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
-    (cloned.path / "default/resources.azure.com/ResourceGroup/two.yaml").symlink_to("/etc/passwd")
+    (cloned.path / "default/resources.azure.com/ResourceGroup/two.json").symlink_to("/etc/passwd")
     cloned.commit()
     cloned.git("push", "--quiet", "origin", f"HEAD:{NAME}")
     with another(remote, clock) as other, pytest.raises(StateError, match="symbolic link"):

@@ -24,19 +24,25 @@ EXPORT = Export(
     labels={"app": "web"},
 )
 TEXT = """\
-apiVersion: v1
-data:
-  blob: https://x.blob/
-  port: '443'
-kind: ConfigMap
-metadata:
-  annotations:
-    gitsync/owner: ResourceGroup.resources.azure.com/default/one
-    note: by us
-  labels:
-    app: web
-  name: endpoints
-  namespace: default
+{
+  "apiVersion": "v1",
+  "data": {
+    "blob": "https://x.blob/",
+    "port": "443"
+  },
+  "kind": "ConfigMap",
+  "metadata": {
+    "annotations": {
+      "gitsync/owner": "ResourceGroup.resources.azure.com/default/one",
+      "note": "by us"
+    },
+    "labels": {
+      "app": "web"
+    },
+    "name": "endpoints",
+    "namespace": "default"
+  }
+}
 """
 
 
@@ -55,7 +61,7 @@ def updated(*exports: Export, forget: tuple[Address, ...] = ()) -> Update:
 
 def test_a_config_map_is_the_object_that_a_cluster_would_have():
     assert encode_config_map(EXPORT).decode() == TEXT
-    assert decode_config_map("default/ConfigMap/endpoints.yaml", encode_config_map(EXPORT)) == EXPORT
+    assert decode_config_map("default/ConfigMap/endpoints.json", encode_config_map(EXPORT)) == EXPORT
 
 
 def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
@@ -64,7 +70,7 @@ def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
         store.load()
         assert store.save(updated(EXPORT))
         assert not store.save(updated(EXPORT)), "nothing changed"
-    assert (folder / "default/ConfigMap/endpoints.yaml").read_text() == TEXT
+    assert (folder / "default/ConfigMap/endpoints.json").read_text() == TEXT
     with StatusFolder(folder) as store:
         one = a_record("one")
         assert store.load() == State({one.key: one}, "a" * 40, {ADDRESS: EXPORT})
@@ -73,21 +79,25 @@ def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
 
 
 BROKEN = [
-    (TEXT.replace("name: endpoints", "name: other"), "names ConfigMap default/other", "a file that was moved"),
-    (TEXT.replace("    gitsync/owner: ResourceGroup.resources.azure.com/default/one\n", ""), "is missing", "nobody's"),
+    (TEXT.replace('"name": "endpoints"', '"name": "other"'), "names ConfigMap default/other", "a file that was moved"),
+    (
+        TEXT.replace('      "gitsync/owner": "ResourceGroup.resources.azure.com/default/one",\n', ""),
+        "is missing",
+        "nobody's",
+    ),
     (TEXT.replace("default/one", "one"), "must be Kind.group/namespace/name", "an owner that is no key"),
-    (TEXT.replace("'443'", "443"), "must be a string", "a number is no value of a config map"),
+    (TEXT.replace('"443"', "443"), "must be a string", "a number is no value of a config map"),
 ]
 
 
 @pytest.mark.parametrize("text, says, why", BROKEN)
 def test_a_file_that_we_did_not_write_is_refused(text: str, says: str, why: str):
     with pytest.raises(StateError, match=says):
-        decode_config_map("default/ConfigMap/endpoints.yaml", text.encode())
+        decode_config_map("default/ConfigMap/endpoints.json", text.encode())
 
 
 def test_a_path_is_either_a_record_s_or_a_config_map_s():
-    assert make_config_map_path(ADDRESS) == "default/ConfigMap/endpoints.yaml"
+    assert make_config_map_path(ADDRESS) == "default/ConfigMap/endpoints.json"
     for address in (
         ADDRESS,
         Address(ObjectKind.CONFIG_MAP, "..", "../../x"),

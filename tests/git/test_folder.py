@@ -63,8 +63,8 @@ def test_an_inventory_of_very_many_records_is_read(store, folder):
     """That of 30,000 records has 9 MB. One that gitsync did not write just so is read as a whole."""
     one = a_record("one")
     store.save(an_update(one))
-    inventory = folder / "inventory.yaml"
-    inventory.write_bytes(inventory.read_bytes() + b"#" * 9_000_000 + b"\n")
+    inventory = folder / "inventory.json"
+    inventory.write_bytes(inventory.read_bytes() + b" " * 9_000_000 + b"\n")
     assert kept(folder) == State({one.key: one}, "a" * 40)
 
 
@@ -85,7 +85,13 @@ def test_folders_that_become_empty_go(store, folder):
     one = a_record("one")
     store.save(an_update(one))
     store.save(an_update(forget=(one.key,)))
-    assert sorted(path.name for path in folder.iterdir()) == [".lock", "SUMMARY.md", "inventory.yaml", "report.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        ".lock",
+        "SUMMARY.md",
+        "inventory.json",
+        "inventory.yaml",
+        "report.json",
+    ]
 
 
 def test_what_others_wrote_since_the_load_stays(folder):
@@ -150,9 +156,9 @@ def test_killed_at_any_point_it_can_be_read_and_the_next_run_fixes_it(folder):
 def test_a_folder_with_other_files_is_not_taken_for_status(tmp_path: Path):
     (tmp_path / "thesis.txt").write_text("precious")
     store = StatusFolder(tmp_path)
-    with pytest.raises(StateError, match=r"no inventory\.yaml"):
+    with pytest.raises(StateError, match=r"no inventory\.json"):
         store.load()
-    with store, pytest.raises(StateError, match=r"no inventory\.yaml"):
+    with store, pytest.raises(StateError, match=r"no inventory\.json"):
         store.save(an_update(a_record("one")))
     assert (tmp_path / "thesis.txt").read_text() == "precious"
 

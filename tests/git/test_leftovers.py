@@ -1,5 +1,6 @@
 """Exports that could not be removed, in the inventory: kept by stores, merged with those of others, read with care."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -30,7 +31,7 @@ def test_what_is_saved_is_loaded_until_it_is_gone(tmp_path):
         assert store.save(with_leftovers(keys=False))
         assert store.load().leftovers == {URLS}
         assert store.save(with_leftovers(urls=False))
-        assert "leftovers" not in (tmp_path / "state/inventory.yaml").read_text()
+        assert "leftovers" not in (tmp_path / "state/inventory.json").read_text()
 
 
 @pytest.mark.parametrize(
@@ -62,10 +63,8 @@ GOOD = {"object": "Secret/default/keys", "owner": str(LAKE), "sink": "kubernetes
 def test_an_entry_that_no_run_wrote_is_an_error_with_its_line(tmp_path, entry, words):
     with StatusFolder(tmp_path / "state") as store:
         store.save(with_leftovers())
-    inventory = tmp_path / "state/inventory.yaml"
-    lines = "".join(
-        f"{' ' * 2 if number else '- '}{name}: {text}\n" for number, (name, text) in enumerate(entry.items())
-    )
-    inventory.write_text(inventory.read_text().replace("resources:", f"leftovers:\n{lines}resources:"))
-    with pytest.raises(StateError, match=rf"inventory.yaml:\d+: {words}"):
+    inventory = tmp_path / "state/inventory.json"
+    leftovers = json.dumps([entry], indent=2)
+    inventory.write_text(inventory.read_text().replace('"resources":', f'"leftovers": {leftovers}, "resources":'))
+    with pytest.raises(StateError, match=rf"inventory.json:\d+: {words}"):
         StatusFolder(tmp_path / "state").load()

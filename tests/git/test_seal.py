@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gitsync.git.state.documents import write_document
 from gitsync.git.state.record_files import UNSEALED, decode_record, encode_record, make_record_path
 from gitsync.git.state.seal import RecordSeals, name_place
-from gitsync.git.state.yaml_text import dump
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Trust
@@ -36,9 +36,9 @@ RECORD = record(
 
 def changed(**members):
     """The signed file with other members under `gitsync`."""
-    document = yaml.safe_load(encode_record(RECORD, OURS))
+    document = json.loads(encode_record(RECORD, OURS))
     document["gitsync"] |= members
-    return dump(document)
+    return write_document(document)
 
 
 def find_trust(content, seals=OURS):
@@ -110,7 +110,7 @@ def test_what_the_seal_of_a_file_has(content, seals, trust, why):
 
 
 def test_a_seal_cannot_be_moved_to_another_resource():
-    moved = encode_record(RECORD, OURS).decode().replace("name: hub", "name: spoke")
+    moved = encode_record(RECORD, OURS).decode().replace('"name": "hub"', '"name": "spoke"')
     assert decode_record(make_record_path(vnet("spoke")), moved.encode(), OURS).trust is Trust.ALTERED
 
 
@@ -147,8 +147,8 @@ def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):
 
 
 def test_the_location_in_a_seal_cannot_be_changed_or_removed():
-    scheme, name, place, digest = yaml.safe_load(encode_record(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
-    other = yaml.safe_load(encode_record(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
+    scheme, name, place, digest = json.loads(encode_record(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
+    other = json.loads(encode_record(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
     assert place != other
     for seal in ([scheme, name, other, digest], [scheme, name, digest], [scheme, name, "", digest], [scheme, name]):
         assert find_trust(changed(seal=":".join(seal)), at(HERE)) is Trust.ALTERED
@@ -157,12 +157,12 @@ def test_the_location_in_a_seal_cannot_be_changed_or_removed():
 
 @pytest.mark.parametrize("reader", [at(HERE), at(None), at(HERE, OTHER, previous=KEY)])
 def test_a_seal_of_an_older_version_is_known_as_one_without_a_location(reader):
-    document = yaml.safe_load(encode_record(FORMER_RECORD, UNSEALED))
+    document = json.loads(encode_record(FORMER_RECORD, UNSEALED))
     assert make_former_seal(KEY.reveal(), document) == FORMER
     document["gitsync"]["seal"] = FORMER
-    assert find_trust(dump(document), reader) is Trust.UNPLACED
+    assert find_trust(write_document(document), reader) is Trust.UNPLACED
     document["gitsync"]["writes"] = 4
-    assert find_trust(dump(document), reader) is Trust.ALTERED
+    assert find_trust(write_document(document), reader) is Trust.ALTERED
 
 
 NO_NAME, FOLDER = name_place("", "gitsync/status"), name_place("github.com/acme/estate")
@@ -198,18 +198,18 @@ def test_a_seal_belongs_to_a_status(seals):
     ],
 )
 def test_a_seal_without_a_status_counts_where_there_can_be_one_only(place, identity, trust, why):
-    document = yaml.safe_load(encode_record(RECORD, UNSEALED))
+    document = json.loads(encode_record(RECORD, UNSEALED))
     document["gitsync"]["seal"] = make_former_seal(KEY.reveal(), document, place)
-    assert document == yaml.safe_load(encode_record(RECORD, at(place))), "as an older version wrote it"
-    assert find_trust(dump(document), at(place).of_status(identity)) is trust, why
+    assert document == json.loads(encode_record(RECORD, at(place))), "as an older version wrote it"
+    assert find_trust(write_document(document), at(place).of_status(identity)) is trust, why
     document["gitsync"]["writes"] = 9
-    assert find_trust(dump(document), at(place).of_status(identity)) is Trust.ALTERED
+    assert find_trust(write_document(document), at(place).of_status(identity)) is Trust.ALTERED
 
 
 def test_the_status_in_a_seal_cannot_be_changed_or_removed():
     seals = at(HERE).of_status(MINE)
-    scheme, name, place, status, digest = yaml.safe_load(encode_record(RECORD, seals))["gitsync"]["seal"].split(":")
-    other = yaml.safe_load(encode_record(RECORD, seals.of_status(THEIRS)))["gitsync"]["seal"].split(":")[3]
+    scheme, name, place, status, digest = json.loads(encode_record(RECORD, seals))["gitsync"]["seal"].split(":")
+    other = json.loads(encode_record(RECORD, seals.of_status(THEIRS)))["gitsync"]["seal"].split(":")[3]
     forged = (
         [place, other, digest],
         [place, digest],
@@ -231,8 +231,8 @@ def test_the_status_in_a_seal_cannot_be_changed_or_removed():
 def test_the_condition_is_not_covered():
     other = replace(RECORD, condition=Condition(status=ConditionStatus.FALSE, reason="Failed", message="No."))
     assert (
-        yaml.safe_load(encode_record(other, OURS))["gitsync"]["seal"]
-        == yaml.safe_load(encode_record(RECORD, OURS))["gitsync"]["seal"]
+        json.loads(encode_record(other, OURS))["gitsync"]["seal"]
+        == json.loads(encode_record(RECORD, OURS))["gitsync"]["seal"]
     )
 
 

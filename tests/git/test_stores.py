@@ -112,6 +112,7 @@ def test_a_branch_of_a_repository_without_a_remote_is_its_own(work, clock):
     assert work.git("ls-tree", "--name-only", "state").splitlines() == [
         "SUMMARY.md",
         "default",
+        "inventory.json",
         "inventory.yaml",
         "report.json",
     ]

@@ -345,8 +345,10 @@ NO_BASE = f"Status\n\nBase: {'0' * 40}\n"
         ("42/9", "Status\n\nBase: main\n", (), "gitsync did not write it"),
         ("42/9", "Status\n\nBase: \x01refs/gitsync\n", (), "gitsync did not write it"),
         ("42/9", f"Status\n\nBase: {'5' * 40}\n", (), "is gone"),
+        ("42/9", NO_BASE, (("inventory.json", "[1, 2"),), "inventory.json"),
+        ("42/9", NO_BASE, (("inventory.json", '{"schema": 99}\n'),), "schema"),
         ("42/9", NO_BASE, (("inventory.yaml", "[1, 2"),), "inventory.yaml"),
-        ("42/9", NO_BASE, (("inventory.yaml", "schema: 99\n"),), "schema"),
+        ("42/9", NO_BASE, (("inventory.yaml", "schema: 0\n"),), "schema"),
     ],
 )
 def test_a_stray_branch_among_those_of_workers_is_named_and_left_out(

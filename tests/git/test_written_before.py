@@ -5,8 +5,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from gitsync.git.source.worktree import FolderListing
+from gitsync.git.state.former_tree import convert_file
 from gitsync.git.state.plan_file import decode_plan, encode_plan
 from gitsync.git.state.record_files import decode_record, encode_record
 from gitsync.git.state.status_tree import read_state
@@ -28,9 +30,13 @@ def test_a_status_is_read_in_full():
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
-def test_a_record_is_written_as_it_was_read(path):
+def test_a_record_is_written_as_json_as_it_was_read(path):
     content = path.read_bytes()
-    assert encode_record(decode_record(path.relative_to(STATUS).as_posix(), content)) == content
+    record = decode_record(path.relative_to(STATUS).as_posix(), content)
+    present, converted = convert_file(path.relative_to(STATUS).as_posix(), content)
+    assert json.loads(converted) == yaml.safe_load(content)
+    assert decode_record(present, converted) == record
+    assert encode_record(record) == converted
 
 
 def test_a_plan_file_is_read_and_written_as_it_was():

@@ -69,7 +69,7 @@ def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
         )
     ]
     estate.git("fetch", "--quiet", "origin", "gitsync/status")
-    assert "10.8.0.0/16" in estate.git("show", "FETCH_HEAD:default/network.azure.com/VirtualNetwork/web.yaml")
+    assert "10.8.0.0/16" in estate.git("show", "FETCH_HEAD:default/network.azure.com/VirtualNetwork/web.json")
     assert len(estate.host.comments) == 1
     assert list(estate.folder.rglob("owned")) == []
 

@@ -52,7 +52,7 @@ def test_a_fault_after_the_write_loses_nothing_of_it(tmp_path):
         Claim.CREATED,
         "Failed",
     )
-    assert "reason: Failed" in next(world.state.rglob("hub.yaml")).read_text()
+    assert '"reason": "Failed"' in next(world.state.rglob("hub.json")).read_text()
     assert of(extended(world).sync(), "VirtualNetwork").condition.is_ready
     assert world.writes == []
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gitsync.emulator.settings import EmulatorSettings
@@ -44,7 +46,7 @@ def world(tmp_path, sinks):
 
 
 def config_map(world):
-    return world.state / "default/ConfigMap/where.yaml"
+    return world.state / "default/ConfigMap/where.json"
 
 
 DETACHED = annotated(LAKE, reconcile_policy="detach-on-delete")
@@ -121,9 +123,9 @@ def test_a_sink_that_refuses_fails_the_run_and_the_rest_goes_on(world, sinks):
     assert (
         "Secret default/keys, which StorageAccount.storage.azure.com/default/lake exported, was not removed" in summary
     )
-    inventory = (world.state / "inventory.yaml").read_text()
-    entry = "- object: Secret/default/keys\n  owner: StorageAccount.storage.azure.com/default/lake\n  sink: memory\n"
-    assert f"{entry}resources:" in inventory
+    leftovers = json.loads((world.state / "inventory.json").read_text())["leftovers"]
+    owner = "StorageAccount.storage.azure.com/default/lake"
+    assert {"object": "Secret/default/keys", "owner": owner, "sink": "memory"} in leftovers
 
 
 def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(world, sinks):
@@ -137,7 +139,7 @@ def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(world, 
     report = world.sync()
     assert (report.exit_code, report.problems) == (0, ())
     assert sinks[0].objects == {}
-    assert "leftovers" not in (world.state / "inventory.yaml").read_text()
+    assert "leftovers" not in (world.state / "inventory.json").read_text()
     assert world.plan().problems == ()
 
 
@@ -159,7 +161,7 @@ def test_what_is_left_over_of_others_is_not_touched(world, sinks, settings, why)
     if "agent" not in settings:
         world.sync(**settings)
     assert set(sinks[0].objects) == {KEYS, WHERE}, why
-    assert "leftovers:" in (world.state / "inventory.yaml").read_text(), why
+    assert "leftovers" in (world.state / "inventory.json").read_text(), why
 
 
 def test_a_resource_that_comes_back_takes_its_exports_over(world, sinks):
@@ -168,7 +170,7 @@ def test_a_resource_that_comes_back_takes_its_exports_over(world, sinks):
     report = world.says(group=GROUP, lake=LAKE).sync()
     assert (report.exit_code, [problem.code for problem in report.problems]) == (0, ["ExportedNowhere"])
     assert set(sinks[0].objects) == {KEYS, WHERE}
-    assert "leftovers" not in (world.state / "inventory.yaml").read_text()
+    assert "leftovers" not in (world.state / "inventory.json").read_text()
 
 
 def test_the_name_of_what_was_left_over_is_free_in_the_run_that_removes_it(world, sinks):
@@ -182,9 +184,10 @@ def test_the_name_of_what_was_left_over_is_free_in_the_run_that_removes_it(world
 def test_a_made_up_leftover_removes_nothing_that_a_resource_exports(world, sinks):
     """Others may be able to push to the status branch."""
     world.says(group=GROUP, lake=LAKE).sync()
-    inventory = world.state / "inventory.yaml"
-    entry = "leftovers:\n- object: Secret/default/keys\n  owner: StorageAccount.storage.azure.com/default/lake\n"
-    inventory.write_text(inventory.read_text().replace("resources:", f"{entry}  sink: memory\nresources:"))
+    inventory = world.state / "inventory.json"
+    owner = "StorageAccount.storage.azure.com/default/lake"
+    entry = {"object": "Secret/default/keys", "owner": owner, "sink": "memory"}
+    inventory.write_text(json.dumps({**json.loads(inventory.read_text()), "leftovers": [entry]}) + "\n")
     world.says(group=GROUP, lake=PLAIN).sync()
     assert KEYS in sinks[0].objects
 

@@ -166,6 +166,6 @@ def test_the_global_credential_stays_that_of_a_namespace_which_had_it(world):
 
 def test_the_record_keeps_the_name_of_the_secret_and_its_subscription(world):
     world.says(group=GROUP).sync()
-    text = (world.state / "default/resources.azure.com/ResourceGroup/core.yaml").read_text()
-    assert "credential: aso-credential\n" in text
-    assert f"subscription: {OTHER}\n" in text
+    text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
+    assert '"credential": "aso-credential"' in text
+    assert f'"subscription": "{OTHER}"' in text

@@ -30,7 +30,7 @@ def said(result):
 
 
 def record(world, kind="ResourceGroup", namespace="default", name="core"):
-    path = world.state / namespace / "resources.azure.com" / kind / f"{name}.yaml"
+    path = world.state / namespace / "resources.azure.com" / kind / f"{name}.json"
     return path.read_text()
 
 
@@ -81,7 +81,9 @@ def test_the_resources_own_goes_before_its_namespaces_and_that_before_the_global
         group_id("b"): "team-client",
         group_id("c"): "global-client",
     }
-    assert [("credential: mine" in record(world, name=n), "aso-credential" in record(world, name=n)) for n in "ab"] == [
+    assert [
+        ('"credential": "mine"' in record(world, name=n), "aso-credential" in record(world, name=n)) for n in "ab"
+    ] == [
         (True, False),
         (False, True),
     ]

@@ -4,6 +4,7 @@ is lost: not in Azure, which is not asked, and not in the status, which stays as
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 
@@ -13,9 +14,9 @@ from gitsync.errors import StateError
 from gitsync.model.verdict import Verdict
 from tests.support.world import GROUP, GROUP_ID, VNET, World, of
 
-GROUP_FILE = "default/resources.azure.com/ResourceGroup/core.yaml"
-VNET_FILE = "default/network.azure.com/VirtualNetwork/hub.yaml"
-INVENTORY = "inventory.yaml"
+GROUP_FILE = "default/resources.azure.com/ResourceGroup/core.json"
+VNET_FILE = "default/network.azure.com/VirtualNetwork/hub.json"
+INVENTORY = "inventory.json"
 ORIGINAL = "ResourceGroup.resources.azure.com/default/core"
 
 
@@ -55,8 +56,8 @@ def refused(world, message, hint, why=""):
 @pytest.mark.parametrize(
     ("name", "old", "new", "message", "why"),
     [
-        (GROUP_FILE, "schema: 1", "schema: 2", r"core\.yaml: written by a newer gitsync \(schema 2; this one reads 1\)", "a record of the future"),
-        (INVENTORY, "schema: 1", "schema: 7", r"inventory\.yaml: written by a newer gitsync \(schema 7", "a tree of the future"),
+        (GROUP_FILE, '"schema": 1', '"schema": 2', r"core\.json: written by a newer gitsync \(schema 2; this one reads 1\)", "a record of the future"),
+        (INVENTORY, '"schema": 2', '"schema": 7', r"inventory\.json: written by a newer gitsync \(schema 7", "a tree of the future"),
     ],
 )  # fmt: skip
 def test_from_a_future_version(world, name, old, new, message, why):
@@ -74,30 +75,30 @@ def test_cut_off(world, name, share):
     refused(world, re.escape(name), "see git log of the status branch")
 
 
-@pytest.mark.parametrize("lines", range(3, 13))
+@pytest.mark.parametrize("lines", range(1, 13))
 def test_an_inventory_that_was_cut_off_between_lines(world, lines):
-    """The rest is YAML, and has less. The last two lines decide nothing: whether it is Ready, at which spec."""
+    """The rest is not JSON."""
     file = world.state / INVENTORY
     content = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(content[:-lines]))
-    refused(world, r"inventory\.yaml", "remove")
+    refused(world, r"inventory\.json", "remove")
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "message", "why"),
     [
-        (GROUP_FILE, "claim: created", "claim: mine", r"core\.yaml:\d+: gitsync\.claim is 'mine', not one of", "a claim that nobody knows"),
-        (GROUP_FILE, "claim: created", "claim: none", "core.yaml and inventory.yaml differ in claim", "it would not be pruned any more"),
-        (GROUP_FILE, "armId: (.*)core", r"armId: \1live", "differ in armId", "another resource would be deleted"),
-        (GROUP_FILE, "policy: manage", "policy: skip", "differ in policy", "it would stay in Azure"),
-        (INVENTORY, "claim: created", "claim: adopted", "differ in claim", "the index may be what was edited"),
-        (GROUP_FILE, "armId: .*", "armId: [", r"core\.yaml:\d+: This is not YAML", "a bracket that is never closed"),
-        (GROUP_FILE, "^", "<<<<<<< HEAD\n", r"core\.yaml:\d+: ", "a merge that was not finished"),
-        (GROUP_FILE, "generation: 1\n", "generation: 1\n  generation: 2\n", r"core\.yaml:\d+: .*is duplicated", "two answers"),
-        (GROUP_FILE, "writes: 1", "writes: many", r"core\.yaml:\d+: gitsync\.writes must be a whole number", "text for a number"),
-        (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [/tags], at: lately}\n  writes: 1", r"row\.at is 'lately', not a time", "a time that is none"),
-        (GROUP_FILE, "writes: 1", "row: {count: 3, paths: [1], at: '2030-01-01T00:00:00Z'}\n  writes: 1", r"row\.paths must be a list of strings", "a path that is none"),
-        (GROUP_FILE, "name: core", "name: other", r"core\.yaml:\d+: metadata names .*other, whose file is", "a file in another's place"),
+        (GROUP_FILE, '"claim": "created"', '"claim": "mine"', r"core\.json:\d+: gitsync\.claim is 'mine', not one of", "a claim that nobody knows"),
+        (GROUP_FILE, '"claim": "created"', '"claim": "none"', "core.json and inventory.json differ in claim", "it would not be pruned any more"),
+        (GROUP_FILE, '"armId": "(.*)core"', r'"armId": "\1live"', "differ in armId", "another resource would be deleted"),
+        (GROUP_FILE, '"policy": "manage"', '"policy": "skip"', "differ in policy", "it would stay in Azure"),
+        (INVENTORY, '"claim": "created"', '"claim": "adopted"', "differ in claim", "the index may be what was edited"),
+        (GROUP_FILE, '"armId": .*', '"armId": [', r"core\.json:\d+: The file is not JSON", "a bracket that is never closed"),
+        (GROUP_FILE, "^", "<<<<<<< HEAD\n", r"core\.json:1: The file is not JSON", "a merge that was not finished"),
+        (GROUP_FILE, '"generation": 1,', '"generation": 1, "generation": 2,', r"core\.json:1: .*is there twice", "two answers"),
+        (GROUP_FILE, '"writes": 1', '"writes": "many"', r"core\.json:\d+: gitsync\.writes must be a whole number", "text for a number"),
+        (GROUP_FILE, '"writes": 1', '"row": {"count": 3, "paths": ["/tags"], "at": "lately"}, "writes": 1', r"row\.at is 'lately', not a time", "a time that is none"),
+        (GROUP_FILE, '"writes": 1', '"row": {"count": 3, "paths": [1], "at": "2030-01-01T00:00:00Z"}, "writes": 1', r"row\.paths must be a list of strings", "a path that is none"),
+        (GROUP_FILE, '"name": "core",', '"name": "other",', r"core\.json:\d+: metadata names .*other, whose file is", "a file in another's place"),
     ],
 )  # fmt: skip
 def test_edited_by_hand(world, name, old, new, message, why):
@@ -108,8 +109,8 @@ def test_edited_by_hand(world, name, old, new, message, why):
 @pytest.mark.parametrize(
     ("name", "message", "hint", "why"),
     [
-        (VNET_FILE, r"inventory\.yaml names VirtualNetwork\.network\.azure\.com/default/hub, but .* does not exist", "its entry", "its resource would be adopted, or, once it left git, stay in Azure for ever"),
-        (INVENTORY, r"has files but no inventory\.yaml", "--status-dir", "records without their inventory"),
+        (VNET_FILE, r"inventory\.json names VirtualNetwork\.network\.azure\.com/default/hub, but .* does not exist", "its entry", "its resource would be adopted, or, once it left git, stay in Azure for ever"),
+        (INVENTORY, r"has files but no inventory\.json", "--status-dir", "records without their inventory"),
     ],
 )  # fmt: skip
 def test_a_file_that_was_removed(world, name, message, hint, why):
@@ -120,30 +121,32 @@ def test_a_file_that_was_removed(world, name, message, hint, why):
 def test_a_record_that_was_added(world):
     text = (world.state / GROUP_FILE).read_text()
     added = world.state / GROUP_FILE.replace("core", "live")
-    added.write_text(text.replace("name: core", "name: live").replace("resourceGroups/core", "resourceGroups/live"))
-    refused(world, r"live\.yaml exists, but inventory\.yaml does not name ResourceGroup", "remove its file")
+    added.write_text(
+        text.replace('"name": "core"', '"name": "live"').replace("resourceGroups/core", "resourceGroups/live")
+    )
+    refused(world, r"live\.json exists, but inventory\.json does not name ResourceGroup", "remove its file")
 
 
 def test_bytes_that_are_not_text(world):
     (world.state / GROUP_FILE).write_bytes(b"\xff\xfe\x00")
-    refused(world, r"core\.yaml:1: The file is not UTF-8 text", "Restore the file")
+    refused(world, r"core\.json:1: The file is not JSON: byte 1 is not UTF-8", "Restore the file")
 
 
 def test_removed_with_its_entry_it_was_never_recorded_and_is_adopted(world):
     """The way out that the hint names."""
     (world.state / VNET_FILE).unlink()
-    inventory = (world.state / INVENTORY).read_text()
-    entries = re.split(r"(?m)^(?=- key)", inventory)
-    (world.state / INVENTORY).write_text("".join(entry for entry in entries if "default/hub" not in entry))
+    inventory = json.loads((world.state / INVENTORY).read_text())
+    inventory["resources"] = [entry for entry in inventory["resources"] if "default/hub" not in entry["key"]]
+    (world.state / INVENTORY).write_text(json.dumps(inventory) + "\n")
     report = world.sync()
     found = of(report, "VirtualNetwork")
     assert (found.verdict, found.differences, world.writes, report.exit_code) == (Verdict.ADOPT, (), [], 0)
-    assert "claim: adopted" in (world.state / VNET_FILE).read_text()
+    assert '"claim": "adopted"' in (world.state / VNET_FILE).read_text()
 
 
 def test_restored_it_goes_on_as_if_nothing_had_been(world):
     before = state(world)
-    edit(world, GROUP_FILE, "schema: 1", "schema: 9")
+    edit(world, GROUP_FILE, '"schema": 1', '"schema": 9')
     with pytest.raises(StateError):
         world.sync()
     for name, content in before.items():
@@ -154,11 +157,9 @@ def test_restored_it_goes_on_as_if_nothing_had_been(world):
 
 
 def test_an_inventory_in_another_layout_is_read(world):
-    """An editor may quote and indent as it likes; what counts is what it has."""
+    """An editor may indent and order as it likes; what counts is what it has."""
     file = world.state / INVENTORY
-    file.write_text(
-        re.sub(r"(?m)^(?=- |  )", "    ", file.read_text()).replace(f"key: {ORIGINAL}", f"key: '{ORIGINAL}'")
-    )
+    file.write_text(json.dumps(dict(reversed(json.loads(file.read_text()).items())), indent=7) + "\n")
     assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
 
 
@@ -166,7 +167,7 @@ def test_edits_of_what_decides_nothing_are_fixed_by_looking(world):
     """Texts for people are not read, and a baseline is held against git and Azure before anything is sent."""
     (world.state / "SUMMARY.md").write_text("nothing of this is read")
     (world.state / "report.json").unlink()
-    edit(world, GROUP_FILE, "location: westeurope\n  claim", "location: atlantis\n  claim")
+    edit(world, GROUP_FILE, r'(?s)"location": "westeurope"(\s*\},\s*"claim")', r'"location": "atlantis"\1')
     report = world.sync()
     assert ({result.verdict for result in report.results}, world.writes) == ({Verdict.IN_SYNC}, [])
     assert "atlantis" not in (world.state / GROUP_FILE).read_text()

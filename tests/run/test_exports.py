@@ -91,10 +91,10 @@ def test_a_plan_exports_nothing_and_calls_no_action(world, sink):
 def test_config_maps_are_kept_beside_the_status(world):
     report = world.says(group=GROUP, account=account(ENDPOINT)).sync()
     assert said(of(report, "StorageAccount")) == READY
-    text = (world.state / "default/ConfigMap/where.yaml").read_text()
-    assert "blob: https://lake.blob." in text
-    assert "gitsync/owner: StorageAccount.storage.azure.com/default/lake" in text
-    record = (world.state / "default/storage.azure.com/StorageAccount/lake.yaml").read_text()
+    text = (world.state / "default/ConfigMap/where.json").read_text()
+    assert '"blob": "https://lake.blob.' in text
+    assert '"gitsync/owner": "StorageAccount.storage.azure.com/default/lake"' in text
+    record = (world.state / "default/storage.azure.com/StorageAccount/lake.json").read_text()
     assert "ConfigMap/where" in record
 
 

@@ -73,10 +73,10 @@ def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_
     break_writes(world, REFUSED)
     world.says(group=GROUP, vnet=VNET).sync()
     first = of(world.plan(), "VirtualNetwork").ending.failed_since
-    files = {path: path.read_bytes() for path in world.state.rglob("*.yaml")}
+    files = {path: path.read_bytes() for path in world.state.rglob("*.json")}
     report = world.sync()
     assert of(report, "VirtualNetwork").ending.failed_since == first
-    assert {path: path.read_bytes() for path in world.state.rglob("*.yaml")} == files
+    assert {path: path.read_bytes() for path in world.state.rglob("*.json")} == files
 
 
 def test_a_change_in_git_is_not_a_second_try(tmp_path):

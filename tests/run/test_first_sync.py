@@ -49,7 +49,7 @@ def test_no_ends_the_run_with_nothing_written(world):
         world.sync()
     assert refused.value.exit_code == 2
     assert world.writes == []
-    assert not list(world.state.rglob("*.yaml"))
+    assert not list(world.state.rglob("*.json"))
 
 
 def test_yes_goes_on_and_is_not_asked_again(world):

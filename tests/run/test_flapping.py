@@ -153,9 +153,9 @@ def test_the_children_of_what_is_flapping_are_kept_up(world):
 def test_a_record_of_before_there_were_rows_is_read(world):
     run(world)
     run(world)
-    (path,) = world.state.rglob("ResourceGroup/*.yaml")
+    (path,) = world.state.rglob("ResourceGroup/*.json")
     text = path.read_text()
-    assert "  row:\n    at: " in text
-    head, _, rest = text.partition("  row:\n")
-    path.write_text(head + rest[rest.index("  schema:") :])
+    assert '    "row": {\n      "at": ' in text
+    head, _, rest = text.partition('    "row": {\n')
+    path.write_text(head + rest[rest.index('    "schema":') :])
     assert run(world).action is Action.UPDATE

@@ -134,7 +134,7 @@ class Rig:
         return self.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/gitsync").split()
 
     def texts(self) -> tuple[str, ...]:
-        return self.read("SUMMARY.md"), self.read("inventory.yaml")
+        return self.read("SUMMARY.md"), self.read("inventory.json")
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +247,7 @@ def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_
     assert problem.message.startswith("Shard 2/3 of run 42 has not ended: it recorded nothing.")
     assert "gitsync sync --shard 2/3 --run-id 42" in problem.hint
     assert (report.exit_code, report.interrupted, len(report.results)) == (1, True, 4)
-    assert rig.read("inventory.yaml").count("key:") == 4
+    assert rig.read("inventory.json").count('"key":') == 4
     assert rig.branches() == ["gitsync/runs/42", STATUS, "gitsync/status-shards/42/1", "gitsync/status-shards/42/3"]
 
 
@@ -347,10 +347,10 @@ def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, a
 
 def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(rig):
     rig.sync(1, 2, 3, digest_key=KEY)
-    path = "default/resources.azure.com/ResourceGroup/a.yaml"
+    path = "default/resources.azure.com/ResourceGroup/a.json"
     number = next(one for one in (1, 2, 3) if path in rig.git("ls-tree", "-r", "--name-only", f"{WORKER}{one}"))
     record = rig.git("show", f"{WORKER}{number}:{path}")
-    rewrite(rig, number, record.replace("claim: created", "claim: adopted"), path=path)
+    rewrite(rig, number, record.replace('"claim": "created"', '"claim": "adopted"'), path=path)
     rig.gather(digest_key=KEY)
     (after,) = rig.sync(run_id=None, digest_key=KEY)
     (problem,) = after.problems

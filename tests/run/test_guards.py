@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gitsync.errors import ConfigError, UnsafePlanError
@@ -73,7 +75,7 @@ def test_a_branch_beside_the_recorded_revision_is_not_a_rollback(world):
 def test_a_history_that_is_not_there_goes_on_with_a_note(world):
     world.synced(group=GROUP)
     first = world.git("rev-parse", "HEAD")
-    inventory = world.state / "inventory.yaml"
+    inventory = world.state / "inventory.json"
     inventory.write_text(inventory.read_text().replace(first, "f" * 40))
     report = world.says(group=TAGGED).sync()
     assert (codes(report), report.exit_code) == (["RevisionNotCompared"], 0)
@@ -88,9 +90,8 @@ def test_each_agent_has_its_own_revision(world):
     assert world.sync(agent="one").exit_code == 0, "the other agent is ahead, and this one is not behind"
     with pytest.raises(UnsafePlanError, match="RevisionSuperseded"):
         world.sync(agent="two")
-    inventory = (world.state / "inventory.yaml").read_text()
-    assert inventory.startswith("schema: 1\nrevision: ")
-    assert f"revisions:\n  one: {old}\n  two: " in inventory
+    inventory = json.loads((world.state / "inventory.json").read_text())
+    assert inventory["revisions"] == {"one": old, "two": inventory["revision"]}
 
 
 # ---- agents ----

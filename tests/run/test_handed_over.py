@@ -93,7 +93,7 @@ def test_it_is_not_drift_and_nothing_is_recorded(world):
     world.sync()
     assert world.writes == []
     after = read_status(world)
-    assert {path for path in before if before[path] != after[path]} <= {"inventory.yaml", "status.yaml"}
+    assert {path for path in before if before[path] != after[path]} <= {"inventory.json", "status.json"}
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])

@@ -31,7 +31,7 @@ def tags(world):
 
 
 def record(world):
-    (path,) = world.state.rglob("ResourceGroup/*.yaml")
+    (path,) = world.state.rglob("ResourceGroup/*.json")
     return path.read_text()
 
 

@@ -30,7 +30,7 @@ def test_a_record_keeps_the_last_write_and_the_commit_of_its_run(tmp_path):
     before = read_status(world)
     world.says(core=GROUP, hub=VNET, other="# another commit\n").sync()
     assert not world.writes
-    unchanged = {path: text for path, text in read_status(world).items() if path != "inventory.yaml"}
+    unchanged = {path: text for path, text in read_status(world).items() if path != "inventory.json"}
     assert unchanged == {path: before[path] for path in unchanged}, "a run that writes nothing leaves the records"
     world.says(core=TAGGED, hub=VNET).sync()
     last = read_last_writes(world)

@@ -43,5 +43,5 @@ def test_an_unexpected_answer_costs_the_others_nothing(tmp_path, method, answer,
     assert [result.ending.fault for result in report.results if result.ending.fault] == [], why
     assert of(report, "VirtualNetwork", "other").is_fine, why
     for name in ("core", "other"):
-        assert "claim: created" in next(world.state.rglob(f"{name}.yaml")).read_text(), why
-    assert next(world.state.rglob("hub.yaml")).exists()
+        assert '"claim": "created"' in next(world.state.rglob(f"{name}.json")).read_text(), why
+    assert next(world.state.rglob("hub.json")).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from json import loads
 
 import pytest
@@ -111,7 +112,7 @@ def test_no_address_is_on_record(world, service):
     world.sync(notify=notify)
     kept = [path.read_text() for path in world.state.rglob("*") if path.is_file()]
     assert [text for text in kept if TOKEN in text] == []
-    assert "notified:\n  gitsync: drifted\n" in (world.state / "inventory.yaml").read_text()
+    assert json.loads((world.state / "inventory.json").read_text())["notified"] == {"gitsync": "drifted"}
 
 
 def test_what_a_hold_kept_is_reported_when_its_day_is_over(world, service):

@@ -13,10 +13,10 @@ def test_what_was_to_stay_when_it_was_removed_stays_after_a_run_that_did_not_loo
     first = world.says(group=GROUP, old=OLD).sync().revision
     world.says(group=GROUP, old=annotated(OLD, reconcile_policy="detach-on-delete"))
     world.says(group=GROUP, vnet=VNET).sync(only=("VirtualNetwork/hub",), prune=True)
-    assert f"revision: {first}" in (world.state / "inventory.yaml").read_text(), "of which all records speak"
+    assert f'"revision": "{first}"' in (world.state / "inventory.json").read_text(), "of which all records speak"
     found = of(world.sync(prune=True), "VirtualNetwork", "old")
     assert (found.verdict, found.action) == (Verdict.DETACH, Action.DETACH)
-    assert world.sync().revision in (world.state / "inventory.yaml").read_text()
+    assert world.sync().revision in (world.state / "inventory.json").read_text()
 
 
 def test_a_run_over_uncommitted_changes_reports_it(tmp_path):

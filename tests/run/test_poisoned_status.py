@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
-import yaml
 
-from gitsync.git.state.yaml_text import dump
+from gitsync.git.state.documents import write_document
 from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
@@ -16,7 +16,7 @@ from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, o
 
 KEY, NEXT = Secret("k" * 32), Secret("n" * 32)
 OTHER_GROUP = f"/subscriptions/{GROUP_ID.split('/')[2]}/resourceGroups/other"
-HUB_FILE = "resources/default/network.azure.com/VirtualNetwork/hub.yaml"
+HUB_FILE = "resources/default/network.azure.com/VirtualNetwork/hub.json"
 
 
 @pytest.fixture
@@ -30,26 +30,26 @@ def world(tmp_path):
 
 def poison(world, **members):
     """Change the record of the network, and the index with it, as an attacker would."""
-    [file] = world.state.rglob("hub.yaml")
-    record = yaml.safe_load(file.read_text())
+    [file] = world.state.rglob("hub.json")
+    record = json.loads(file.read_text())
     record["gitsync"] |= members
     record["metadata"]["annotations"] = {"serviceoperator.azure.com/resource-id": record["gitsync"]["armId"]}
-    file.write_bytes(dump(record))
-    index = world.state / "inventory.yaml"
-    inventory = yaml.safe_load(index.read_text())
+    file.write_bytes(write_document(record))
+    index = world.state / "inventory.json"
+    inventory = json.loads(index.read_text())
     for entry in inventory["resources"]:
         if entry["key"].endswith("/hub"):
             entry |= {name: record["gitsync"][name] for name in ("armId", "claim", "policy")}
-    index.write_bytes(dump(inventory))
+    index.write_bytes(write_document(inventory))
     return file
 
 
 def unseal(world):
     """What a run without a key would have written."""
-    for file in world.state.rglob("default/**/*.yaml"):
-        document = yaml.safe_load(file.read_text())
+    for file in world.state.rglob("default/**/*.json"):
+        document = json.loads(file.read_text())
         del document["gitsync"]["seal"]
-        file.write_bytes(dump(document))
+        file.write_bytes(write_document(document))
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_poisoned_record_deletes_nothing_and_stays_as_it_is(world, members, ke
 def test_the_name_of_the_namespace_does_not_bypass_the_seal(world, monkeypatch):
     """If all records bear it, it is the agent's name, and its records are checked."""
     monkeypatch.setenv("POD_NAMESPACE", "pod")
-    for file in world.state.rglob("*.yaml"):
-        file.write_text(file.read_text().replace("agent: gitsync", "agent: pod"))
+    for file in world.state.rglob("default/**/*.json"):
+        file.write_text(file.read_text().replace('"agent": "gitsync"', '"agent": "pod"'))
     report = world.sync(prune=True, digest_key=KEY)
     assert [p.code for p in report.problems if p.is_error] == ["RecordNotTrusted"] * 2
     assert world.writes == []
@@ -128,18 +128,16 @@ def test_without_a_key_a_prune_warns_once(world):
 
 
 def seal_as_before(world):
-    for file in world.state.rglob("default/**/*.yaml"):
-        document = yaml.safe_load(file.read_text())
+    for file in world.state.rglob("default/**/*.json"):
+        document = json.loads(file.read_text())
         document["gitsync"]["seal"] = make_former_seal(KEY.reveal(), document)
-        file.write_bytes(dump(document))
+        file.write_bytes(write_document(document))
 
 
 def list_former(world):
     """The records whose seals have no location."""
-    texts = {file.name: file.read_text() for file in world.state.rglob("default/**/*.yaml")}
-    return sorted(
-        name for name, text in texts.items() if re.search(r"seal: hmac-sha256:\w+:\w{64}$", text, re.MULTILINE)
-    )
+    texts = {file.name: file.read_text() for file in world.state.rglob("default/**/*.json")}
+    return sorted(name for name, text in texts.items() if re.search(r'"seal": "hmac-sha256:\w+:\w{64}"', text))
 
 
 @pytest.mark.parametrize("prune", [False, True])
@@ -161,7 +159,7 @@ def test_what_no_manifest_vouches_for_counts_as_unsigned_where_something_may_be_
         ("RecordNotTrusted", Level.WARNING),
         ("SealsRenewed", Level.WARNING),
     ]
-    assert (report.exit_code, list_former(world)) == (0, ["hub.yaml"]), "what this run did not check stays as it is"
+    assert (report.exit_code, list_former(world)) == (0, ["hub.json"]), "what this run did not check stays as it is"
     for report in (world.plan(prune=True, digest_key=KEY), world.sync(prune=True, digest_key=KEY)):
         hub = of(report, "VirtualNetwork")
         assert (hub.verdict, report.exit_code, world.sent("DELETE")) == (Verdict.BLOCKED, 1, [])
@@ -169,7 +167,7 @@ def test_what_no_manifest_vouches_for_counts_as_unsigned_where_something_may_be_
             "An older gitsync signed its record without the name of the repository. Check the record, then run "
             "`gitsync status --sign`."
         )
-    assert list_former(world) == ["hub.yaml"]
+    assert list_former(world) == ["hub.json"]
     world.sign(KEY)
     assert world.sync(prune=True, digest_key=KEY).exit_code == 0
     assert world.sent("DELETE") == [VNET_ID]
@@ -189,4 +187,4 @@ def test_a_former_seal_with_the_previous_key_is_no_better(world):
     seal_as_before(world)
     report = world.sync(prune=True, digest_key=NEXT, previous_digest_key=KEY)
     assert (of(report, "VirtualNetwork").verdict, world.sent("DELETE")) == (Verdict.BLOCKED, [])
-    assert list_former(world) == ["hub.yaml"]
+    assert list_former(world) == ["hub.json"]

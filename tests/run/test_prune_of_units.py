@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import textwrap
 from datetime import UTC, datetime
@@ -38,8 +39,8 @@ def world(tmp_path):
 
 
 def unit_on_record(world, kind="VirtualNetwork"):
-    (file,) = world.state.rglob(f"{kind}/*.yaml")
-    return [line.split()[1] for line in file.read_text().splitlines() if line.strip().startswith("unit:")]
+    (file,) = world.state.rglob(f"{kind}/*.json")
+    return [json.loads(file.read_text())["gitsync"]["unit"]]
 
 
 def test_in_a_tree_with_a_folder_that_stays_broken_what_is_removed_elsewhere_is_deleted(world):
@@ -156,9 +157,9 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
 
 def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(world):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    for file in world.state.rglob("*.yaml"):
+    for file in world.state.rglob("*.json"):
         lines = file.read_text().splitlines(keepends=True)
-        file.write_text("".join(line for line in lines if not line.strip().startswith("unit:")))
+        file.write_text("".join(line for line in lines if not line.strip().startswith('"unit":')))
     found = of(world.says_files(GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
     assert "does not show which folder declared this resource" in found.condition.message
     assert of(world.says_files(GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE

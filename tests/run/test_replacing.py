@@ -307,7 +307,7 @@ def in_azure(world: World) -> dict[str, Any]:
 
 def stale_exports(world: World) -> list[str]:
     """The identities whose exported client id is not that of the resource which is there now."""
-    text = "".join(path.read_text() for path in world.state.rglob("ConfigMap/*.yaml"))
+    text = "".join(path.read_text() for path in world.state.rglob("ConfigMap/*.json"))
     there = [one.id for _, one in world.store.below("/") if "/userAssignedIdentities/" in one.id]
     identities = [arm_id for arm_id in there if arm_id.count("/") == 8]
     return [one for one in identities if world.read(one, "2023-01-31")["properties"]["clientId"] not in text]

@@ -293,7 +293,7 @@ def test_a_plan_of_something_else_is_refused_before_anything_is_touched(world, c
     with pytest.raises(ConfigError, match=re.escape(word)) as refused:
         apply(world, file)
     assert (refused.value.exit_code, world.requests, bool(refused.value.hint)) == (2, [], True), why
-    assert not world.state.exists() or not list(world.state.rglob("*.yaml")), why
+    assert not world.state.exists() or not list(world.state.rglob("*.json")), why
 
 
 def racing(world: World, *moves) -> None:

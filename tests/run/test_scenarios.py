@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-import yaml
 
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.model.condition import ConditionStatus, Severity
@@ -431,14 +432,14 @@ def test_37_other_namespaces_are_not_looked_at(world):
 
 def test_38_the_owner_is_a_label_of_what_is_claimed(world):
     world.synced(group=GROUP, vnet=VNET)
-    status = (world.state / "default/network.azure.com/VirtualNetwork/hub.yaml").read_text()
-    assert "serviceoperator.azure.com/owner-name: core\n" in status
-    assert "serviceoperator.azure.com/owner-group-kind: ResourceGroup.resources.azure.com\n" in status
-    assert f"serviceoperator.azure.com/resource-id: {VNET_ID}\n" in status
+    status = (world.state / "default/network.azure.com/VirtualNetwork/hub.json").read_text()
+    assert '"serviceoperator.azure.com/owner-name": "core"' in status
+    assert '"serviceoperator.azure.com/owner-group-kind": "ResourceGroup.resources.azure.com"' in status
+    assert f'"serviceoperator.azure.com/resource-id": "{VNET_ID}"' in status
 
 
 def read_annotations(world, place):
-    return yaml.safe_load((world.state / f"default/{place}.yaml").read_text())["metadata"]["annotations"]
+    return json.loads((world.state / f"default/{place}.json").read_text())["metadata"]["annotations"]
 
 
 def test_the_annotations_of_the_operator_are_those_of_aso(world):

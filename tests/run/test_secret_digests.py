@@ -173,19 +173,19 @@ def test_equal_secrets_have_unequal_digests_and_none_shows_the_value(world):
     world.says(group=GROUP, server=SERVER, other=other, secret=secret(MARKER)).sync(digest_key=KEY)
     lines = [
         line.strip()
-        for path in world.state.rglob("*.yaml")
+        for path in world.state.rglob("default/**/*.json")
         for line in path.read_text().splitlines()
         if "$secret" in line
     ]
     assert len(lines) == len(set(lines)) == 2
-    assert all(line.startswith("$secret: hmac-sha256:") for line in lines)
+    assert all(line.startswith('"$secret": "hmac-sha256:') for line in lines)
 
 
 def test_a_record_of_the_first_release_is_taken_for_one_without_a_key(world):
     estate(world, "one").sync()
-    place = next(world.state.rglob("FlexibleServer/orders.yaml"))
+    place = next(world.state.rglob("FlexibleServer/orders.json"))
     changed, count = re.subn(
-        r"(?m)^( *administratorLoginPassword:)\n *\$secret: ''$", r"\1 <secret>", place.read_text()
+        r'("administratorLoginPassword":) \{\s*"\$secret": ""\s*\}', r'\1 "<secret>"', place.read_text()
     )
     assert count == 1
     place.write_text(changed)

@@ -23,8 +23,8 @@ def world(tmp_path):
 
 
 def collect_units(world):
-    lines = (line for file in world.state.rglob("*.yaml") for line in file.read_text().splitlines())
-    return {line.split()[1].strip("'") for line in lines if line.strip().startswith("unit:")}
+    lines = (line for file in world.state.rglob("default/**/*.json") for line in file.read_text().splitlines())
+    return {line.split()[1].strip('",') for line in lines if line.strip().startswith('"unit":')}
 
 
 def test_one_of_many_templates_with_the_same_names(world):

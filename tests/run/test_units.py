@@ -50,8 +50,8 @@ def world(tmp_path):
 
 def collect_units(world):
     """The units on record."""
-    lines = (line for file in world.state.rglob("ResourceGroup/*.yaml") for line in file.read_text().splitlines())
-    return [line.split()[1].strip("'") for line in lines if line.strip().startswith("unit:")]
+    lines = (line for file in world.state.rglob("ResourceGroup/*.json") for line in file.read_text().splitlines())
+    return [line.split()[1].strip('",') for line in lines if line.strip().startswith('"unit":')]
 
 
 def test_files_beside_the_root_and_neighbours_that_stay_broken(world):

@@ -34,7 +34,7 @@ def test_only_some_of_what_was_removed_from_git_takes_nothing_else_along(world, 
 
 def test_another_agents_record_keeps_its_group(world):
     world.says(group=GROUP, vnet=VNET).sync(agent="theirs", only=("VirtualNetwork/hub", "ResourceGroup/core"))
-    for file in world.state.rglob("*.yaml"):
+    for file in world.state.rglob("*.json"):
         if "ResourceGroup" in str(file):
             file.write_text(file.read_text().replace("theirs", "ours"))
     world.settings = replace(world.settings, rules=rules(json.dumps(EMPTY)))

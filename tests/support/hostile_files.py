@@ -69,6 +69,13 @@ IGNORE_FILES: Mapping[str, Callable[[int], str]] = {
 }
 
 RECORDS: Mapping[str, Callable[[int], str]] = {
+    "nested lists": lambda n: "[" * n,
+    "dependencies": lambda n: '{"gitsync": {"dependsOn": [' + '"a",' * (n // 4) + '"a"]}}\n',
+    "empty lists": lambda n: '{"gitsync": {"applied": [' + "[]," * (n // 3) + "1]}}\n",
+    "small objects": lambda n: '{"gitsync": {"applied": [' + '{"":0},' * (n // 7) + "1]}}\n",
+}
+
+FORMER_RECORDS: Mapping[str, Callable[[int], str]] = {
     "long keys around many values": lambda n: f"gitsync: {nested('[' + '1,' * (n // 4) + '1]', n // 2 // LEVELS)}\n",
     "dependencies": lambda n: f"gitsync: {{dependsOn: [{'a,' * (n // 2)}]}}\n",
     "empty lists": lambda n: f"gitsync: {{applied: [{'[],' * (n // 3)}]}}\n",

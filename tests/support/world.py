@@ -339,9 +339,13 @@ def results(report: Report) -> list[Result]:
     return [change(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
 
 
+def _list_documents(world: World) -> list[Path]:
+    return [path for path in world.state.rglob("*.json") if path.name != "report.json"]
+
+
 def read_status(world: World) -> dict[str, bytes]:
     """The records and their index by their paths in the status folder."""
-    return {str(path.relative_to(world.state)): path.read_bytes() for path in world.state.rglob("*.yaml")}
+    return {str(path.relative_to(world.state)): path.read_bytes() for path in _list_documents(world)}
 
 
 def key(kind: str, group: str, name: str, namespace: str = "default") -> Key:

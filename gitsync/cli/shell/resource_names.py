@@ -22,6 +22,7 @@ from gitsync.model.gvk import Key
 if TYPE_CHECKING:
     from gitsync.git.source.worktree import WorkTree
 
+_SUFFIXES = ("json", "yaml")  # of records: YAML was written by earlier versions
 _MOST_FILES = 2_000
 _MOST_BYTES = 200_000  # of a file
 _SECONDS = 2.0  # for each git command
@@ -127,9 +128,10 @@ def _walk(top: Path) -> Iterator[str]:
 
 def _parse_path(path: str) -> Key | None:
     """The key of a record's path; None for other files, and for names that a shell would not take as they are."""
-    parts = path.removesuffix(".yaml").split("/")
+    stem, _, suffix = path.rpartition(".")
+    parts = stem.split("/")
     names = [unquote(part) for part in parts]
-    if len(parts) != len(Key._fields) or not path.endswith(".yaml") or not all(map(_PLAIN.fullmatch, names)):
+    if len(parts) != len(Key._fields) or suffix not in _SUFFIXES or not all(map(_PLAIN.fullmatch, names)):
         return None
     namespace, group, kind, name = names
     return Key(group, kind, namespace, name)

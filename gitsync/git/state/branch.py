@@ -15,18 +15,19 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from gitsync.backoff import Backoff, retry_blocking
-from gitsync.errors import ConfigError, GitError, GitsyncError, PublishError, StateError
+from gitsync.errors import ConfigError, GitError, GitsyncError, PublishError, SourceError, StateError
 from gitsync.git.access import Remote
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Url, folder_of
 from gitsync.git.state.commits import Author, Commit, format_status_message, write_commit
+from gitsync.git.state.former_tree import Files, convert_tree, log_conversion
 from gitsync.git.state.heartbeats import move_heartbeat, name_heartbeat, read_heartbeats
 from gitsync.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
 from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, build_files, identify, lacks_identity, read_last_run, read_state
+from gitsync.git.state.status_tree import build_files, identify, lacks_identity, read_last_run, read_state
 from gitsync.git.state.store import Changes, Update, compute_changes, merge, split_taken
 from gitsync.git.state.worker_branches import (
     FETCHED,
@@ -139,7 +140,7 @@ class StatusBranch:
     def _save(self, update: Update, kept: str = "") -> bool:
         changes = compute_changes(self._base, update)
         is_worker = self._start is not None  # whose end is worth a commit, also of a run that changed nothing
-        if changes or self._recorded.changes or is_worker:
+        if changes or self._recorded.changes or is_worker or self._base.is_former:
             self._retry(lambda: self._try_to_save(changes, update))
         self._remove_workers(kept)
         return bool(changes)
@@ -196,8 +197,11 @@ class StatusBranch:
         if pin is None:
             if self._recorded.changes:
                 self.save(fold)
-            if lacks_identity(self._base, self._seals):  # each worker would make its own
-                begin = replace(fold, headline="Begin to sign records", summary=None)
+            # Each worker would make an identity of its own, and convert all records.
+            headline = "Write records as JSON" if self._base.is_former else ""
+            headline = "Begin to sign records" if lacks_identity(self._base, self._seals) else headline
+            if headline:
+                begin = replace(fold, headline=headline, summary=None)
                 self._retry(lambda: self._try_to_save(NOTHING, begin))
             pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
             remove_old_pins(clone, wanted.time)
@@ -291,7 +295,12 @@ class StatusBranch:
             update = replace(update, trailers=format_trailers(self._start, update.exit_code))
         if update.trailers:
             message += ("" if update.revision else "\n") + update.trailers
-        files = {**self._recorded.files, **build_files(written, after, update, self._seals)}
+        is_former = self._base.is_former
+        files = {
+            **(self._convert() if is_former else {}),
+            **self._recorded.files,
+            **build_files(written, after, update, self._seals),
+        }
         commit = self._commit(files, message)
         try:
             self._push(commit, f"--force-with-lease=refs/heads/{self._branch}:{self._lease}")
@@ -300,6 +309,8 @@ class StatusBranch:
             if error.timed_out or not self._has_arrived(commit, changes):
                 raise
             return
+        if is_former:
+            log_conversion(self.name)
         self._tip, self._lease, self._base = commit, commit, after
         self._recorded = Recorded(branches=self._recorded.branches)
 
@@ -322,7 +333,8 @@ class StatusBranch:
         if has_workers:
             clone = self._clone()
             self._recorded = read_recorded(clone, self._branch, state, self._seals)
-            self._base = replace(merge(state, self._recorded.changes, state.revision), strays=self._recorded.strays)
+            united = merge(state, self._recorded.changes, state.revision)
+            self._base = replace(united, strays=self._recorded.strays, is_former=state.is_former)
 
     def _remove_workers(self, kept: str) -> None:
         """Remove the branches of workers that have ended, except those of the run `kept`, and of those that no run can
@@ -386,6 +398,14 @@ class StatusBranch:
         if tip != self._read_last[0]:
             self._read_last = (tip, read_state(self._open_tree(tip), self._seals) if tip else State({}))
         return self._read_last[1]
+
+    def _convert(self) -> Files:
+        """What makes a tree of an earlier version one of today."""
+        try:
+            steps = list(convert_tree(self._open_tree(self._tip or "")))
+        except SourceError as error:
+            raise StateError(f"The {self.name} cannot be read: {error.message}", hint=error.hint) from error
+        return {path: content for step in steps for path, content in step.items()}
 
     def _open_tree(self, tip: str) -> Revision:
         return Revision(repository=self._clone().repository, commit=tip, label=self.name)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gitsync.git.command import Repository
-from gitsync.git.state.status_tree import Files
+from gitsync.git.state.former_tree import Files
 
 _REF = "refs/gitsync/written"
 _NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f\x7f]")

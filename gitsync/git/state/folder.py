@@ -23,9 +23,10 @@ from gitsync.errors import PublishError, StateError, UnsafePathError
 from gitsync.files.output_path import OutputPath, choose_output_path, open_folder
 from gitsync.files.whole_files import create_file, replace_file
 from gitsync.git.source.worktree import FolderListing
+from gitsync.git.state.former_tree import Files, convert_tree, log_conversion
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, build_files, build_inventory, identify, read_last_run, read_state
+from gitsync.git.state.status_tree import build_files, build_inventory, identify, read_last_run, read_state
 from gitsync.git.state.store import Update, compute_changes, merge, split_taken
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
@@ -88,17 +89,24 @@ class StatusFolder:
     def save(self, update: Update) -> bool:
         changes = compute_changes(self._base, update)
         # A tree whose last write was cut short is written again, though nothing has changed since.
-        if not changes and not (self._folder / _UNFINISHED).exists():
+        is_cut_short = (self._folder / _UNFINISHED).exists()
+        if not changes and not is_cut_short and not self._base.is_former:
             return False
         with self._raise_publish_errors():
             self._ensure_lock()
             current = self._read()
             after = merge(current, changes, update.revision, update.agent)
             after, written = identify(after, changes, self._seals)
-            if not (self._folder / INVENTORY).exists():  # an unfinished tree is still known as ours
+            # An unfinished tree is still known as ours.
+            if not current.is_former and not (self._folder / INVENTORY).exists():
                 self._replace({INVENTORY: build_inventory(State({}))})
             # While the mark is there, a reader does not compare the index with the records.
             self._write(_UNFINISHED, b"")
+            if is_cut_short or current.is_former:
+                for step in convert_tree(FolderListing(root=self._folder)):
+                    self._replace(step)
+            if current.is_former:
+                log_conversion(self.name)
             self._replace(build_files(written, after, update, self._seals))
             self._remove(_UNFINISHED)
         self._base = after

@@ -16,9 +16,8 @@ from sys import intern
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.git.state.documents import check_schema, read_document
+from gitsync.git.state.documents import FORMER_SUFFIX, check_schema, read_document, sort_keys, write_document
 from gitsync.git.state.seal import SEAL, RecordSeals
-from gitsync.git.state.yaml_text import dump, sort_keys
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
@@ -40,14 +39,14 @@ from gitsync.model.record import (
 )
 from gitsync.problems.checked_mapping import CheckedMapping
 
-# The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.yaml`. A config map has no group, so its path
+# The path of the record of a resource: `<namespace>/<group>/<Kind>/<name>.json`. A config map has no group, so its path
 # is one folder shorter.
 #
 # Names are data, and so is a status branch: a name can point neither out of the tree, nor to a hidden file, nor to one
 # of the files at its top. A path is only computed from a key, never parsed into one.
 
 
-INVENTORY = "inventory.yaml"
+INVENTORY = "inventory.json"
 IDENTITY = "identity"
 SUMMARY = "SUMMARY.md"
 REPORT = "report.json"
@@ -57,12 +56,13 @@ _DEPTH = 4
 _AS_IT_IS = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
 """Most names: encoding would not change them."""
 
-_RECORD = re.compile(rf"(?!\.)[^/]*(?:/(?!\.)[^/]*){{{_DEPTH - 1}}}(?<=\.yaml)")
+_SUFFIX = ".json"
+_RECORD = re.compile(rf"(?!\.)[^/]*(?:/(?!\.)[^/]*){{{_DEPTH - 1}}}(?<=\.json)")
 
 
 def make_record_path(key: Key) -> str:
     """Make the path of a key's record; another key has another path."""
-    return f"{_make_folder(key.namespace, key.group, key.kind)}/{_escape(key.name)}.yaml"
+    return f"{_make_folder(key.namespace, key.group, key.kind)}/{_escape(key.name)}{_SUFFIX}"
 
 
 @lru_cache(maxsize=1024)
@@ -76,14 +76,24 @@ def is_record_path(path: str) -> bool:
 
 
 def make_config_map_path(address: Address) -> str:
-    """Make the path of an exported config map: `<namespace>/ConfigMap/<name>.yaml`."""
-    return "/".join((_escape_namespace(address.namespace), str(address.object_kind), _escape(address.name))) + ".yaml"
+    """Make the path of an exported config map: `<namespace>/ConfigMap/<name>.json`."""
+    return "/".join((_escape_namespace(address.namespace), str(address.object_kind), _escape(address.name))) + _SUFFIX
 
 
 def is_config_map_path(path: str) -> bool:
     """Return whether a path can be that of an exported config map."""
     parts = path.split("/")
-    return len(parts) == _DEPTH - 1 and parts[1] == str(ObjectKind.CONFIG_MAP) and path.endswith(".yaml")
+    return len(parts) == _DEPTH - 1 and parts[1] == str(ObjectKind.CONFIG_MAP) and path.endswith(_SUFFIX)
+
+
+def make_present_path(path: str) -> str:
+    """Make the path that a file has today from the one that earlier versions gave it, which wrote YAML."""
+    return path.removesuffix(FORMER_SUFFIX) + _SUFFIX if path.endswith(FORMER_SUFFIX) else path
+
+
+def make_former_path(path: str) -> str:
+    """Make the path that earlier versions gave a file."""
+    return path.removesuffix(_SUFFIX) + FORMER_SUFFIX
 
 
 def _escape_namespace(text: str) -> str:
@@ -115,16 +125,21 @@ _GENERATION = re.compile(r"[0-9]{1,18}")
 
 def encode_record(record: Record, seals: RecordSeals = UNSEALED) -> bytes:
     """Write a record as a file: the same bytes for the same record and key."""
-    document: dict[str, Any] = {
+    document = build_object(record)
+    if seal := seals.make(document):
+        document["gitsync"][SEAL] = seal
+    return write_document(document)
+
+
+def build_object(record: Record) -> dict[str, Any]:
+    """Build the Kubernetes object of a record, of plain JSON and without a seal."""
+    return {
         "apiVersion": record.manifest.api_version,
         "kind": record.key.kind,
         "metadata": _build_metadata(record),
         "status": {"conditions": [_build_condition(record.condition)] if record.condition else []},
         "gitsync": _build_own_members(record),
     }
-    if seal := seals.make(document):
-        document["gitsync"] = sort_keys({**document["gitsync"], SEAL: seal})
-    return dump(document)
 
 
 def _build_metadata(record: Record) -> Mapping[str, Any]:
@@ -180,10 +195,8 @@ def _build_condition(condition: Condition) -> Mapping[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _build_own_members(record: Record) -> Mapping[str, Any]:
-    """Build the members that ASO does not have, sorted. The last field is always there, so that a file cut off anywhere
-    is refused.
-    """
+def _build_own_members(record: Record) -> dict[str, Any]:
+    """Build the members that ASO does not have, sorted."""
     condition, manifest, spec, writes = record.condition, record.manifest, record.spec, record.writes
     hold, operation = manifest.hold, writes.operation
     constant_fields = {
@@ -220,7 +233,7 @@ def _build_own_members(record: Record) -> Mapping[str, Any]:
     known_bodies = {"applied": spec.applied, "baseline": spec.baseline}
     members = constant_fields | {name: value for name, value in non_empty_fields.items() if value}
     members |= {name: body for name, body in known_bodies.items() if body is not None}
-    sorted_own: Mapping[str, Any] = sort_keys(members)
+    sorted_own: dict[str, Any] = sort_keys(members)
     return sorted_own
 
 
@@ -234,7 +247,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     metadata = document.within("metadata")
     gvk, api_version = _parse_kind(document.text("apiVersion"), document.text("kind"))
     key = Key(gvk.group, gvk.kind, intern(metadata.text("namespace")), intern(metadata.text("name")))
-    if make_record_path(key) != path:
+    if make_record_path(key) != make_present_path(path):
         raise document.refusal("metadata", f"names {key}, whose file is {make_record_path(key)}")
     annotations = metadata.within("annotations", {})
     if metadata.count("generation") != own.count("generation"):

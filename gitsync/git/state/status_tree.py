@@ -1,6 +1,6 @@
 """The status tree as files: records, their index, and the texts for people. The same on a branch and in a folder.
 
-`inventory.yaml` is an index for people and scripts, made from the records. It marks the tree as ours; without it
+`inventory.json` is an index for people and scripts, made from the records. It marks the tree as ours; without it
 nothing is read and nothing written. Only its revisions are used, but it must agree with the records: a removed record,
 or one with another id, would make gitsync forget a resource, or delete another one.
 
@@ -20,24 +20,32 @@ from typing import Any
 from gitsync.errors import SourceError, StateError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
-from gitsync.git.state.documents import check_schema, read_document
+from gitsync.git.state.documents import check_schema, read_document, write_document
+from gitsync.git.state.former_tree import (
+    FORMER_INVENTORY,
+    FORMER_SCHEMA,
+    INVENTORY_SCHEMA,
+    STUB,
+    Files,
+    is_former_tree,
+    select_documents,
+)
 from gitsync.git.state.record_files import (
     IDENTITY,
     INVENTORY,
     REPORT,
-    SCHEMA,
     SUMMARY,
     UNSEALED,
     decode_record,
     encode_record,
-    is_config_map_path,
     is_record_path,
     make_config_map_path,
+    make_former_path,
+    make_present_path,
     make_record_path,
 )
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Changes, Records, Update
-from gitsync.git.state.yaml_text import dump
 from gitsync.model.condition import Hold
 from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import GVK, Key
@@ -45,19 +53,15 @@ from gitsync.model.record import LastRun, Record, State, Trust
 from gitsync.model.secret import Secret
 from gitsync.problems.checked_mapping import CheckedMapping
 
-Files = Mapping[str, bytes | None]
-"""Files to write by their path in the tree; None for one to remove."""
-
 _LIMITS = ReadLimits()
 _INVENTORY_LIMITS = replace(_LIMITS, file=400 * _LIMITS.files)
 """An index of as many records as are read: an entry takes some 300 bytes."""
 
 _AT_ONCE = 2000  # files that are read: each part starts a program
-_RESOURCES = b"\nresources:"
 _IDENTITY = re.compile(rb"([0-9a-f]{32})\n")
 _HINT = (
     "Restore the tree (see git log of the status branch). To let gitsync treat a resource as "
-    f"never recorded, remove its file and its entry in {INVENTORY}."
+    "never recorded, remove its file and its entry in the inventory."
 )
 
 
@@ -70,30 +74,19 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         entries = select_visible(listing.entries(""), IgnoreRules({}))
         if not entries:
             return State({})
-        wanted_entries = _select_wanted(listing, entries)
-        check_budget([entry for entry in wanted_entries if entry.path != INVENTORY], _LIMITS)
-        check_budget([entry for entry in wanted_entries if entry.path == INVENTORY], _INVENTORY_LIMITS)
-        index, identity, records, exports = b"", "", dict[Key, Record](), dict[Address, Export]()
-        seals = seals.of_status("")
-        for path, content in _read_in_parts(listing, wanted_entries):
-            if path == IDENTITY:
-                identity = _read_identity(content)
-                seals = seals.of_status(identity)
-            elif path == INVENTORY:
-                index = content
-            elif is_record_path(path):
-                record = decode_record(path, content, seals)
-                records[record.key] = record
-            else:
-                export = decode_config_map(path, content)
-                exports[export.address] = export
+        is_former = is_former_tree(listing, entries)
+        inventory = FORMER_INVENTORY if is_former else INVENTORY
+        wanted_entries = _select_wanted(listing, entries, is_former=is_former)
+        check_budget([entry for entry in wanted_entries if entry.path != inventory], _LIMITS)
+        check_budget([entry for entry in wanted_entries if entry.path == inventory], _INVENTORY_LIMITS)
+        index, identity, records, exports = _read_files(listing, wanted_entries, seals)
     except SourceError as error:
         raise StateError(f"The status in {listing.name} cannot be read: {error.message}", hint=error.hint) from error
-    head = read_head(index)
+    head = read_inventory(inventory, index)
     records = dict(sorted(records.items()))
     # A folder is written file by file, the index last. A branch changes as a whole.
     if not cut_short:
-        _check_index(index, records)
+        _check_index(head, records, inventory)
     return State(
         records=records,
         revision=head.text("revision", "") or None,
@@ -102,7 +95,29 @@ def read_state(listing: SourceListing, seals: RecordSeals = UNSEALED, *, cut_sho
         leftovers=read_leftovers(head),
         notified=_read_by_agent(head, "notified"),
         identity=identity,
+        is_former=is_former,
     )
+
+
+def _read_files(
+    listing: SourceListing, entries: list[SourceEntry], seals: RecordSeals
+) -> tuple[bytes, str, dict[Key, Record], dict[Address, Export]]:
+    """Read the files of a tree: the inventory, the identity, the records and the config maps."""
+    index, identity, records, exports = b"", "", dict[Key, Record](), dict[Address, Export]()
+    seals = seals.of_status("")
+    for path, content in _read_in_parts(listing, entries):
+        if path == IDENTITY:
+            identity = _read_identity(content)
+            seals = seals.of_status(identity)
+        elif path in {INVENTORY, FORMER_INVENTORY}:
+            index = content
+        elif is_record_path(make_present_path(path)):
+            record = decode_record(path, content, seals)
+            records[record.key] = record
+        else:
+            export = decode_config_map(path, content)
+            exports[export.address] = export
+    return index, identity, records, exports
 
 
 def _read_in_parts(listing: SourceListing, entries: list[SourceEntry]) -> Iterator[tuple[str, bytes]]:
@@ -151,38 +166,37 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
         return None
 
 
-def _check_index(content: bytes, records: Records) -> None:
-    """Raise StateError if the index disagrees with the records."""
+def _check_index(index: CheckedMapping, records: Records, name: str) -> None:
+    """Raise StateError if the index, a file of this name, disagrees with the records."""
     entries = {}
-    for entry in read_document(INVENTORY, content).each("resources"):
+    for entry in index.each("resources"):
         key = entry.key("key")
         if key is None:
             raise entry.refusal("key", "is missing")
         if key not in records:  # a removed record would be a resource that gitsync forgets
-            raise StateError(f"{INVENTORY} names {key}, but {make_record_path(key)} does not exist.", hint=_HINT)
+            raise StateError(f"{name} names {key}, but {_name_file(key, name)} does not exist.", hint=_HINT)
         entries[key] = entry
     for key, record in records.items():
         indexed = entries.get(key)
         if indexed is None:
-            raise StateError(f"{make_record_path(key)} exists, but {INVENTORY} does not name {key}.", hint=_HINT)
-        for name, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.manifest.policy)):
-            if indexed.values.get(name) != text:  # an edited id would have another resource deleted
-                raise StateError(f"{make_record_path(key)} and {INVENTORY} differ in {name}.", hint=_HINT)
+            raise StateError(f"{_name_file(key, name)} exists, but {name} does not name {key}.", hint=_HINT)
+        for member, text in (("armId", record.arm_id), ("claim", record.claim), ("policy", record.manifest.policy)):
+            if indexed.values.get(member) != text:  # an edited id would have another resource deleted
+                raise StateError(f"{_name_file(key, name)} and {name} differ in {member}.", hint=_HINT)
 
 
-def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...]) -> list[SourceEntry]:
-    """Select the identity, by which records are read, then the inventory, the records and the config maps. Other files
-    are ignored. A link is refused: it may lead anywhere.
-    """
+def _name_file(key: Key, inventory: str) -> str:
+    path = make_record_path(key)
+    return make_former_path(path) if inventory == FORMER_INVENTORY else path
+
+
+def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...], *, is_former: bool) -> list[SourceEntry]:
+    """Select the identity, by which records are read, then the documents. A link is refused: it may lead anywhere."""
     for entry in entries:
         if entry.kind is EntryKind.LINK:
             raise StateError(f"{entry.path} in {listing.name} is a symbolic link.", hint="Remove it.")
-    wanted = [
-        entry
-        for entry in entries
-        if entry.path == INVENTORY or is_record_path(entry.path) or is_config_map_path(entry.path)
-    ]
-    if not any(entry.path == INVENTORY for entry in wanted):
+    wanted = select_documents(entries, is_former=is_former)
+    if not any(entry.path in {INVENTORY, FORMER_INVENTORY} for entry in wanted):
         raise StateError(
             f"{listing.name} has files but no {INVENTORY}, so it is not a gitsync status.",
             hint="Set --status-branch or --status-dir to another location.",
@@ -215,11 +229,11 @@ def identify(after: State, changes: Changes, seals: RecordSeals) -> tuple[State,
     return replace(after, identity=secrets.token_hex(16)), replace(changes, records={**signed, **changes.records})
 
 
-def read_head(inventory: bytes) -> CheckedMapping:
-    """Read all but the index of the records."""
-    head = read_document(INVENTORY, inventory.partition(_RESOURCES)[0].rstrip(b"\n") + b"\n")
-    check_schema(head, INVENTORY, SCHEMA)
-    return head
+def read_inventory(path: str, content: bytes) -> CheckedMapping:
+    """Read the inventory of a tree, or that of an earlier version."""
+    inventory = read_document(path, content)
+    check_schema(inventory, path, FORMER_SCHEMA if path == FORMER_INVENTORY else INVENTORY_SCHEMA)
+    return inventory
 
 
 def _read_by_agent(head: CheckedMapping, name: str) -> Mapping[str, str]:
@@ -231,15 +245,14 @@ def _read_by_agent(head: CheckedMapping, name: str) -> Mapping[str, str]:
 def build_inventory(state: State) -> bytes:
     """Build the index of a state: what belongs to no single record, then one entry a resource, sorted."""
     head = {
-        "schema": SCHEMA,
+        "schema": INVENTORY_SCHEMA,
         "revision": state.revision,
         "revisions": state.revisions,
         "leftovers": build_leftovers(state.leftovers),
         "notified": state.notified,
     }
-    # One by one: the entries of an estate take more memory than their text.
-    resources = (_build_entry(key, record) for key, record in sorted(state.records.items()))
-    return dump({**{name: value for name, value in head.items() if value}, "resources": resources})
+    resources = [_build_entry(key, record) for key, record in sorted(state.records.items())]
+    return write_document({**{name: value for name, value in head.items() if value}, "resources": resources})
 
 
 def _build_entry(key: Key, record: Record) -> Mapping[str, Any]:
@@ -268,6 +281,7 @@ def build_files(changes: Changes, after: State, update: Update, seals: RecordSea
             for key, record in changes.records.items()
         },
         **{name: text().encode() for name, text in texts.items() if text is not None},
+        FORMER_INVENTORY: STUB,
         INVENTORY: build_inventory(after),
     }
 
@@ -327,7 +341,7 @@ def encode_config_map(export: Export) -> bytes:
         "namespace": export.address.namespace,
     }
     data = {key: value.reveal() for key, value in sorted(export.data.items())}
-    return dump({"apiVersion": "v1", "data": data, "kind": str(ObjectKind.CONFIG_MAP), "metadata": metadata})
+    return write_document({"apiVersion": "v1", "data": data, "kind": str(ObjectKind.CONFIG_MAP), "metadata": metadata})
 
 
 def decode_config_map(path: str, content: bytes) -> Export:
@@ -335,7 +349,7 @@ def decode_config_map(path: str, content: bytes) -> Export:
     document = read_document(path, content)
     metadata = document.within("metadata")
     address = Address(ObjectKind.CONFIG_MAP, metadata.text("namespace"), metadata.text("name"))
-    if make_config_map_path(address) != path:
+    if make_config_map_path(address) != make_present_path(path):
         raise document.refusal("metadata", f"names {address}, whose file is {make_config_map_path(address)}")
     annotations = metadata.within("annotations")
     owner = _read_owner(annotations, OWNER)

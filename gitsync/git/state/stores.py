@@ -19,6 +19,7 @@ from gitsync.git.source.worktree import WorkTree
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.commits import Author
 from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.former_tree import FORMER_INVENTORY
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals, name_place
 from gitsync.git.state.store import StateStore
@@ -164,7 +165,7 @@ def _find_place(place: str, reader: StatusReader) -> Remote | Path:
     parsed = parse_location(location)
     if isinstance(parsed, Url):
         return open_remote(parsed, _limit_token(parsed, reader))
-    if (parsed.path / INVENTORY).is_file():
+    if any((parsed.path / inventory).is_file() for inventory in (INVENTORY, FORMER_INVENTORY)):
         return parsed.path
     return open_remote(Url(str(parsed.path), "file"), replace(reader.access, token=None))
 

@@ -15,8 +15,9 @@ from typing import Final
 
 from gitsync.errors import StateError
 from gitsync.git.source.clone import Clone, fetch_commit
-from gitsync.git.source.listing import Revision
+from gitsync.git.source.listing import Revision, SourceEntry
 from gitsync.git.source.location import is_commit_id
+from gitsync.git.state.former_tree import Files, convert_file, is_former_tree, select_documents
 from gitsync.git.state.record_files import (
     INVENTORY,
     decode_record,
@@ -26,7 +27,7 @@ from gitsync.git.state.record_files import (
     make_record_path,
 )
 from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.status_tree import Files, decode_config_map, read_head, read_leftovers
+from gitsync.git.state.status_tree import decode_config_map, read_inventory, read_leftovers
 from gitsync.git.state.store import Changes
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
@@ -202,21 +203,33 @@ def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, b
         for commit in (branch.base, branch.commit)
         if commit
     ]
-    listed = [{entry.path: entry for entry in tree.entries("")} for tree in trees]
+    listed = [{entry.path: entry for entry in _select_documents(tree)} for tree in trees]
     first, last = (listed[0], listed[1]) if branch.base else ({}, listed[0])
     changed = {path for path in first.keys() | last.keys() if first.get(path) != last.get(path)}
-    wanted = {path for path in changed if is_record_path(path) or is_config_map_path(path) or path == INVENTORY}
     contents = [
-        tree.read(entry for path, entry in sorted(entries.items()) if path in wanted)
-        for tree, entries in zip(trees, listed, strict=True)
+        dict(convert_file(*one) for one in tree.read(e for path, e in sorted(own.items()) if path in changed).items())
+        for tree, own in zip(trees, listed, strict=True)
     ]
-    return (contents[0], contents[1]) if branch.base else ({}, contents[0])
+    before, after = (contents[0], contents[1]) if branch.base else ({}, contents[0])
+    # If one of the two is of an earlier version, all files have changed their names.
+    same = {path for path in before.keys() & after.keys() if before[path] == after[path]}
+    return _without(before, same), _without(after, same)
+
+
+def _select_documents(tree: Revision) -> list[SourceEntry]:
+    entries = tree.entries("")
+    return select_documents(entries, is_former=is_former_tree(tree, entries))
+
+
+def _without(contents: Mapping[str, bytes], paths: Collection[str]) -> Mapping[str, bytes]:
+    return {path: content for path, content in contents.items() if path not in paths}
 
 
 def _decode(contents: Mapping[str, bytes], seals: RecordSeals) -> State:
     records = [decode_record(path, content, seals) for path, content in contents.items() if is_record_path(path)]
     exports = [decode_config_map(path, content) for path, content in contents.items() if is_config_map_path(path)]
-    leftovers = read_leftovers(read_head(contents[INVENTORY])) if INVENTORY in contents else frozenset()
+    inventory = contents.get(INVENTORY)
+    leftovers = read_leftovers(read_inventory(INVENTORY, inventory)) if inventory else frozenset()
     return State(
         {record.key: record for record in records},
         config_maps={export.address: export for export in exports},

@@ -13,10 +13,10 @@ from gitsync.catalog.packed_tables import find_azure_values, name_built_in_role
 from gitsync.catalog.places import find_root
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.git.state.yaml_text import dump
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
+from gitsync.manifests.yaml_output import dump
 from gitsync.model.export import ObjectKind
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
