@@ -51,7 +51,7 @@ class Figures(NamedTuple):
     gathering: float  # seconds of the gathering of their records
     requests: int
     refused: int  # requests that were answered with 429
-    memory: float  # that of the largest worker, in MB
+    memory: float  # of the largest worker, in MB
 
 
 def main() -> int:

@@ -20,20 +20,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """How long to wait before each further try, and when to give up. The wait doubles up to `most`, as that of gRPC
-    does (https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md).
+    """How long to wait before each further try, and when to give up. The wait doubles, as that of gRPC does
+    (https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md).
     """
 
-    first: float = 1.0
-    """Seconds before the second try."""
-    most: float = 60.0
-    """Seconds before a later one, at most; jitter comes on top."""
+    first: float = 1.0  # seconds before the second try
+    most: float = 60.0  # seconds before a later one, at most; jitter comes on top
     jitter: float = 0.0
     """The share of a wait by which chance shortens or lengthens it: what failed together is not tried together."""
-    tries: int | None = None
-    """How many in all. None if only time limits them."""
-    seconds: float = math.inf
-    """Time from the first try in which another one may begin."""
+
+    tries: int | None = None  # how many in all; None if only time limits them
+    seconds: float = math.inf  # time from the first try in which another one may begin
 
     def find_wait(self, number: int) -> float:
         """Return the seconds of a wait; the first one has the number 0."""

@@ -69,13 +69,13 @@ class Outline(NamedTuple):
 def outline(path):
     """To parse all modules takes a second, so it is done once."""
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree, comments = ast.parse(text), [line.lstrip().startswith("#") for line in text.splitlines()]
     statements = list(list_statements(tree))
     functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     values = [node for node in tree.body if isinstance(node, ast.ClassDef) and is_unfrozen(node)]
     return Outline(
         is_documented=bool(ast.get_docstring(tree)),
-        functions=tuple((function.name, lines_of_code(function)) for function in functions),
+        functions=tuple((function.name, lines_of_code(function, comments)) for function in functions),
         classes=tuple(n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
         values=tuple(outline_values(statements, text.splitlines())),
         unfrozen_fields=tuple(n.target.id for value in values for n in value.body if isinstance(n, ast.AnnAssign)),
@@ -112,11 +112,14 @@ def list_statements(node):
             yield from list_statements(child)
 
 
-def lines_of_code(function):
-    """Lines from the signature to the end, the docstring left out: to explain costs nothing."""
+def lines_of_code(function, comments):
+    """Lines from the signature to the end, without docstring and comments: to explain costs nothing. `comments` has for
+    each line of the module whether it is one.
+    """
     first = function.body[0]
     documented = first.end_lineno - first.lineno + 1 if is_docstring(first) else 0
-    return function.end_lineno - function.lineno + 1 - documented
+    commented = sum(comments[function.lineno : function.end_lineno])
+    return function.end_lineno - function.lineno + 1 - documented - commented
 
 
 def breaks_a_rule(path):
@@ -158,18 +161,10 @@ IN_A_TABLE = {
 }
 
 
-STILL_IN_PROSE = {
-    *("Checkout", "Record", "Report", "Result"),
-    *("Observation", "Decision", "Write", "AttemptBase", "ApplyAttempt", "PruneAttempt"),
-}
-"""Large values whose docstrings move with their fields, once they are values of several parts."""
-
-
 def list_values(*, tests=False):
     """All values of the package and the tools, of tests too if they are wanted, with where they are."""
     paths = [*MODULES, *TOOLS, *(filter(has_values, TESTS) if tests else ())]
-    values = [(f"{name_of(path)}: {value.name}", value) for path in paths for value in outline(path).values]
-    return [(where, value) for where, value in values if value.name not in STILL_IN_PROSE]
+    return [(f"{name_of(path)}: {value.name}", value) for path in paths for value in outline(path).values]
 
 
 def has_values(path):

@@ -46,7 +46,7 @@ class PodRunner:
     """Runs the pods of all namespaces."""
 
     server: Server
-    entry_point: list[str]  # that of the image
+    entry_point: list[str]  # of the image
     folder: Path
     trouble: Variables = lambda _: {}  # variables that a pod gets in place of its own, as if its node were out of order
     started: dict[str, Started] = field(default_factory=dict)  # by the uid of the pod

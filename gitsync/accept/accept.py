@@ -102,7 +102,7 @@ class _EditedPart(NamedTuple):
 
     part: DriftedResource
     path: str  # the file of the document
-    number: int  # that of the document in its file, from 0
+    number: int  # of the document in its file, from 0
     edits: tuple[Edit, ...] | Literal[Removed.REMOVED]  # REMOVED if the document goes
 
 
@@ -113,7 +113,7 @@ class _Failure(NamedTuple):
     reasons: Mapping[Key, str] = MappingProxyType({})
     """Those of the accepted resources that are at fault; empty if others are."""
 
-    line: int = 0  # that of a text that cannot be edited, 0 for none
+    line: int = 0  # of a text that cannot be edited, 0 for none
 
 
 @dataclass(slots=True)

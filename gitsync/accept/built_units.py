@@ -177,11 +177,11 @@ class _Text:
 
     file: str
     line: int
-    number: int  # that of the document in its file, or in the text around it
-    path: FieldPath  # that of the value in the document
+    number: int  # of the document in its file, or in the text around it
+    path: FieldPath  # of the value in the document
     value: Any
     outer: _Text | None = None  # the text that contains the document, None if the file does
-    document: Any = None  # the whole of it
+    document: Any = None  # its value in full
     document_line: int = 0  # its first line
     is_apart: bool = False
     """It is outside of the folder of the unit; of texts that fit equally, those inside come first."""

@@ -87,12 +87,13 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Se
         if not selection.has(result.key):
             continue
         search = _Search(result, tree, wanted, is_named=result.key in named)
-        if (result.verdict in _NOT_COMPARED or result.fault) and result.key in tree.prepared:  # else git has removed it
+        is_compared = result.verdict not in _NOT_COMPARED and not result.ending.fault
+        if not is_compared and result.key in tree.prepared:  # else git has removed it
             left.append(search.leave(f"It was not compared with Azure: {result.message}", (), result.condition.advice))
         if result.found not in DRIFTED:
             continue
-        if result.verdict is Verdict.HELD and result.hold and not search.is_named:
-            left.append(search.leave_unless_named(result.hold.sentence, ()))
+        if result.verdict is Verdict.HELD and result.manifest.hold and not search.is_named:
+            left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
             continue
         found = search.find_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
         drifted = tuple(outcome for outcome in found if isinstance(outcome, DriftedField))
@@ -192,14 +193,14 @@ class _Search:
             return [self.leave(f"The manifest in the working tree is not ready: {problem.message}")]
         comparison, kind = compare_with_live(self.tree, self.result), open_catalog().kind(prepared.resource.gvk)
         body = self.tree.fill(prepared)
-        if comparison is None or kind is None or body is None or self.result.live_body is None:
+        if comparison is None or kind is None or body is None or self.result.comparison.live_body is None:
             return [
                 self.leave("The plan does not have enough of Azure's values to compare an edited manifest with them.")
             ]
         if not self.result.differences:
             advice = "Run gitsync sync: it writes the resource again."
             return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice)]
-        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.live_body, prepared.ignored))
+        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.comparison.live_body, prepared.ignored))
         return list(
             reading.read([difference.path for difference in comparison.differences if difference.rule not in UNDONE])
         )

@@ -135,7 +135,12 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     """
     prepared = tree.prepared.get(result.key)
     kind = open_catalog().kind(prepared.resource.gvk) if prepared else None
-    if prepared is None or kind is None or result.live_body is None or not isinstance(find_request(prepared), Template):
+    if (
+        prepared is None
+        or kind is None
+        or result.comparison.live_body is None
+        or not isinstance(find_request(prepared), Template)
+    ):
         return None
     body = tree.fill(prepared)
     if body is None:
@@ -143,7 +148,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     remembered = find_remembered(result.record, prepared.api_version or "", prepared.ignored)
     if remembered is not None:
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
-    live = remove_paths(result.live_body, prepared.ignored)
+    live = remove_paths(result.comparison.live_body, prepared.ignored)
     body = take_live_values(body, live, kind.arm_type, prepared.told).body
     return compare(body, live, remembered, find_kind_hints(kind))
 

@@ -67,7 +67,7 @@ class Published:
     action: PublishedAs
     sentence: str  # the same, for people
     branch: str
-    url: str = ""  # that of the pull request, "" without one
+    url: str = ""  # of the pull request, "" without one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +77,10 @@ class Publication:
     folder: Path  # the repository is around it
     access: GitAccess  # reaches the remote of the repository
     clock: Clock
-    environment: Mapping[str, str] = field(repr=False)  # that of the job
+    environment: Mapping[str, str] = field(repr=False)  # of the job
     who: Who = Who.AUTO
     mask: Callable[[str], str] = str  # hides secrets in texts that others read
-    status_branch: str = DEFAULT_BRANCH  # that of the manifests
+    status_branch: str = DEFAULT_BRANCH  # of the manifests
     ref: str | None = None  # what the manifests are read from, if that is set
 
 

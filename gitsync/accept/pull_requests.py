@@ -114,7 +114,7 @@ class Examined:
 
 def list_examined(report: Report, left: Sequence[NotAccepted]) -> Examined:
     """List what a plan has examined, and what was skipped."""
-    compared = (result for result in report.results if result.verdict in _COMPARED and not result.fault)
+    compared = (result for result in report.results if result.verdict in _COMPARED and not result.ending.fault)
     ids = {result.key: result.arm_id for result in compared if result.arm_id}
     return Examined(
         frozenset(map(quote_place, ids.values())),

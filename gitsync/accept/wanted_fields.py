@@ -46,10 +46,8 @@ class WantedFields:
         if not self.texts:
             return True
         parts = [part for difference in differences for part in (difference, *split_lists(difference))]
-        names = [
-            result.fields[difference.path].name if difference.path in result.fields else difference.path
-            for difference in parts
-        ]
+        known = result.comparison.fields
+        names = [known[part.path].name if part.path in known else part.path for part in parts]
         self.seen.update(dict.fromkeys(names))
         pointers = [parse_pointer(difference.path) for difference in parts]
         fields = [_locate(parse_field(name), resource) for name in names if not name.startswith("/")]

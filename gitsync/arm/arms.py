@@ -60,6 +60,7 @@ class Arms:
         No token is requested yet.
         """
         access = replace(self._access, sign_in=sign_in, cloud=cloud or self._access.cloud)
+        # Few Secrets have an identity of their own, so a list is searched and nothing is hashed.
         for other, arm in self._arms:
             if other == access:
                 return arm

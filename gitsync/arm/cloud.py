@@ -40,7 +40,7 @@ class Cloud:
     """Where an Azure service is, and who signs in to it."""
 
     endpoint: str  # without a path
-    audience: str  # that of its tokens
+    audience: str  # of its tokens
     authority: str  # issues its tokens
     service: str = "Azure Resource Manager"  # its name, for messages
 

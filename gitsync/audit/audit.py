@@ -43,7 +43,7 @@ class Origin(StrEnum):
 class Run:
     """A run that sent something."""
 
-    commit: str  # that of the status branch, "" if only a record names the run
+    commit: str  # of the status branch, "" if only a record names the run
     revision: str  # the commit that it synced, "" for a folder
     time: str  # its end, or the time of the write (RFC 3339, UTC)
 

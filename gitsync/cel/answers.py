@@ -48,7 +48,7 @@ class Answer:
     """The result of an expression."""
 
     stage: AnswerStage  # how far the expression came
-    type: str = ""  # that of the value, as CEL names it
+    type: str = ""  # of the value, as CEL names it
     value: Any = None
     error: str = ""  # set unless the expression has a value
     secrets: tuple[str, ...] = ()  # the keys that ASO reads from Azure for it

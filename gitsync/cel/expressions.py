@@ -55,7 +55,7 @@ class CompiledExpression:
 
     text: str
     tree: ExpressionNode
-    type: Type  # that of the result
+    type: Type  # of the result
     secrets: frozenset[str]  # the keys of `secret` that it names, in any way
     uses_secret_whole: bool  # it also uses `secret` in other ways, so the names are not complete
 

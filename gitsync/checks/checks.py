@@ -78,9 +78,11 @@ class Checks:
         none.
         """
         by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
+        # Without a client the run reports why it has none; a check could only repeat that.
         new = [change for change in changes if change.key not in self._found and arms[change.key] is not None]
         for change in sorted(new, key=lambda change: change.key):
             arm = cast("Arm", arms[change.key])
+            # What an identity may see differs, so each has requests of its own.
             self._questions.setdefault(id(arm), Questions(arm, self._open_session))
             by_arm[id(arm)].append(change)
         allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))

@@ -92,6 +92,7 @@ async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -
         _read_rules(arm_id, _LOCKS, read_lock, questions),
         _read_rules(arm_id, _DENIALS, read_deny_assignment, questions),
     )
+    # It takes a token to know who signs in, and most subscriptions deny nothing.
     principal = await questions.find_principal() if denials else None
     gaps = [*no_locks, *no_denials]
     return [
@@ -115,10 +116,12 @@ async def _read_rules(
     if isinstance(answer, Unanswered):
         message = f"The {kind} of subscription {subscription} are not known: {answer.reason}"
         gaps.append(replace(answer.as_finding(CheckName.LOCKS), message=message))
+    # The right to list may be granted for the group alone.
     if isinstance(answer, Unanswered) and answer.status == _FORBIDDEN and group and "<" not in group:
         answer = await questions.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
     rows: Entries = [] if isinstance(answer, Unanswered) else answer
     rules = [read(row) for row in rows]
+    # An entry that cannot be read may be the one that forbids the change.
     if None in rules:
         gaps.append(_make_unknown(f"Azure's list of {kind} has an entry that cannot be read.", ODD_ANSWER))
     return [rule for rule in rules if rule is not None], gaps
@@ -192,6 +195,7 @@ def judge(
     change that is not refused for certain.
     """
     found = [*_judge_locks(change, locks), *_judge_denials(change, denials, principal)]
+    # What is refused for certain needs no doubts beside it.
     if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
         return found
     doubts = [*gaps, *([_make_unknown(change.id_gap)] if change.id_gap else ())]

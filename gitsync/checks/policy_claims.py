@@ -44,7 +44,7 @@ class PolicyClaim:
     assignment: str
     reference: str = ""  # names the policy in a set, "" for a single one
     text: str = ""  # what the policy reports
-    path: str = ""  # that of the member that it refuses, "" if it names none
+    path: str = ""  # of the member that it refuses, "" if it names none
     is_of_body: bool = False
     """Only the body decided: the same holds for an equal body of another name, or in another group."""
 

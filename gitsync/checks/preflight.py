@@ -78,10 +78,12 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: Questions
     for change in changes:
         if change.body is None:
             continue
+        # One resource that cannot be validated would fail the request for all of its batch.
         if obstacle := find_obstacle(change):
             findings.append((change.key, obstacle))
         else:
             batches[_find_batch(change)].append(change)
+    # Azure validates nothing below a group that does not exist, so its batches are not worth a request.
     missing = await _find_missing_groups(changes, [batch.scope for batch in batches], questions)
     findings += [
         (change.key, _leave_without_group(_NO_GROUP))
@@ -124,6 +126,7 @@ async def _find_missing_groups(
         ids = [] if isinstance(rows, Unanswered) else [row.get("id") for row in rows]
         is_known = not isinstance(rows, Unanswered) and all(isinstance(arm_id, str) for arm_id in ids)
         here = {group for group in groups if group.startswith(f"{subscription}/")}
+        # A group that cannot be looked up is not known to be missing.
         groups -= here & {normalize_id(str(arm_id)) for arm_id in ids} if is_known else here
     return groups
 
@@ -239,6 +242,7 @@ def _find_leaves(details: Sequence[Any], targets: tuple[str, ...] = ()) -> Itera
 
 def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange | None:
     """Find the change that a reason is about: its target is an id or a name. None if it may be about several."""
+    # With one resource in the request, a reason can be about no other.
     if len(batch) == 1:
         return batch[0]
     for target in leaf.targets:
@@ -257,6 +261,7 @@ def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
             code,
             f"The resource needs something that does not exist in Azure yet, and the sync may create it first: {text}",
         )
+    # Azure sees the old resource, which the sync deletes first.
     if change.replaces and _HELD_BY_ITSELF.fullmatch(leaf.code):
         return _leave(code, f"Azure compares it with the resource that the sync deletes first: {text}")
     field = next((target for target in leaf.targets if _FIELD.fullmatch(target)), "")

@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Unanswered:
     """Why Azure gave no answer."""
 
-    status: int  # that of HTTP, 0 if nothing came
+    status: int  # of HTTP, 0 if nothing came
     code: str  # Azure's, or gitsync's if nothing was sent
     reason: str  # in words
     right: str = ""  # the action that the identity is not allowed, if Azure named one

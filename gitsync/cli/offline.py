@@ -55,8 +55,8 @@ class Offline:
     problems: tuple[Problem, ...]  # those of the selected resources and of the files, in the order of the files
     coverage: Coverage  # what was read
     paths: frozenset[str]  # those of the files that were read
-    namespace: str  # that of manifests without one
-    revision: str | None  # that of a named ref, None for a folder
+    namespace: str  # of manifests without one
+    revision: str | None  # of a named ref, None for a folder
     root: str  # paths of files are relative to this folder of the repository
 
     @property

@@ -99,9 +99,9 @@ def _find_drifted(report: Report) -> list[Result]:
     from gitsync.model.verdict import DRIFTED, Action, Verdict
 
     for result in report.results:
-        if result.verdict is Verdict.HELD and result.hold:
+        if result.verdict is Verdict.HELD and result.manifest.hold:
             raise ConfigError(
-                f"{result.key} is held {result.hold}, so it was not reverted.",
+                f"{result.key} is held {result.manifest.hold}, so it was not reverted.",
                 hint="Remove the annotation gitsync/hold to revert it now.",
             )
     left = [r for r in report.results if r.verdict not in DRIFTED and r.action is not Action.NONE]

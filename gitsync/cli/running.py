@@ -82,7 +82,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, ex
             _hand_out(options, report, config, extent=extent)
         finally:
             interruption.close()
-        faults = [result.fault for result in report.results if result.fault]
+        faults = [result.ending.fault for result in report.results if result.ending.fault]
         if faults:
             raise ExceptionGroup("while single resources were reconciled", faults)
         end.code = interruption.exit_code(report)

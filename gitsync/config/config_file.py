@@ -130,7 +130,7 @@ class SourceSettings:
     They are read at the revision whose manifests are read, so two revisions may have different ones.
     """
 
-    namespace: str  # that of manifests without one
+    namespace: str  # of manifests without one
     unknown_fields: str  # "error" or "warn"
     units: tuple[UnitEntry, ...] = ()  # those that gitsync.yaml names
     this_repository: tuple[str, ...] = ()  # Flux sources that are this repository, although no file in it declares them

@@ -54,7 +54,7 @@ class Authority(StrEnum):
 class Setting:
     """The declaration of one setting."""
 
-    name: str  # that of its member of `Config`
+    name: str  # of its member of `Config`
     form: SettingForm
     authority: Authority  # who may give it: the operator, or the source
     default: Any

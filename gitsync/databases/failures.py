@@ -36,7 +36,7 @@ class Advice(NamedTuple):
     kinds.
     """
 
-    code: str  # that of the error
+    code: str
     message: str
     hint: str  # an order
     is_outage: bool = False  # it may pass by itself

@@ -175,6 +175,7 @@ class PostgresqlUsers:
         try:
             await self._send(f"DROP ROLE IF EXISTS {quote_identifier(user.name)}")
         except DatabaseError as refusal:
+            # That code means that other objects depend on the role, which is worth a list of them.
             if refusal.native_code != "2BP01":
                 raise
         else:

@@ -18,7 +18,7 @@ class ServerAccess(NamedTuple):
 
     address: ServerAddress
     tls: ssl.SSLContext
-    administrator: str  # the login
+    administrator: str  # the login that signs in
     password: Secret
     is_token: bool  # the password is an Entra ID token
     timeout: float  # seconds: to connect, and of each statement

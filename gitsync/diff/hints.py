@@ -25,7 +25,7 @@ _SECRET_MODES: Final = frozenset({"secret", "secretMap"})
 class Hints:
     """What a comparison gets about a resource in addition to its values."""
 
-    arm_type: str = ""  # that of the resource
+    arm_type: str = ""  # of the resource
     own_id: str = ""  # the ARM id of the resource
     leaves: Mapping[str, Any] = field(default_factory=dict)  # a tree of steps, with the hints at its leaves
     answer: Mapping[str, Any] = field(default_factory=dict)  # all that Azure returned, for values that it has twice

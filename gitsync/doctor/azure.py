@@ -85,9 +85,11 @@ class AzureExamination:
     async def examine(self) -> list[Check]:
         """The endpoint and the identity first: without them nothing else can be known."""
         checks = [await self._check("endpoint", self._reach)]
+        # The identity of the settings is used for no resource, so its rights mean nothing.
         if self._others and not self._own:
             return [*checks, self._describe_others()]
         checks.append(await self._check("identity", self._sign_in))
+        # Each of the others would fail for the same reason, and hide it.
         if any(check.level is CheckLevel.ERROR for check in checks):
             what = "subscription, resource providers and rights"
             return [*checks, make_doubt("rights", f"Not checked: {what}.", "Fix the errors above, then run again.")]
@@ -189,6 +191,7 @@ class AzureExamination:
         scopes = sorted({right.scope for right in needed})
         found = dict(zip(scopes, await asyncio.gather(*map(self._read_permissions, scopes)), strict=True))
         missing = [right for right in needed if not grants(found[right.scope], right.action)]
+        # Only for what is missing: most roles are assigned at a group or a subscription.
         missing = await self._leave_out_own(missing)
         counts = f"{format_plural(len(needed), 'right')} at {format_plural(len(scopes), 'scope')}"
         if not missing:

@@ -25,6 +25,7 @@ _SOPS_SINK = "sops"
 
 async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check]:
     """Every check, in order. Nothing is written: neither to git nor to Azure nor to a sink of secrets."""
+    # A person waits for the answer, so a server that hangs gets less time than in a run.
     config = replace(config, git_timeout=min(config.git_timeout, PATIENCE))
     clock = SystemClock()
     yield await asyncio.to_thread(check_tool, Program.GIT)

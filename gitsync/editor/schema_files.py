@@ -36,7 +36,7 @@ class KindFile(NamedTuple):
 
     kind: Kind
     api_versions: tuple[str, ...]  # all spellings of its apiVersion
-    path: str  # that of the file
+    path: str
     unserved: str = ""  # the last spelling if gitsync reads it and ASO does not serve it; "" if there is none
 
 

@@ -107,6 +107,7 @@ class GroupAccess(NamedTuple):
         """Keep the id of a group that Graph shows, and until when a 404 for it proves nothing."""
         self.known.group_id, self.known.is_gone, self.known.sent_at = str(group["id"]), False, None
         created = read_time(group.get("createdDateTime"))
+        # Without a date, the group may have been created just now.
         age = (self.clock.now() - created).total_seconds() if created else NEW
         self.known.new_until = max(self.known.new_until, self.clock.monotonic() + min(NEW, NEW - age))
 

@@ -131,6 +131,7 @@ class GroupReader:
         request = make_read(self._access.resource.arm_id, group_id)
         answer = await self._access.send(request)
         if answer.status == 404:
+            # Graph is consistent only in the end: a 404 for a new group proves nothing.
             if not (self._access.is_new or self._access.known.is_created):
                 self._access.note_gone()
             return read_absence(answer)
@@ -155,6 +156,8 @@ class GroupReader:
         """
         name, groups = str(self._wanted["displayName"]), dict[str, Mapping[str, Any]]()
         async for group in self._list_named(name):
+            # A deleted group stays in searches for a while, and a manifest never means one that is not a security
+            # group.
             if group.get("securityEnabled") is not True or group["id"] in self._access.all.deleted:
                 continue
             if self._adopts() or self._is_own(group):
@@ -163,6 +166,7 @@ class GroupReader:
 
     def _is_own(self, group: Mapping[str, Any]) -> bool:
         created, sent_at = read_time(group.get("createdDateTime")), self._access.known.sent_at
+        # Graph writes the time by its own clock.
         since = sent_at - _SKEW if sent_at else self._access.clock.now() - _INTERRUPTED_SINCE
         is_equal = not find_changes(self._wanted, group, None) and not find_fixed_changes(self._wanted, group)
         return is_equal and created is not None and created >= since
@@ -251,6 +255,7 @@ class GroupWriter(GroupReader):
         try:
             group = read_group(await access.send(request), request)
         except ArmError as error:
+            # The group may exist by now: a search must not find nothing too early, or a second one would be created.
             if error.outcome_unknown:
                 access.known.sent_at = sent_at
             raise
@@ -262,6 +267,7 @@ class GroupWriter(GroupReader):
         access, arm_id = self._access, self._access.resource.arm_id
         read = make_read(arm_id, group_id)
         group = read_group(await self._send_to_existing(read), read, group_id)
+        # Graph would accept the request and keep the old value.
         for name, (live, wanted) in find_fixed_changes(body, group).items():
             raise self._make_refusal(
                 f"{name} of the group {group_id} is {_spell(live)}, and git states {_spell(wanted)}: Microsoft Graph "

@@ -78,7 +78,7 @@ class Subject:
     api_version: str
     live: Live | None  # as just read; None if it does not exist
     owner: Live | None = None  # as just read; None if the kind has none or it is not needed
-    owner_name: str = ""  # that of the manifest of the owner, "" for an owner given by id
+    owner_name: str = ""  # of the manifest of the owner, "" for an owner given by id
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
     """To the requests of the body modifiers of the kind; if Azure did not respond, no further extension is called."""
 
@@ -262,8 +262,8 @@ class Extension:
     pre_check: PreReconciliationChecker | None = None  # before a write
     post_check: PostReconciliationChecker | None = None  # after a write
     classify: ErrorClassifier | None = None  # decides what an ARM error means
-    modify: BodyModifier | Modifier | None = None  # changes the body
-    delete: Deleter | None = None  # deletes in its own way
+    modify: BodyModifier | Modifier | None = None  # changes the body that is compared or sent
+    delete: Deleter | None = None  # replaces the DELETE of the resource
     deletes_besides: str = ""
     """Describes the deleter in a plan: a sentence on what it deletes in addition to the resource."""
 

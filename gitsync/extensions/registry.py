@@ -112,6 +112,7 @@ class Registry:
         """The requests for other things that it may take to send a body: each path with `read`, or `action` for a POST.
         `subject` has no live resource: the requests for that case count, and those if it exists.
         """
+        # Which lookups are needed may depend on whether the resource exists, which is not known yet.
         existing = replace(subject, live=Live(body={}))
         asked = dict.fromkeys((*self.questions(subject), *self.questions(existing)))
         answers: dict[LookupRequest, LookupResult] = {
@@ -131,9 +132,11 @@ class Registry:
 
     def classify(self, error: ProviderError, key: tuple[str, str]) -> Classification:
         """The class of a refusal for a (group, kind). Extensions know those of ARM."""
+        # The codes of other providers mean something else, and extensions know those of ARM.
         if not isinstance(error, ArmError):
             return classify(error)
         chain: Callable[[ArmError], Classification] = classify
+        # In reverse, so that the first extension is the outermost: it decides, or calls the rest.
         for extension in reversed(self._by_kind.get(key, [])):
             if extension.classify:
                 chain = partial(extension.classify, next=chain)
@@ -204,6 +207,7 @@ class Registry:
         secrets: dict[str, Secret] = {}
         for export in (e.export_secrets for e in self.of(subject) if e.export_secrets):
             if missing := wanted - secrets.keys():
+                # An earlier exporter wins, so another package can replace a built-in value.
                 secrets = {**await export(subject, azure, missing), **secrets}
         return {field: secrets[field] for field in sorted(wanted & secrets.keys())}
 

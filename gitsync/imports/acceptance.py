@@ -106,6 +106,7 @@ class Acceptance:
             return EXCLUDED
         if is_made_by_azure(resource.kind.arm_type, resource.name, resource.body):
             return BY_AZURE
+        # A manifest of its own would write it a second time.
         if is_in_parent(resource.kind.arm_type, resource.body):
             return IN_PARENT
         if (Live(body=resource.body).provisioning_state or "").casefold() == "deleting":

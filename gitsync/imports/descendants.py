@@ -41,6 +41,7 @@ class DescendantSearch:
         """List the kinds below a type that the filters lead to: those that one collection shows are together."""
         together: dict[str, list[Kind]] = {}
         for kind in self._tree.list_below(arm_type):
+            # Each collection takes a request for each parent.
             if not self._acceptance.filters.leads_to(kind.arm_type):
                 continue
             if kind.can_get:

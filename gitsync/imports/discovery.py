@@ -77,6 +77,7 @@ class Discovery:
         chosen = {name: find_names(name, by_name) for name in scope.groups}
         missing = sorted(name for name, found in chosen.items() if not found)
         self.missing_groups = tuple(missing)
+        # A misspelt group would give an import without its resources.
         if missing and not scope.may_lack_groups:
             error = SourceError(
                 f"There is no resource group {', '.join(missing)} in subscription {scope.subscription}.",

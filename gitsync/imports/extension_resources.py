@@ -120,6 +120,7 @@ class ExtensionSearch:
         extended = arm_id[: max(arm_id.casefold().rfind("/providers/"), 0)]
         known = self._acceptance.find(extended)
         is_root = scope.is_whole and is_same_id(extended, scope.root)
+        # A list shows role assignments of management groups too, which no manifest of this scope can declare.
         if not (is_below(extended, base) or is_same_id(extended, base)):
             self._acceptance.leave_out(arm_id, INHERITED)
             return None

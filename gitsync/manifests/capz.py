@@ -53,7 +53,7 @@ class WrappedDocument:
 class CapzObjects:
     """Collects CAPZ and Cluster API objects. Mutable: values for one may be in a file that is read later."""
 
-    namespace: str  # that of objects without one
+    namespace: str  # of objects without one
     _wrappers: list[tuple[Document, Unit | None]] = field(default_factory=list)
     _neighbours: dict[tuple[str, str], list[Mapping[str, Any]]] = field(default_factory=dict)
 

@@ -240,7 +240,7 @@ class Likeness:
     api_version: str = ""  # with group and version
     kind: str = ""
     name: str = ""
-    azure_name: str = ""  # that of the spec
+    azure_name: str = ""  # of the spec
     has_azure_name: bool = False  # the spec has this name in ASO's form
     has_owner: bool = False  # the spec has an owner in ASO's form
 

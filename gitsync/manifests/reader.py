@@ -94,6 +94,7 @@ def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tupl
     """
     if not problems or may_be_ours(text):
         return tuple(problems)
+    # A repository has many JSON files that are not manifests, such as those of editors.
     if path.endswith(".json") and not may_be_object(text):
         return ()
     return tuple(replace(problem, level=Level.WARNING) for problem in problems)
@@ -108,7 +109,7 @@ def _make_too_many(path: str, line: int) -> Problem:
 class _Sorter:
     """Sorts documents by their kind. Mutable: it is filled document by document."""
 
-    namespace: str  # that of manifests without one
+    namespace: str  # of manifests without one
     variables: VariableReader
     capz: CapzObjects
     versions: ConfigMapVersions
@@ -130,7 +131,7 @@ class _Sorter:
     unread: list[UnreadDocument] = field(default_factory=list)
     """The documents that are not for gitsync and the rejected ones."""
 
-    unit: Unit | None = None  # that of the file that is read
+    unit: Unit | None = None  # of the file that is read
     wrapper: Wrapper | None = None  # the CAPZ object around the document that is read
     origins: Origins = field(default_factory=Origins)  # what set each value of a result that a unit built
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
@@ -192,6 +193,7 @@ class _Sorter:
         before = len(self.problems)
         problems = _weigh_problems(contents.problems, path, content)
         if contents.problems and not problems:
+            # Not a problem, but unread: it may still be the reason to hold a delete.
             line = contents.problems[0].line
             self.unread.append(UnreadDocument(source=SourceLocation(path, line), form=UNPARSED))
         self.note_unparsed(path, contents.unparsed[:MAX_PROBLEMS])
@@ -209,6 +211,7 @@ class _Sorter:
                 self.reject_text(_make_too_many(path, single.line()))
                 return
             located = self.origins.locate(single, self.unit) if self.unit and is_built else single
+            # Helm and Argo CD run a hook as a job of the release, and keep it out of the estate.
             if annotation := find_hook(located, self.unit):
                 self.account_for(pass_over_hook(located, annotation))
             else:
@@ -219,11 +222,13 @@ class _Sorter:
         if value is None and not document.problems:  # only comments
             return
         take = TAKERS.get((value["apiVersion"], value["kind"])) if is_object(value) else None
+        # Most documents of a cluster are for other tools.
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
             # An object in a CAPZ object is not a wrapper itself.
             if self.wrapper or not self.capz.take(document, self.unit):
                 self.account_for(pass_over(document))
             return
+        # A unit may set the namespace of all that it builds.
         namespace = (self.unit and self.unit.namespace) or self.namespace
         if take is None:
             if read := self.read_header(document, namespace, resource=len(self.resources)):
@@ -286,6 +291,7 @@ class _Sorter:
         )
         problems = [*document.problems, *header.problems, *misspelt]
         if spec is not None and not isinstance(spec, dict):
+            # The resource stays, with this problem: without it, a mistyped spec would look like a removal.
             problems.append(_make_problem(document, "InvalidSpec", ("spec",), "spec is not a mapping.", MAPPING))
         if document.seal and CIPHERTEXT.search(repr(spec)):
             message = "Values of spec are encrypted with SOPS; only those of Secrets and ConfigMaps are decrypted."
@@ -324,6 +330,7 @@ class _Sorter:
         if document.seal:
             self.keep_encrypted(document, header, ObjectKind.SECRET)
             return
+        # As in Kubernetes, stringData wins over data.
         plain = {key: Secret(text) for key, text in _read_texts(self, document, "stringData").items()}
         self.keep(self.secrets, document, header, _decode_data(self, document) | plain)
 
@@ -339,6 +346,7 @@ class _Sorter:
     def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
         """Return whether a unit only repeats the value of another: kustomizations may share a base."""
         keeper = self.keepers.get(place)
+        # Overlays of one base build the same object, each for itself.
         return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
     def keep(

@@ -40,8 +40,8 @@ class VariableUse:
     """A variable without a value in one field."""
 
     variable: UnsetVariable
-    path: FieldPath  # that of the text in the document
-    line: int  # that of the text in its file
+    path: FieldPath  # of the text in the document
+    line: int  # of the text in its file
     is_key: bool = False  # the variable is in a key
 
 
@@ -254,7 +254,7 @@ class UnsetVariable:
     """A variable without a value, which Flux replaces by an empty text."""
 
     name: str
-    message: str = ""  # that of `${NAME:?message}`, whose author wants an error
+    message: str = ""  # of `${NAME:?message}`, whose author wants an error
     is_unread: bool = False  # it may have a value in a Secret or ConfigMap that was not read
 
 

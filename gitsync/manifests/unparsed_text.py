@@ -82,13 +82,13 @@ _MEANINGS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntaxFault:
-    """What is wrong at a line and a column, both from 1."""
+    """What is wrong with a text that does not parse."""
 
-    code: str  # that of the problem
+    code: str
     message: str  # in full sentences
     hint: str  # an order
-    line: int
-    column: int
+    line: int  # from 1
+    column: int  # from 1, in characters
 
 
 def explain_form(content: bytes) -> SyntaxFault | None:

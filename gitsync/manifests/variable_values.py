@@ -112,7 +112,7 @@ class VariablePlace:
 class _Uses:
     """The locations of one fault."""
 
-    fault: VariableFault  # that of the first location
+    fault: VariableFault  # of the first location
     unit: Unit | None  # None for a plain folder
     level: Level
     places: list[VariablePlace] = field(default_factory=list)  # where the variable is used

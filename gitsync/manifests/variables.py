@@ -53,7 +53,7 @@ class VariableSubject:
     document: Document
     unit: Unit | None  # None for a plain folder
     resource: int | None  # its position among the resources; None for a Secret, a ConfigMap or a Namespace
-    namespace: str = "default"  # the default
+    namespace: str = "default"  # of manifests without one
 
     def find_place(self, path: FieldPath) -> VariablePlace:
         source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))
@@ -84,6 +84,7 @@ class VariableReader:
         stay, since the build has read such a line as a key.
         """
         values = self.variables.find(unit)
+        # In a built text such a line is a key already, so a replacement would change its meaning.
         if is_built or values is None:
             return content
         try:
@@ -117,6 +118,7 @@ class VariableReader:
         self._note_unset(substituted, values, subject if has_identity else replace(subject, resource=None))
         if not has_identity:
             return reject(document, *substituted.document.problems)
+        # A Secret or ConfigMap keeps the keys whose values are known: a resource may use only those.
         if subject.resource is None:
             return _keep_known_data(substituted.document)
         if values.is_partial or (values.labels and values.missing):

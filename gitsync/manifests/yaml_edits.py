@@ -47,7 +47,7 @@ class FilePart(NamedTuple):
     """A part of a file that is parsed by itself: between lines of three dashes, or a complete JSON text."""
 
     start: int  # where it starts in the file, in bytes
-    chunk: bytes  # its text
+    chunk: bytes
     first: int  # the number of its first document
     documents: Sequence[Document]
 

@@ -38,7 +38,7 @@ class TextNode:
     head: int  # where its text may start: after the colon or the dash, the tag and the anchor
     start: int  # where its text starts
     end: int  # where its text ends
-    text: str = ""  # that of a scalar, or the name of an alias
+    text: str = ""  # of a scalar, or the name of an alias
     anchor: str = ""
     tag: str = ""
     target: TextNode | None = None  # the node of the alias
@@ -56,8 +56,8 @@ class TextEntry:
 
     key: TextNode | None  # None for an item of a list
     value: TextNode
-    start: int  # that of its key or its dash
-    end: int  # that of its value
+    start: int  # of its key or its dash
+    end: int  # of its value
     has_sign: bool  # it has a colon or a dash
 
     @property
@@ -82,7 +82,7 @@ class MarkedDocument:
     """A document of a text."""
 
     root: TextNode
-    start: int  # that of its three dashes, if it has them
+    start: int  # of its three dashes, if it has them
 
 
 def mark_documents(text: str) -> Iterator[MarkedDocument]:

@@ -58,7 +58,7 @@ class TextChange:
     verb: Literal["set", "add", "remove"]
     """"add" adds a new key to a mapping, or a new item to a list, before the item at this index."""
 
-    path: FieldPath  # that of an existing value, except to add
+    path: FieldPath  # of an existing value, except to add
     value: Any = None
 
     @property

@@ -54,7 +54,7 @@ class Attribution:
     client: str = ""  # the program that made the change, such as `Azure Portal`
     at: str = ""  # RFC 3339, UTC
     operation: str = ""  # the permission that was used, as Azure spells it
-    correlation_id: str = ""  # that of the activity log
+    correlation_id: str = ""  # of the activity log
     commit: str = ""  # the revision of the run, if gitsync itself wrote
     paths: tuple[str, ...] = ()
     """JSON pointers of the differences that this change made; empty if Azure returns no fields."""

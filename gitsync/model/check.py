@@ -80,7 +80,7 @@ class PlannedChange:
     arm_id: str  # with `<...>` for the parts that are not known
     arm_type: str
     api_version: str
-    body: Mapping[str, Any] | None = None  # that of the PUT, which may have a `HiddenValue` in it; None for a delete
+    body: Mapping[str, Any] | None = None  # of the PUT, which may have a `HiddenValue` in it; None for a delete
     live_body: Mapping[str, Any] | None = None  # what Azure has now; None if it has nothing, or if it was not read
     doubt: str = ""  # why the ARM id is not known, "" if it is
     replaces: bool = False  # the resource is deleted first and created again; its action is CREATE

@@ -54,7 +54,7 @@ class Condition:
     severity: Severity = Severity.NONE
     reason: str
     message: str = ""  # ASO's or Azure's own
-    generation: int = 1  # that of the spec which it is about
+    generation: int = 1  # of the spec which it is about
     time: str = ""  # RFC 3339 in UTC, with whole seconds
     request_id: str = ""  # Azure's, of the failed request
     advice: str = ""  # hints that only the failed attempt can give

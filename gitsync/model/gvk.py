@@ -38,7 +38,7 @@ class Key(NamedTuple):
     group: str
     kind: str  # without the version, which may change
     namespace: str  # the default if the manifest has none
-    name: str  # that of the manifest, not the one in Azure
+    name: str  # of the manifest, not the one in Azure
 
     @classmethod
     def parse(cls, text: str) -> Key:

@@ -22,7 +22,7 @@ class Absence:
 class Live:
     """A resource as it was read."""
 
-    body: Mapping[str, Any]  # that of its GET
+    body: Mapping[str, Any]  # of its GET
     etag: str | None = None  # None if the provider returned none
     bytes_read: int = field(default=0, compare=False)  # the size of the response, 0 if it is not known
 

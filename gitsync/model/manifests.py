@@ -48,7 +48,7 @@ class ConfigMapVersion:
 
     home: str  # the folder of its cluster
     data: Mapping[str, str]
-    path: str = ""  # that of its file
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class UnreadDocument:
     api_version: str = ""
     kind: str = ""
     name: str = ""
-    azure_name: str = ""  # that of the spec
+    azure_name: str = ""  # of the spec
     is_rejected: bool = False  # it has a problem, so it may have been meant as an ASO resource
     form: str = ""  # its form, if it has no kind but was recognized
     unit: str = ""  # the name of its unit, "" for the folder of its file

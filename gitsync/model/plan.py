@@ -64,7 +64,7 @@ class Prune:
 
     renamed: Key | None = None  # the resource that is created for this one, if it was only renamed
     replaces: bool = False  # it is created again in the same run
-    hold: HeldUntil | None = None  # that of its last manifest, if it still applies; it is also the reason
+    hold: HeldUntil | None = None  # of its last manifest, if it still applies; it is also the reason
     can_delete: bool = True  # without it, Azure deletes the resource only with its parent
 
     @property
@@ -87,8 +87,8 @@ class UnreadableFile(NamedTuple):
 class Removal:
     """How a resource was removed from git, by its last manifest. What history does not have is None, "" or 0."""
 
-    policy: Policy | None = None  # that of its last manifest
-    hold: HeldUntil | None = None  # that of its last manifest, if it still applies
+    policy: Policy | None = None  # of its last manifest
+    hold: HeldUntil | None = None  # of its last manifest, if it still applies
     path: str = ""
     line: int = 0
     units: tuple[str, ...] = ()  # the names of the units that rendered its last manifest
@@ -133,7 +133,7 @@ class Reviewed:
     action: Action
     desired: str = ""  # the digest of the request (id, api-version and body)
     live: str = ""  # the digest of the live state
-    etag: str | None = None  # that of the live state, None if there is none
+    etag: str | None = None  # of the live state, None if there is none
     secrets: bool = False  # the body has some, so `desired` depends on the digest key
     later: tuple[str, ...] = ()
     """The parts of the request that are not known before the run, which `desired` leaves out: JSON pointers into the
@@ -146,7 +146,7 @@ class Review:
     """A reviewed plan: what a sync may do, and the input that the plan was made from."""
 
     repository: str  # names the source of the plan with a text that is the same on every machine
-    revision: str  # that of the source, the same on every machine too
+    revision: str  # of the source, the same on every machine too
     prune: bool  # a sync deletes what was removed from git
     digest_key: str  # names the key of the digests of secrets, "" for none
     nodes: Mapping[Key, Reviewed]

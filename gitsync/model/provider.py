@@ -50,7 +50,7 @@ class ProvidedResource:
     arm_id: str  # the id that a run uses for it, below that of its owner
     name: str  # its own, such as that of a user
     owner_id: str = ""  # "" without an owner
-    spec: Mapping[str, Any] = field(default_factory=dict)  # that of the manifest, empty for a prune
+    spec: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, empty for a prune
     body: Mapping[str, Any] | None = None  # the desired state, with `Secret` values; None for a prune
     applied: Mapping[str, Any] | None = None
     """What gitsync last sent, with digests in place of secrets; None if it sent nothing."""

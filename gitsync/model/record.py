@@ -80,7 +80,7 @@ class FailedWrite:
 
     kind: str  # "create" or "update": that of the first of them
     since: str  # RFC 3339, UTC
-    generation: int  # that of the spec which has failed since then
+    generation: int  # of the spec which has failed since then
     paths: tuple[str, ...] = ()  # JSON pointers of the intended changes, which Azure may have made in part
     keeps: bool = False
     """Azure accepted the write but kept a value that git no longer has, even after a second write, which is not sent
@@ -126,7 +126,7 @@ class RecordedManifest:
 
     api_version: str  # of the manifest, with its group
     policy: Policy = Policy.MANAGE
-    owner: Key | None = None
+    owner: Key | None = None  # None for kinds without one
     depends_on: tuple[Key, ...] = ()  # orders a later prune
     unit: str = ""  # its folder, or the file if that was read alone (manifests/units); "" in older records
     path: str = ""  # its file; "" in older records
@@ -134,7 +134,7 @@ class RecordedManifest:
     last_revision: str = ""
     """The last that declares a resource which was removed from git; "" before, and if it is not known."""
 
-    hold: HeldUntil | None = None
+    hold: HeldUntil | None = None  # None if it has none
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -154,7 +154,7 @@ class RecordedWrites:
     """The writes of a resource, over all runs."""
 
     count: int = 0  # the runs that wrote it
-    operation: PendingOperation | None = None
+    operation: PendingOperation | None = None  # the one that an earlier run left unfinished
     failure: FailedWrite | None = None  # set if the last write failed
     streak: WriteStreak | None = None  # the latest of them whose change was reverted each time; None: none yet
     last: LastWrite | None = None
@@ -192,7 +192,7 @@ class Record:
     access: RecordedAccess = GLOBAL_ACCESS
     exports: tuple[Address, ...] = ()  # the Secrets and ConfigMaps that it owns, sorted
     kept: Kept = NOTHING_KEPT  # what another provider than ARM needs to find the resource
-    condition: Condition | None = None
+    condition: Condition | None = None  # None before the first
     trust: Trust = field(default=Trust.UNCHECKED, compare=False)  # not kept: found when the record is read
 
     @property
@@ -213,7 +213,7 @@ class State:
     notified: Mapping[str, str] = field(default_factory=dict)
     """The state in an agent's last notification, in words; without one, the agent has reported success or nothing."""
 
-    identity: str = ""  # that of the status, which its seals name; "" before the first seal, and in older ones
+    identity: str = ""  # of the status, which its seals name; "" before the first seal, and in older ones
     strays: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Branches among those of workers that were not read, each with the reason."""
 

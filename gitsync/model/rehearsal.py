@@ -19,7 +19,7 @@ class RehearsedWrite:
 
     number: int  # from 1
     arm_id: str
-    method: str  # that of the request
+    method: str  # of the request
     status: int  # the HTTP status of the response
     key: Key | None = None  # None if no resource of the run has the id
     action: Action = Action.NONE
@@ -82,7 +82,7 @@ class Gap:
 class Interrupt:
     """A run that was killed after a write, and resumed by the next run."""
 
-    number: int  # that of the write
+    number: int  # of the write
     arm_id: str
     differences: tuple[str, ...] = ()  # sentences about what ended differently than in the uninterrupted run
     sent_twice: tuple[str, ...] = ()  # ids that were created twice

@@ -74,35 +74,30 @@ class LimitUse(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`started` and `finished` are RFC 3339, UTC. `results` are sorted by key, `problems` by location.
-
-    File paths are relative to `root`, a folder in the repository ("" for its top). `base` is set if Azure was not read:
-    the revision whose manifests replace its state. `review` is the content of a plan for review, if requested.
-    `coverage` counts what was read of the source. `target` is what the run reads and writes to, `use` what its requests
-    were for. `checks` are those in the settings, and `unrepeated` the requests of a plan's checks that the sync does
-    not repeat. `who` decides where names of people may be shown. `schedule` estimates the writes of a plan's sync; it
-    is empty for any other run.
-    """
+    """The report of a run. File paths are relative to its root."""
 
     command: str  # "sync", "plan" or "validate"
-    revision: str | None
-    started: str
-    finished: str
+    revision: str | None  # the commit, None for a folder
+    started: str  # RFC 3339, UTC
+    finished: str  # RFC 3339, UTC
     exit_code: ExitCode
     requests: RequestCounts
-    problems: tuple[Problem, ...]
-    results: tuple[Result, ...]
-    interrupted: bool = False
-    root: str = ""
-    base: str | None = None
-    review: Review | None = None
-    coverage: Coverage = field(default_factory=Coverage)
-    target: RunTarget = field(default_factory=RunTarget)
-    use: RequestUse = field(default_factory=RequestUse)
-    checks: tuple[CheckName, ...] = tuple(CheckName)
+    problems: tuple[Problem, ...]  # sorted by location
+    results: tuple[Result, ...]  # sorted by key
+    interrupted: bool = False  # the run was stopped before its end
+    root: str = ""  # a folder in the repository, "" for its top
+    base: str | None = None  # set if Azure was not read: the revision whose manifests replace its state
+    review: Review | None = None  # the content of a plan for review, if requested
+    coverage: Coverage = field(default_factory=Coverage)  # what was read of the source
+    target: RunTarget = field(default_factory=RunTarget)  # what the run reads and writes to
+    use: RequestUse = field(default_factory=RequestUse)  # what its requests were for
+    checks: tuple[CheckName, ...] = tuple(CheckName)  # those in the settings
     unrepeated: RequestCounts = field(default_factory=RequestCounts)
-    who: Who = Who.AUTO
+    """The requests of a plan's checks that the sync does not repeat."""
+
+    who: Who = Who.AUTO  # decides where names of people may be shown
     schedule: Schedule = field(default_factory=Schedule)
+    """Estimates the writes of a plan's sync; empty for any other run."""
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -101,7 +101,7 @@ class Prepared:
     ignored: tuple[tuple[str, ...], ...] = ()
     """The paths of the body that gitsync ignores today, as steps (`diff.ignore`)."""
 
-    hold: HeldUntil | None = None  # that of the manifest, if it applies today
+    hold: HeldUntil | None = None  # of the manifest, if it applies today
     credential: str = ""  # the Secret of its namespace that it is reconciled with; "" for the global credential
     id_doubt: str = ""
     """Why a plan does not have the subscription: `arm_id` is then None, and the template has the known part of the id.

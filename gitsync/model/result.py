@@ -93,100 +93,115 @@ class Replacement:
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class ManifestOrigin:
+    """The manifest of a resource, or what the record has of one that was removed from git."""
+
+    api_version: str  # of the manifest, with its group
+    source: SourceLocation | None  # None for a resource that was removed from git
+    policy: Policy
+    policy_reason: str = ""  # the origin of the policy, if it is not the manifest
+    owner: Key | None = None  # with `depends_on`, the edges of the graph
+    depends_on: tuple[Key, ...] = ()
+    rendered_by: str = ""  # the unit that rendered it; "" for a document of its file
+    hold: HeldUntil | None = None  # keeps the resource as it is
+    last_commit: LastCommit | None = None  # that of a resource that was removed from git
+    last_source: SourceLocation | None = None  # the same: its line is 0 if only the file is known
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class ComparisonNotes:
+    """What belongs to the differences of a resource."""
+
+    unverified: tuple[str, ...] = ()  # the paths that could not be compared
+    because: Mapping[str, str] = field(default_factory=dict)  # another reason for some of them
+    fields: Mapping[str, ManifestField] = field(default_factory=dict)
+    """The field of the manifest for the paths of differences, as far as it is known."""
+
+    live_body: Mapping[str, Any] | None = field(default=None, repr=False)
+    """What a plan read of a drifted resource; None for all others."""
+
+    withheld: Verdict | None = None  # the verdict without the hold, if that made it HELD
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class ResultChange:
+    """What a plan would change, and what is known of it before it is sent."""
+
+    planned: PlannedChange | None = field(default=None, repr=False)  # for the checks
+    checks: tuple[CheckFinding, ...] = ()  # their findings, the most urgent first
+    body: Mapping[str, Any] | None = None  # of a create in a plan, without secrets
+    reviewed: Reviewed | None = None  # the resource's part of a plan for review
+    replacement: Replacement | None = None  # with one, it is not written, since Azure would refuse that
+    renamed: Key | None = None  # the other half of a rename: the resource that is deleted for this one, or created
+    deleted_with: Key | None = None  # the resource whose delete includes this one
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+class Ending:
+    """How the attempt at a resource ended, and what it sent."""
+
+    exists: bool = False  # Azure has the resource, which is enough for a dependent that gitsync already manages
+    is_retryable: bool = False  # another try, in this run or the next, may succeed without a change of the manifest
+    is_tolerated: bool = False  # it is not Ready, but does not fail the run
+    fault: Exception | None = field(default=None, repr=False)  # a bug in gitsync that ended the attempt
+    blocked_by: Key | None = None  # the resource that it waits for
+    failed_since: str = ""  # when one with the verdict FAILED_BEFORE began to fail (RFC 3339, UTC)
+    requests: int = 0
+    sent: tuple[str, ...] = ()  # the correlation ids of its writes, deletes and actions, with those that Azure returned
+    written: Written = Written.NOTHING  # what a sync sent, whatever its result
+
+
+NOTHING_NOTED = ComparisonNotes()
+NOTHING_CHANGED = ResultChange()
+NOT_ATTEMPTED = Ending()
+
+
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Result:
-    """The result of one node. `record` is the new record; None means that it is removed.
-
-    What came of it: `is_fine`: its dependents can go on (Ready, or in a plan "would be"). `exists`: Azure has the
-    resource, which is enough for a dependent that gitsync already manages. `is_retryable`: another try, in this run or
-    the next, may succeed without a change of the manifest. `is_tolerated`: it is not Ready, but does not fail the run.
-    `fault` is the exception of a bug in gitsync that ended the attempt. `blocked_by` is the resource that it waits for.
-    `sent` are the correlation ids of its writes, deletes and actions, with those that Azure returned. `written` is what
-    a sync sent, whatever its result. `failed_since` is the time (RFC 3339, UTC) since when a resource with the verdict
-    FAILED_BEFORE has failed.
-
-    The comparison: `unverified` are paths that could not be compared, `because` has another reason for some of them.
-    `fields` has the field of the manifest for the paths of differences, as far as it is known. `changed_by` are the
-    changes in Azure that caused the drift, as far as Azure reports them, the newest first. `live_body` is what a plan
-    read of a drifted resource; None for all others. `hold` keeps the resource as it is; if it would be changed without
-    the hold, the verdict is HELD, and `withheld` the verdict without it.
-
-    The manifest: `owner` and `depends_on`, the edges of the graph, are from the manifest or the last record.
-    `policy_reason` is the origin of the policy, if it is not the manifest. `rendered_by` is the unit that rendered the
-    manifest; "" for a document of its file. `last_commit` and `last_source` are those of a resource that was removed
-    from git: the line of its last manifest is 0 if only the file is known.
-
-    The change: `change` is what a plan would do, for the checks, and `checks` are their findings, the most urgent
-    first. `body` is that of a create in a plan, without secrets. `reviewed` is the resource's part of a plan for
-    review. With a `replacement`, it is not written, since Azure would refuse that. `renamed` is the other half of a
-    rename: the resource that is deleted for this one, or created. `deleted_with` is the resource whose delete includes
-    this one.
-    """
+    """The result of one node."""
 
     key: Key
-    manifest_api_version: str
-    source: SourceLocation | None
-    arm_id: str | None
-    policy: Policy
+    arm_id: str | None  # None if it is not known
+    manifest: ManifestOrigin
     verdict: Verdict
     action: Action = Action.NONE
     condition: Condition
-    is_fine: bool
-    exists: bool = False
-    is_retryable: bool = False
+    is_fine: bool  # its dependents can go on: it is Ready, or in a plan "would be"
     differences: tuple[Difference, ...] = ()
-    unverified: tuple[str, ...] = ()
-    attempts: tuple[FailedRequest, ...] = ()
-    requests: int = 0
-    sent: tuple[str, ...] = ()
-    record: Record | None = None
-    fault: Exception | None = field(default=None, repr=False)
-    owner: Key | None = None
-    depends_on: tuple[Key, ...] = ()
-    because: Mapping[str, str] = field(default_factory=dict)
-    reviewed: Reviewed | None = None
-    body: Mapping[str, Any] | None = None
-    blocked_by: Key | None = None
-    is_tolerated: bool = False
-    policy_reason: str = ""
-    rendered_by: str = ""
-    last_commit: LastCommit | None = None
-    last_source: SourceLocation | None = None
-    replacement: Replacement | None = None
-    renamed: Key | None = None
-    deleted_with: Key | None = None
-    failed_since: str = ""
-    fields: Mapping[str, ManifestField] = field(default_factory=dict)
-    change: PlannedChange | None = field(default=None, repr=False)
-    checks: tuple[CheckFinding, ...] = ()
     changed_by: tuple[Attribution, ...] = ()
-    live_body: Mapping[str, Any] | None = field(default=None, repr=False)
-    hold: HeldUntil | None = None
-    withheld: Verdict | None = None
-    written: Written = Written.NOTHING
+    """The changes in Azure that caused the drift, as far as Azure reports them, the newest first."""
+
+    comparison: ComparisonNotes = NOTHING_NOTED
+    change: ResultChange = NOTHING_CHANGED
+    attempts: tuple[FailedRequest, ...] = ()
+    ending: Ending = NOT_ATTEMPTED
+    record: Record | None = None  # the new one; None means that it is removed
 
     @property
     def needs_replacement(self) -> bool:
         """Return whether a sync does not write it, since Azure would refuse to change it in place."""
-        return self.replacement is not None and not self.replacement.is_due
+        replacement = self.change.replacement
+        return replacement is not None and not replacement.is_due
 
     @property
     def is_gone(self) -> bool:
         """Return whether a sync deleted it and saw the delete end."""
-        return self.action is Action.DELETE and not self.exists
+        return self.action is Action.DELETE and not self.ending.exists
 
     @property
     def found(self) -> Verdict:
         """The verdict of the comparison, without the effect of a hold."""
-        return self.withheld or self.verdict
+        return self.comparison.withheld or self.verdict
 
     @property
     def message(self) -> str:
         """The message of the condition; without one, that of the hold, or the reason for the policy."""
-        return self.condition.message or (self.hold.sentence if self.hold else "") or self.policy_reason
+        hold = self.manifest.hold
+        return self.condition.message or (hold.sentence if hold else "") or self.manifest.policy_reason
 
     def list_found(self, verdict: CheckVerdict) -> list[CheckFinding]:
         """List the findings of checks with one verdict."""
-        return [finding for finding in self.checks if finding.verdict is verdict]
+        return [finding for finding in self.change.checks if finding.verdict is verdict]
 
     @property
     def is_refused(self) -> bool:
@@ -197,7 +212,7 @@ class Result:
     def _is_plainly_unchanged(self) -> bool:
         """Return whether only the last row of the table applies, as for nearly all resources."""
         has_ended_well = self.is_fine and self.verdict is Verdict.IN_SYNC and self.action is Action.NONE
-        return has_ended_well and self.fault is None and self.replacement is None
+        return has_ended_well and self.ending.fault is None and self.change.replacement is None
 
     @property
     def outcome(self) -> Outcome:
@@ -219,7 +234,7 @@ def _waits(result: Result) -> bool:
 
 
 _OUTCOMES: tuple[tuple[Outcome, Callable[[Result], bool]], ...] = (
-    (Outcome.FAILED, lambda result: result.fault is not None),
+    (Outcome.FAILED, lambda result: result.ending.fault is not None),
     (Outcome.BLOCKED, _waits),
     (Outcome.FAILED, lambda result: not result.is_fine),
     (Outcome.CHANGED, lambda result: result.action is not Action.NONE),

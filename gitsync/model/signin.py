@@ -31,10 +31,10 @@ class SignIn:
     method: Method = Method.DEFAULT
     tenant_id: str = ""
     client_id: str = ""
-    client_secret: Secret | None = None  # that of the application, to sign in with
+    client_secret: Secret | None = None  # of the application, to sign in with
     client_certificate: Secret | None = None  # PEM, or PKCS#12 in base64
     client_certificate_path: str = ""
-    client_certificate_password: Secret | None = None  # that of the certificate's key, if the key is encrypted
+    client_certificate_password: Secret | None = None  # of the certificate's key, if the key is encrypted
     federated_token_file: str = ""  # a path; the file is read again when it changes
     identity_file: str = ""
     """The path of the credentials of a user-assigned identity; if a Secret names it, it must be in `identity_folder`.

@@ -70,8 +70,8 @@ ChartValues = str | SetValue | ValuesKey | Mapping[str, Any]
 class ChartRelease:
     """How a chart is rendered."""
 
-    name: str = ""  # that of the release, "" for the name of the chart
-    namespace: str = ""  # that of the release
+    name: str = ""  # of the release, "" for the name of the chart
+    namespace: str = ""  # of the release
     values: tuple[ChartValues, ...] = ()  # later ones override earlier ones
     kubernetes: tuple[str, ...] = ()  # the Kubernetes version and the API versions that the chart can query
     changes: Mapping[str, Any] = field(default_factory=dict)  # fields of a kustomization around the result
@@ -186,4 +186,4 @@ class UnitEntry:
     path: str
     kind: UnitKind | None = None  # None if gitsync detects it
     options: UnitOptions = field(default_factory=UnitOptions)
-    line: int = 0  # that of gitsync.yaml
+    line: int = 0  # of gitsync.yaml

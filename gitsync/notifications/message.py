@@ -44,7 +44,7 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
     for result in report.results:
         if result.outcome is Outcome.FAILED:
             found.add(_FAILED)
-        if result.found in DRIFTED and result.hold is None:
+        if result.found in DRIFTED and result.manifest.hold is None:
             found.add(_DRIFTED)
         if _is_due(result, before.get(result.key), today):
             found.add(_DUE)
@@ -54,7 +54,7 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
 def _is_due(result: Result, record: Record | None, today: date) -> bool:
     """Return whether a hold has ended that left something to be done."""
     has_ended = record is not None and record.manifest.hold is not None and not record.manifest.hold.lasts(today)
-    return has_ended and result.hold is None and result.action is not Action.NONE
+    return has_ended and result.manifest.hold is None and result.action is not Action.NONE
 
 
 def make_message(state: str, before: str, report: Report, variables: Mapping[str, str]) -> Message:

@@ -26,7 +26,7 @@ def locate_fields(results: Iterable[Result], applies: Mapping[Key, Apply], catal
     """Return the results with the fields of their differences, of what was not compared, and of what checks found."""
     return tuple(
         _locate(result, applies[result.key].prepared.resource, catalog)
-        if result.key in applies and (result.differences or result.unverified or result.checks)
+        if result.key in applies and (result.differences or result.comparison.unverified or result.change.checks)
         else result
         for result in results
     )
@@ -38,14 +38,14 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         return result
     parts = [part for difference in result.differences for part in (difference, *split_lists(difference))]
     live = {part.path: part.live for part in parts if part.desired is None}
-    checked = (finding.path for finding in result.checks if finding.path)
+    checked = (finding.path for finding in result.change.checks if finding.path)
     fields = {}
-    for pointer in (*(part.path for part in parts), *result.unverified, *checked):
+    for pointer in (*(part.path for part in parts), *result.comparison.unverified, *checked):
         path = parse_pointer(pointer)
         if field := find_field(kind, path, resource.spec):
             name = name_entry(kind, path, live.get(pointer), resource.spec) or format_field(field)
             fields[pointer] = ManifestField(name, find_place(field, resource))
-    return replace(result, fields=fields) if fields else result
+    return replace(result, comparison=replace(result.comparison, fields=fields)) if fields else result
 
 
 def name_entry(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:

@@ -83,6 +83,7 @@ def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
         if not freed:
             return prepared
         prepared = tuple(_stop_waiting(resource) if resource.key in freed else resource for resource in prepared)
+    # Rather a try in the wrong order than a run that refuses to plan.
     return tuple(map(_stop_waiting, prepared))
 
 
@@ -127,6 +128,7 @@ def move_claims(
         former = [record for record in same if record.key != writer.key and _is_free(record, writer, declared)]
         if not former:
             continue  # as most
+        # The writer may have a claim already, and then the former one only ends.
         if not (current and current.claim.is_ours):
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
@@ -152,6 +154,7 @@ def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared])
     write, or now stands for another resource.
     """
     other = declared.get(record.key)
+    # A record of another kind describes other fields, so its last write is of no use.
     is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
     if not is_same:
         return False
@@ -233,6 +236,7 @@ def expect_records(applies: Iterable[Apply], agent: str) -> dict[Key, Record]:
 
 def is_expected(apply: Apply) -> bool:
     """Return whether a run may be the first to write this resource."""
+    # A record that expects a create may only announce a resource that this run writes.
     may_be_written = not (apply.skipped_because or apply.hold) and apply.prepared.is_valid and apply.prepared.is_written
     return may_be_written and (apply.record is None or apply.record.claim is Claim.NONE)
 

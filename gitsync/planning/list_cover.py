@@ -127,6 +127,7 @@ def may_be_listed(apply: Apply) -> bool:
     this run writes it only if it changed in Azure.
     """
     record, prepared = apply.record, apply.prepared
+    # What a run writes or reports anyway is read: a list only saves the read of what is unchanged.
     if record is None or apply.skipped_because or apply.moved_from or not (prepared.is_valid and prepared.is_written):
         return False
     is_complete = record.claim.is_ours and record.spec.applied is not None and record.spec.baseline is not None

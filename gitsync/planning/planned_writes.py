@@ -74,7 +74,9 @@ def make_writes(
         for key, result in by_key.items()
         if key in replaced or result.action in _APPLIED
     }
-    deleted = {key for key, result in by_key.items() if result.action is Action.DELETE and result.deleted_with is None}
+    deleted = {
+        key for key, result in by_key.items() if result.action is Action.DELETE and result.change.deleted_with is None
+    }
     locations = {}
     for key, result in by_key.items():  # as the write lock finds them: as known, else as on record
         record = records.get(key)
@@ -113,7 +115,7 @@ def _list_replaced(result: Result) -> Iterator[Key]:
     """List what is deleted and created again with a resource, itself first; nothing if it is not replaced."""
     if result.action is Action.REPLACE:
         yield result.key
-        yield from result.replacement.below if result.replacement else ()
+        yield from result.change.replacement.below if result.change.replacement else ()
 
 
 def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Action]) -> dict[Key, frozenset[Key]]:
@@ -121,7 +123,11 @@ def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Ac
     those before it.
     """
     edges = {
-        key: [other for other in {*result.depends_on, result.owner} if other and other in results and other != key]
+        key: [
+            other
+            for other in {*result.manifest.depends_on, result.manifest.owner}
+            if other and other in results and other != key
+        ]
         for key, result in results.items()
         if result.action is not Action.DELETE
     }
@@ -141,7 +147,7 @@ def _find_dependents(
     by_id = {normalize_id(locations[key]): key for key in sorted(dependents)}
     for key in dependents:
         above = (by_id[path] for path in iterate_ancestors(locations[key]) if path in by_id)
-        for other in {*results[key].depends_on, *above} - {key}:
+        for other in {*results[key].manifest.depends_on, *above} - {key}:
             if other in dependents:
                 dependents[other].add(key)
     return dependents

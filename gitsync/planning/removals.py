@@ -32,7 +32,7 @@ class KeptValue:
 
     path: JsonPath  # in the desired body; the index of a list entry is that in the body sent before
     live: Any  # what Azure shows there; of a list that git still has, only the surplus
-    is_part: bool = False  # it is such a surplus
+    is_part: bool = False  # `live` is only the surplus of a list
 
     @property
     def is_tag(self) -> bool:

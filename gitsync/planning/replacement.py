@@ -145,10 +145,12 @@ def _explain_kept(named: Mapping[str, _NewValue], resource: Resource, record: Re
     names of their fields.
     """
     restore, consent = "Restore the old value in git", read_consent(resource)
+    # Its content would be deleted with it, most of which no manifest of the group names.
     if is_group(resource.key):
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
+    # A consent has the new value, and everybody reads an annotation.
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."
     if not named or not all(consent.covers(name, new.value, new.source) for name, new in named.items()):
@@ -193,6 +195,7 @@ def make_move(old_id: str, new_id: str) -> Replacement:
     path, new_path = (arm_id.casefold().partition("/providers/")[2] for arm_id in (old_id, new_id))
     subscription = find_subscription(new_id)
     elsewhere = "" if subscription == find_subscription(old_id) else f" --destination-subscription-id {subscription}"
+    # Only a move to another group keeps the data; a resource that extends another one moves with it.
     is_moved = path and path == new_path and "/providers/" not in path
     if not is_moved or not (elsewhere or group.casefold() != new_group.casefold()):
         return Replacement(reason=f"Azure cannot rename or move {old_id} to {new_id}: it is a delete and a create.")
@@ -230,7 +233,8 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
         if resource is None or not names:
             continue
         is_compared = result.verdict in {Verdict.IN_SYNC, Verdict.PENDING, Verdict.DRIFTED, Verdict.CONFLICT}
-        is_used_up = result.exists and result.replacement is None and result.action in {Action.NONE, Action.UPDATE}
+        is_in_place = result.change.replacement is None and result.action in {Action.NONE, Action.UPDATE}
+        is_used_up = result.ending.exists and is_in_place
         if is_compared and is_used_up and not any(_differs(result, name) for name in names):
             yield locate_finding(
                 Finding(
@@ -246,9 +250,8 @@ def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]
 
 def _differs(result: Result, name: str) -> bool:
     """Return whether a field differs, or one below it, by its name in a consent."""
-    fields = [
-        result.fields[difference.path].name for difference in result.differences if difference.path in result.fields
-    ]
+    known = result.comparison.fields
+    fields = [known[difference.path].name for difference in result.differences if difference.path in known]
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
@@ -265,8 +268,10 @@ def explain_kept_below(
     """
     for other in takes:
         apply, record = plan.applies.get(other), records.get(other)
+        # The delete would take along what another agent manages.
         if record is not None and record.agent not in {"", agent}:
             return f"{other} is below it, and the agent {record.agent} manages it."
+        # Nothing in this run would create it again.
         if apply is None and other not in plan.prunes:
             return f"{other} is below it, and this run does not cover it."
         if apply is not None and apply.hold:
@@ -285,24 +290,24 @@ def explain_kept_below(
 
 def keep_old(result: Result, kept_because: str, *, writes: bool) -> Result:
     """Return the result of a replacement that does not take place, for this reason."""
-    if result.replacement is None:
+    change = result.change
+    if change.replacement is None:
         raise AssertionError("only a replacement keeps the old resource")
-    replacement = replace(result.replacement, is_due=False, kept_because=kept_because)
+    replacement = replace(change.replacement, is_due=False, kept_because=kept_because)
     condition = replace(
         build_replacement_condition(replacement),
         generation=result.condition.generation,
         time=result.condition.time,
     )
     record = replace(result.record, condition=condition) if writes and result.record else result.record
-    reviewed = replace(result.reviewed, action=Action.NONE) if result.reviewed else None
+    reviewed = replace(change.reviewed, action=Action.NONE) if change.reviewed else None
     return replace(
         result,
         action=Action.NONE,
-        replacement=replacement,
         condition=condition,
         is_fine=not writes,
+        change=replace(change, replacement=replacement, reviewed=reviewed),
         record=record,
-        reviewed=reviewed,
     )
 
 
@@ -317,22 +322,23 @@ def add_takes(
     """Add to each replacement what a delete takes along: all that is below the resource, in git or on record, and what
     refers to any of it.
     """
-    if not any(result.replacement for result in results.values()):
+    if not any(result.change.replacement for result in results.values()):
         return dict(results)
-    ids = {key: result.arm_id for key, result in results.items() if result.exists and result.arm_id}
+    ids = {key: result.arm_id for key, result in results.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in records.items()}
     completed = dict(results)
     for key, result in results.items():
         # The recorded resource would be deleted, if a change of the name led to another id.
         deleted_id = records[key].arm_id if key in records else result.arm_id
-        if result.replacement and deleted_id:
-            below, replacement = find_takes(key, deleted_id, ids), result.replacement
+        if result.change.replacement and deleted_id:
+            below, replacement = find_takes(key, deleted_id, ids), result.change.replacement
             deleted = {key, *below}
             kept = {
                 records[deleted_key].kept.given_id.casefold() for deleted_key in deleted if deleted_key in records
             } - {""}
             refers = find_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
-            completed[key] = replace(result, replacement=replace(replacement, takes=(*below, *refers), refers=refers))
+            replacement = replace(replacement, takes=(*below, *refers), refers=refers)
+            completed[key] = replace(result, change=replace(result.change, replacement=replacement))
     return completed
 
 
@@ -366,6 +372,7 @@ def note_renames(plan: Plan) -> Plan:
         apply, prune = applies[new], prunes[old]
         # A resource that keeps its ARM id only changes its manifest.
         is_same = is_same_id(prune.record.arm_id, apply.prepared.arm_id or "")
+        # Only a delete and a create are joined: a detached resource stays where it is.
         if is_same or prune.detaches or not prune.record.claim.is_ours:
             continue
         applies[new] = replace(apply, renamed=old)

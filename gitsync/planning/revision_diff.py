@@ -22,7 +22,7 @@ from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared
-from gitsync.model.result import Result
+from gitsync.model.result import ComparisonNotes, Ending, ManifestOrigin, Result, ResultChange
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.record_counts import digest_spec
@@ -115,7 +115,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
 def _withhold(apply: Apply, result: Result) -> Result:
     """Show a hold that is added, changed or removed, and no request for a resource that a sync would leave as it is."""
     before, hold = apply.record.manifest.hold if apply.record else None, apply.hold
-    result = replace(result, hold=hold)
+    result = replace(result, manifest=replace(result.manifest, hold=hold))
     notes = [result.condition.message]
     if before != hold and apply.prepared.is_valid:
         change = "is removed" if hold is None else "is added" if before is None else "changes"
@@ -126,7 +126,13 @@ def _withhold(apply: Apply, result: Result) -> Result:
         if result.verdict is Verdict.IN_SYNC:
             result = replace(result, verdict=Verdict.PENDING)
     if hold and result.action is not Action.NONE:
-        result = replace(result, verdict=Verdict.HELD, withheld=result.verdict, action=Action.NONE, body=None)
+        result = replace(
+            result,
+            verdict=Verdict.HELD,
+            action=Action.NONE,
+            comparison=replace(result.comparison, withheld=result.verdict),
+            change=replace(result.change, body=None),
+        )
         notes = [hold.sentence, *notes[1:]]
     return replace(result, condition=replace(result.condition, message=" ".join(filter(None, notes))))
 
@@ -144,10 +150,10 @@ class _Rehearsal:
         """Compare one resource of the new revision; the first condition that holds decides."""
         prepared, before = apply.prepared, apply.record
         request = self._requests.get(apply.key)
-        blank = replace(_make_blank(prepared), renamed=apply.renamed)
+        blank = replace(_make_blank(prepared), change=ResultChange(renamed=apply.renamed))
         if prepared.is_waiting:
             waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
-            return replace(_stop_result(blank, Verdict.BLOCKED, waits), is_tolerated=True)
+            return replace(_stop_result(blank, Verdict.BLOCKED, waits), ending=Ending(is_tolerated=True))
         if not prepared.is_valid or request is None:
             first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
             why = (
@@ -161,12 +167,12 @@ class _Rehearsal:
             other = next(iter(waits_for))
             waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
             stopped = _stop_result(blank, Verdict.BLOCKED, waits)
-            return replace(stopped, blocked_by=other.key, is_tolerated=other.is_tolerated)
+            return replace(stopped, ending=Ending(blocked_by=other.key, is_tolerated=other.ending.is_tolerated))
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
         if prepared.written_by:
             return _add_message(
-                blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.policy)
+                blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.manifest.policy)
             )
         is_known = before is not None and is_same_id(before.arm_id, request.arm_id)
         twin = before if is_known else self._by_id.get(request.arm_id.casefold())
@@ -183,8 +189,9 @@ class _Rehearsal:
         if blank.key in self._old_keys and not is_new:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
-        created = _add_message(blank, Verdict.CREATE, describe_rename(blank.renamed), request_line)
-        return replace(created, action=Action.CREATE, body=remove_secrets(request.body))
+        created = _add_message(blank, Verdict.CREATE, describe_rename(blank.change.renamed), request_line)
+        change = replace(created.change, body=remove_secrets(request.body))
+        return replace(created, action=Action.CREATE, change=change)
 
 
 def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:
@@ -196,11 +203,12 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
     notes = [
         f"It was {before.key}." if before.key != blank.key else "",
         f"Its api-version changes from {before.arm_api_version} to {request.api_version}." if is_new_version else "",
-        _note_policy(before, blank.policy),
+        _note_policy(before, blank.manifest.policy),
     ]
     if replacement := find_replacement(parse_arm_type(request.arm_id), differences):
         result = _add_message(blank, Verdict.PENDING, build_replacement_condition(replacement).message, *notes)
-        return replace(result, differences=differences, replacement=replacement, exists=True)
+        change = replace(result.change, replacement=replacement)
+        return replace(result, differences=differences, change=change, ending=Ending(exists=True))
     if differences:
         result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
         return replace(result, action=Action.UPDATE, differences=differences)
@@ -210,15 +218,17 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
 def _make_blank(prepared: Prepared) -> Result:
     return Result(
         key=prepared.key,
-        manifest_api_version=prepared.resource.gvk.api_version,
-        source=prepared.resource.source,
         arm_id=prepared.arm_id,
-        policy=prepared.policy,
+        manifest=ManifestOrigin(
+            api_version=prepared.resource.gvk.api_version,
+            source=prepared.resource.source,
+            policy=prepared.policy,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on,
+        ),
         verdict=Verdict.IN_SYNC,
         condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
         is_fine=True,
-        owner=prepared.owner.key if prepared.owner else None,
-        depends_on=prepared.depends_on,
     )
 
 
@@ -235,14 +245,15 @@ def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
     """Refuse another name or owner: they are frozen once Azure has the resource
     (docs/reference/reconciliation.md#immutable-names).
     """
-    field = "spec.owner" if before.manifest.owner != blank.owner else "spec.azureName"
+    field = "spec.owner" if before.manifest.owner != blank.manifest.owner else "spec.azureName"
     text = (
         f"{field} would change its ARM id, which is refused once the resource exists. "
         "To create another resource, change metadata.name of the manifest."
     )
     difference = Difference("/id", request.arm_id, before.arm_id, _ID_RULE)
     stopped = _stop_result(blank, Verdict.BLOCKED, make_error("Failed", text))
-    return replace(stopped, differences=(difference,), replacement=make_move(before.arm_id, request.arm_id))
+    change = replace(stopped.change, replacement=make_move(before.arm_id, request.arm_id))
+    return replace(stopped, differences=(difference,), change=change)
 
 
 def _choose_method(prepared: Prepared) -> str:
@@ -264,23 +275,25 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
     record = removed.record
     result = Result(
         key=removed.key,
-        manifest_api_version=record.manifest.api_version,
-        source=None,
         arm_id=record.arm_id,
-        policy=record.manifest.policy,
+        manifest=ManifestOrigin(
+            api_version=record.manifest.api_version,
+            source=None,
+            policy=record.manifest.policy,
+            owner=record.manifest.owner,
+            depends_on=record.manifest.depends_on,
+            hold=removed.hold,
+            last_commit=removed.last_commit,
+            last_source=removed.last_source,
+        ),
         verdict=Verdict.DETACH,
         condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
         is_fine=True,
-        owner=record.manifest.owner,
-        depends_on=record.manifest.depends_on,
-        last_commit=removed.last_commit,
-        last_source=removed.last_source,
-        renamed=removed.renamed,
-        hold=removed.hold,
+        change=ResultChange(renamed=removed.renamed),
     )
     if removed.hold:
-        withheld = Verdict.DETACH if removed.detaches else Verdict.DELETE
-        return replace(_add_message(result, Verdict.HELD, removed.reason, removed.hold.sentence), withheld=withheld)
+        notes = ComparisonNotes(withheld=Verdict.DETACH if removed.detaches else Verdict.DELETE)
+        return replace(_add_message(result, Verdict.HELD, removed.reason, removed.hold.sentence), comparison=notes)
     if removed.detaches:
         detached = _add_message(result, Verdict.DETACH, removed.reason, "It stays in Azure.")
         return replace(detached, action=Action.DETACH if prune else Action.NONE)

@@ -57,6 +57,7 @@ class Digests:
 
     def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
         """Return the digest of one secret; "" without a key, and for a value that is not known."""
+        # A digest of a placeholder would look like a changed secret in the next run.
         if self.key is None or isinstance(value, Placeholder):
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
@@ -197,6 +198,7 @@ def _iterate_seals(
 
 def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
     """Iterate over the entries of a list, each with its name, if all have different names, or else with its index."""
+    # Azure returns some lists in another order, and a digest must stay that of its entry.
     names = [entry.get("name") if isinstance(entry, Mapping) else None for entry in entries]
     texts = [f"name={name.casefold()}" for name in names if isinstance(name, str) and name]
     have_names = len(texts) == len(entries) == len(set(texts))
@@ -232,7 +234,8 @@ def warn_uncompared_secrets(results: Iterable[Result]) -> tuple[Problem, ...]:
     """Return a warning for each reason why a secret of these results could not be compared."""
     all_results = tuple(results)
     affected = {
-        reason: [result.key for result in all_results if reason in result.because.values()] for reason in _HINTS
+        reason: [result.key for result in all_results if reason in result.comparison.because.values()]
+        for reason in _HINTS
     }
     return tuple(
         _make_problem(reason, [f"{key.kind}/{key.name}" for key in keys]) for reason, keys in affected.items() if keys

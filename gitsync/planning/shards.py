@@ -77,6 +77,7 @@ def cut_shards(members: Iterable[ShardMember], workers: int) -> tuple[Shard, ...
     pieces: list[list[_Atom]] = []
     for _, whole in sorted(by_account.items()):
         is_large = sum(len(atom.keys) for atom in whole) > share
+        # Only an account that is too large for one worker is cut: its limits count for all of its requests together.
         pieces += _cut_account(whole, by_key, share) if is_large else [whole]
     return _deal(pieces, by_key, workers)
 
@@ -104,6 +105,7 @@ def _find_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     for key, member in sorted(by_key.items()):
         if member.arm_id:
             partition.join(key, first_of.setdefault(_find_container(member.arm_id), key))
+        # A child waits for its owner, which only one process can have.
         if member.owner and member.owner in by_key:
             partition.join(key, member.owner)
     for key, member in by_key.items():

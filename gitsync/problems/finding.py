@@ -21,7 +21,7 @@ class Finding:
     message: str  # full sentences
     hint: str = ""  # full sentences
     level: Level = Level.ERROR
-    invalidates: bool = True  # as in `Problem`
+    invalidates: bool = True  # the manifest, so nothing is sent (as in `Problem`)
     retyped: bool | float | None = None  # a number or a boolean that must be text, None in any other finding
 
 

@@ -94,50 +94,41 @@ class Part:
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
 class Observation(Part):
-    """What Azure showed of a resource.
+    """What Azure showed of a resource."""
 
-    `exists` is None before a request is sent. `owner` is the live owner, if a check needs it; `answers` are the
-    responses to the lookups of extensions. `is_listed`: a list showed the resource as unchanged, so it is not read.
-    `is_sampled`: a list did, and it is read anyway. `writes_before` counts this run's writes near the resource before
-    the read. `children` are the bodies of those that go along with an update, `brought` how they differ before, and
-    `leaving` what this run then deletes, all by ARM ids in lower case.
-    """
-
-    live: Live | None = None
-    exists: bool | None = None
-    owner: Live | None = None
+    live: Live | None = None  # None before it is read, or if Azure does not have it
+    exists: bool | None = None  # None before a request is sent
+    owner: Live | None = None  # the live owner, if a check needs it
     answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
-    is_listed: bool = False
-    is_sampled: bool = False
-    writes_before: int = 0
+    """The responses to the lookups of extensions."""
+
+    is_listed: bool = False  # a list showed the resource as unchanged, so it is not read
+    is_sampled: bool = False  # a list did, and it is read anyway
+    writes_before: int = 0  # the number of this run's writes near the resource before the read
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    brought: Mapping[str, Comparison] = field(default_factory=dict)
-    leaving: frozenset[str] = frozenset()
+    """The bodies of those that go along with an update, by ARM ids in lower case."""
+
+    brought: Mapping[str, Comparison] = field(default_factory=dict)  # how these children differ before, by the same ids
+    leaving: frozenset[str] = frozenset()  # what this run then deletes of them, likewise
 
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
 class Decision(Part):
-    """What to do about a resource.
+    """What to do about a resource."""
 
-    `first_comparison` is the one that led to a write: the report shows it, even if a later comparison finds no
-    difference. `note` shows what a write does in addition. `is_untouched`: nothing has changed since the record was
-    made, so that it needs no new baseline. `reviewed` is the resource's part of a plan for review. With `replacement`,
-    Azure refuses the write, and with `streak`, something resets the resource after each write: neither is sent.
-    `withheld` is the verdict without the hold that stopped it. `change` is what will be written or deleted, for the
-    checks, and `checks` are what they found.
-    """
-
-    comparison: Comparison | None = None
+    comparison: Comparison | None = None  # the last one, None before the first
     first_comparison: Comparison | None = None
+    """The one that led to a write: the report shows it, even if a later comparison finds no difference."""
+
     action: Action = Action.NONE
-    note: str = ""
-    is_untouched: bool = False
-    reviewed: Reviewed | None = None
-    replacement: Replacement | None = None
-    streak: WriteStreak | None = None
-    withheld: Verdict | None = None
-    change: PlannedChange | None = None
-    checks: tuple[CheckFinding, ...] = ()
+    note: str = ""  # shows what a write does in addition
+    is_untouched: bool = False  # nothing has changed since the record was made, so that it needs no new baseline
+    reviewed: Reviewed | None = None  # the resource's part of a plan for review
+    replacement: Replacement | None = None  # with one, Azure refuses the write, which is not sent
+    streak: WriteStreak | None = None  # with one, something resets the resource after each write, which is not sent
+    withheld: Verdict | None = None  # the verdict without the hold that stopped it
+    change: PlannedChange | None = None  # what will be written or deleted, for the checks
+    checks: tuple[CheckFinding, ...] = ()  # what they found
 
     @property
     def reported(self) -> Comparison:
@@ -150,42 +141,32 @@ _NOT_COMPARED = Comparison(verdict=Verdict.UNKNOWN)
 
 @dataclass(unsafe_hash=True)  # not frozen: filled ten times as fast
 class Write(Part):
-    """What this run sent for a resource, and what came of it.
+    """What this run sent for a resource, and what came of it."""
 
-    `tried`: it has begun to write, and `existed` is whether the resource existed before the first try. `sent` is the
-    last request, if Azure accepted it or may have; `reply` is the response to it. `done` is the write that was
-    accepted; with `unfinished`, its operation goes on after the run. `if_match` is the ETag that the write demands, and
-    `outrun` the ETag of a refused one. `unseen` counts the reads that did not find what Azure had accepted; with
-    `resent`, it was then sent again. `has_failed`: Azure refused the last write, or its operation failed.
-    `is_deleting`: Azure has accepted a delete that is not over. `is_unknown`: a delete may have been done. `given_id`
-    is the id that another provider than ARM gave the resource. `called` are the actions that were called for a check.
-    `create_seconds` is how long Azure worked on a create that this run saw from the request to its end, and
-    `update_seconds` the same of an update. `demands` is what the next write must remove, since Azure kept it when it
-    was left out; `demanded` is all of that so far. `keeps`: Azure keeps some of it anyway. `refused_whole` is why Azure
-    refused it with the children that would go along: it is sent without them since.
-    """
-
-    tried: bool = False
-    existed: bool = False
-    sent: Request | None = None
-    reply: AcceptedWrite | None = None
-    done: Action = Action.NONE
-    unfinished: bool = False
-    if_match: str | None = None
-    outrun: str | None = None
-    unseen: int = 0
-    resent: bool = False
-    has_failed: bool = False
-    is_deleting: bool = False
-    is_unknown: bool = False
-    given_id: str = ""
-    called: tuple[ActionCall, ...] = ()
+    tried: bool = False  # it has begun to write
+    existed: bool = False  # the resource existed before the first try
+    sent: Request | None = None  # the last request, if Azure accepted it or may have
+    reply: AcceptedWrite | None = None  # the response to that request
+    done: Action = Action.NONE  # the write that was accepted
+    unfinished: bool = False  # its operation goes on after the run
+    if_match: str | None = None  # the ETag that the write demands
+    outrun: str | None = None  # the ETag of a refused write
+    unseen: int = 0  # the number of reads that did not find what Azure had accepted
+    resent: bool = False  # after these reads, it was sent again
+    has_failed: bool = False  # Azure refused the last write, or its operation failed
+    is_deleting: bool = False  # Azure has accepted a delete that is not over
+    is_unknown: bool = False  # a delete may have been done
+    given_id: str = ""  # the id that another provider than ARM gave the resource
+    called: tuple[ActionCall, ...] = ()  # the actions that were called for a check
     create_seconds: float | None = None
-    update_seconds: float | None = None
-    demands: tuple[KeptValue, ...] = ()
-    demanded: frozenset[JsonPath] = frozenset()
-    keeps: bool = False
+    """How long Azure worked on a create that this run saw from the request to its end."""
+
+    update_seconds: float | None = None  # the same for an update
+    demands: tuple[KeptValue, ...] = ()  # what the next write must remove, since Azure kept it when it was left out
+    demanded: frozenset[JsonPath] = frozenset()  # all of that so far
+    keeps: bool = False  # Azure keeps some of it anyway
     refused_whole: Condition | None = None
+    """Why Azure refused it with the children that would go along: it is sent without them since."""
 
 
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
@@ -193,21 +174,17 @@ _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class AttemptBase(Part):
-    """What an apply and a prune have in common.
+    """What an apply and a prune have in common."""
 
-    `refusal` explains why the credential of the resource cannot be used, and `subscription` is that of the credential.
-    `before` are the results of the resource's dependencies.
-    """
-
-    subscription: str
-    refusal: Condition | None
+    subscription: str  # of the credential of the resource
+    refusal: Condition | None  # why that credential cannot be used, None if it can
     session: Session
-    before: Mapping[Key, Result]
+    before: Mapping[Key, Result]  # the results of the resource's dependencies
     observed: Observation = _NOTHING_OBSERVED
     decision: Decision = _UNDECIDED
     write: Write = _UNWRITTEN
-    is_restarted: bool = False
-    stop: Stop | None = None
+    is_restarted: bool = False  # it is a further try in this run, which reads the resource again
+    stop: Stop | None = None  # None while the attempt goes on
 
     def explain_out_of_reach(self, arm_id: str) -> Condition | None:
         """Why the credential cannot act on an id, if that is so
@@ -275,20 +252,15 @@ class AttemptBase(Part):
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class ApplyAttempt(AttemptBase):
-    """An attempt to bring a resource to its state in git.
-
-    `request` is made once its values are known; it has Azure's values in the fields that are `handed_over` to it.
-    `id_doubt` explains why a plan does not have the ARM id, or cannot be sure of it. `remembered` is the last write, as
-    the record has it or as this run made it. `exported` are the Secrets and config maps of the resource.
-    """
+    """An attempt to bring a resource to its state in git."""
 
     apply: Apply
-    known_kind: Kind | None
-    remembered: Remembered | None = None
-    request: Request | None = None
-    handed_over: Paths = ()
-    id_doubt: str = ""
-    exported: tuple[Address, ...] = ()
+    known_kind: Kind | None  # None if the catalog does not have it
+    remembered: Remembered | None = None  # the last write, as the record has it or as this run made it
+    request: Request | None = None  # made once its values are known, with Azure's values where they are handed over
+    handed_over: Paths = ()  # the paths of these values
+    id_doubt: str = ""  # why a plan does not have the ARM id, or cannot be sure of it
+    exported: tuple[Address, ...] = ()  # the Secrets and config maps of the resource
 
     @property
     def key(self) -> Key:
@@ -403,12 +375,10 @@ class ApplyAttempt(AttemptBase):
 
 @dataclass(kw_only=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class PruneAttempt(AttemptBase):
-    """An attempt to delete or forget a resource that was removed from git. `known_kind` is the kind that the record's
-    manifest was of; None if the catalog no longer has it.
-    """
+    """An attempt to delete or forget a resource that was removed from git."""
 
     prune: Prune
-    known_kind: Kind | None
+    known_kind: Kind | None  # of the record's manifest; None if the catalog no longer has it
 
     @property
     def key(self) -> Key:

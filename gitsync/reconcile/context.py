@@ -52,7 +52,7 @@ class Connections:
     arm: Arm  # the client of the global credential
     clock: Clock
     stop: asyncio.Event  # if set, the run begins nothing more and ends its waits
-    subscription: str  # that of resources whose manifests contain no ARM id
+    subscription: str  # of resources whose manifests contain no ARM id
     catalog: Catalog
     registry: Registry
     progress: Progress  # what people see while the run lasts

@@ -65,7 +65,7 @@ class Step(Generic[A]):
     """One stage."""
 
     stage: Stage
-    run: Callable[[A, RunContext], Awaitable[A]]  # does it
+    run: Callable[[A, RunContext], Awaitable[A]]
     is_for_open: bool = False  # a resource that a list has approved skips it: there is nothing to read, send or check
 
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from gitsync.arm.session import INTERRUPTED
 from gitsync.diff.three_way import remove_secrets
@@ -17,9 +16,18 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Node
+from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.record import Record
-from gitsync.model.result import Replacement, Result
+from gitsync.model.result import (
+    NOTHING_CHANGED,
+    NOTHING_NOTED,
+    ComparisonNotes,
+    Ending,
+    ManifestOrigin,
+    Replacement,
+    Result,
+    ResultChange,
+)
 from gitsync.model.verdict import DRIFTED, Action, Verdict, Written
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.referrers import find_given_ids
@@ -59,27 +67,14 @@ NO_TURN = Condition(
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished apply."""
     spec = find_generation(attempt.record, attempt.prepared.resource.spec)
-    creates = attempt.decision.action is Action.CREATE and attempt.request is not None and not rules.writes
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
-    live = attempt.observed.live
-    has_drifted = not rules.writes and attempt.decision.reported.verdict in DRIFTED
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
     if record and record.manifest.hold:
-        record = replace(
-            record, manifest=replace(record.manifest, hold=mask_hold(record.manifest.hold, redactions.mask))
-        )
-    return _build_result(
-        attempt,
-        condition,
-        rules,
-        redactions,
-        is_ready=rules.writes or attempt.decision.streak is not None,
-        live_body=live.body if live and has_drifted else None,
-        body=remove_secrets(attempt.desired) if creates else None,
-        replacement=_find_replacement(attempt) or _find_refused(attempt, rules),
-        record=record,
-    )
+        manifest = replace(record.manifest, hold=mask_hold(record.manifest.hold, redactions.mask))
+        record = replace(record, manifest=manifest)
+    is_ready = rules.writes or attempt.decision.streak is not None
+    return _build_result(attempt, condition, rules, redactions, record, is_ready=is_ready)
 
 
 def _find_replacement(attempt: ApplyAttempt) -> Replacement | None:
@@ -115,7 +110,7 @@ def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, re
     condition = _make_condition(attempt, attempt.record.spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = keep_prune_record(attempt, kept, rules, now) if rules.writes else attempt.record
-    return _build_result(attempt, condition, rules, redactions, is_ready=rules.writes, record=record)
+    return _build_result(attempt, condition, rules, redactions, record, is_ready=rules.writes)
 
 
 def _build_result(
@@ -123,39 +118,79 @@ def _build_result(
     condition: Condition,
     rules: RunRules,
     redactions: Redactions,
+    record: Record | None,
     *,
     is_ready: bool,
-    **more: Any,
 ) -> Result:
-    """With `is_ready`, the condition decides whether the result is fine; `more` are further members of `Result`."""
+    """With `is_ready`, the condition decides whether the result is fine."""
     comparison = attempt.decision.reported
     verdict = attempt.stop.verdict if attempt.stop and attempt.stop.verdict else comparison.verdict
+    node = attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune
     return Result(
         key=attempt.key,
-        **_describe_node(attempt.apply if isinstance(attempt, ApplyAttempt) else attempt.prune),
         arm_id=attempt.arm_id or None,
+        manifest=_describe_manifest(node),
         verdict=verdict,
         action=_find_done(attempt) if rules.writes else attempt.decision.action,
-        written=_find_written(attempt),
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
-        exists=_exists(attempt),
-        is_retryable=attempt.stop is not None and attempt.stop.kind.is_retryable,
         differences=tuple(shorten_difference(difference, redactions.mask) for difference in comparison.differences),
-        unverified=comparison.unverified,
-        because=comparison.because,
-        withheld=attempt.decision.withheld if verdict is Verdict.HELD else None,
-        failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
-        reviewed=attempt.decision.reviewed,
-        change=attempt.decision.change,
-        checks=attempt.decision.checks,
+        comparison=_note_comparison(attempt, verdict, rules),
+        change=_describe_change(attempt, rules),
         attempts=attempt.session.list_failures(),
-        requests=attempt.session.requests,
-        sent=tuple(attempt.session.sent),
-        fault=attempt.stop.fault if attempt.stop else None,
-        blocked_by=attempt.stop.blocked_by if attempt.stop else None,
-        is_tolerated=attempt.stop is not None and attempt.stop.kind.is_tolerated,
-        **more,
+        ending=_describe_ending(attempt, verdict),
+        record=record,
+    )
+
+
+def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules) -> ComparisonNotes:
+    comparison, live = attempt.decision.reported, attempt.observed.live
+    withheld = attempt.decision.withheld if verdict is Verdict.HELD else None
+    has_drifted = isinstance(attempt, ApplyAttempt) and not rules.writes and comparison.verdict in DRIFTED
+    live_body = live.body if live and has_drifted else None
+    if not (comparison.unverified or comparison.because or withheld) and live_body is None:
+        return NOTHING_NOTED  # as most
+    return ComparisonNotes(
+        unverified=comparison.unverified, because=comparison.because, live_body=live_body, withheld=withheld
+    )
+
+
+def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
+    decision = attempt.decision
+    if isinstance(attempt, PruneAttempt):
+        return ResultChange(
+            planned=decision.change,
+            checks=decision.checks,
+            reviewed=decision.reviewed,
+            renamed=attempt.prune.renamed,
+            deleted_with=attempt.prune.within,
+        )
+    creates = decision.action is Action.CREATE and attempt.request is not None and not rules.writes
+    replacement, renamed = _find_replacement(attempt) or _find_refused(attempt, rules), attempt.apply.renamed
+    if not (creates or decision.change or decision.checks or decision.reviewed or replacement or renamed):
+        return NOTHING_CHANGED  # as most
+    return ResultChange(
+        planned=decision.change,
+        checks=decision.checks,
+        body=remove_secrets(attempt.desired) if creates else None,
+        reviewed=decision.reviewed,
+        replacement=replacement,
+        renamed=renamed,
+    )
+
+
+def _describe_ending(attempt: Attempt, verdict: Verdict) -> Ending:
+    stop, session = attempt.stop, attempt.session
+    return Ending(
+        exists=_exists(attempt),
+        is_retryable=stop is not None and stop.kind.is_retryable,
+        is_tolerated=stop is not None and stop.kind.is_tolerated,
+        fault=stop.fault if stop else None,
+        blocked_by=stop.blocked_by if stop else None,
+        failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
+        requests=session.requests,
+        sent=tuple(session.sent),
+        written=_find_written(attempt),
     )
 
 
@@ -187,47 +222,45 @@ def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
     """Return the result of a node that the run did not reach. `agent` is the run's."""
     record = build_unattempted_record(node, agent, replace(NO_TURN, time=format_rfc3339(now)))
     arm_id = node.prepared.arm_id if isinstance(node, Apply) else node.record.arm_id
+    within = node.within if isinstance(node, Prune) else None
     return Result(
         key=node.key,
-        **_describe_node(node),
         arm_id=arm_id or None,
+        manifest=_describe_manifest(node),
         verdict=Verdict.UNKNOWN,
         condition=NO_TURN,
         is_fine=False,
-        exists=_was_ours(record),
-        is_retryable=True,
+        change=ResultChange(renamed=node.renamed, deleted_with=within),
+        ending=Ending(exists=_was_ours(record), is_retryable=True),
         record=record,
     )
 
 
-def _describe_node(node: Node) -> dict[str, Any]:
-    """Return the members of a result that follow from the manifest of a node, or else from its record."""
+def _describe_manifest(node: Node) -> ManifestOrigin:
+    """Return what a result has of the manifest of a node, or else of its record."""
     if isinstance(node, Apply):
         prepared = node.prepared
-        return {
-            "manifest_api_version": prepared.resource.gvk.api_version,
-            "source": prepared.resource.source,
-            "policy": prepared.policy,
-            "policy_reason": prepared.policy_reason,
-            "rendered_by": prepared.resource.rendered_by,
-            "owner": prepared.owner.key if prepared.owner else None,
-            "depends_on": prepared.depends_on,
-            "renamed": node.renamed,
-            "hold": node.hold,
-        }
-    record = node.record
-    return {
-        "manifest_api_version": record.manifest.api_version,
-        "source": None,
-        "policy": record.manifest.policy,
-        "owner": record.manifest.owner,
-        "depends_on": record.manifest.depends_on,
-        "last_commit": node.last_commit,
-        "last_source": node.last_source,
-        "renamed": node.renamed,
-        "deleted_with": node.within,
-        "hold": node.hold,
-    }
+        return ManifestOrigin(
+            api_version=prepared.resource.gvk.api_version,
+            source=prepared.resource.source,
+            policy=prepared.policy,
+            policy_reason=prepared.policy_reason,
+            owner=prepared.owner.key if prepared.owner else None,
+            depends_on=prepared.depends_on,
+            rendered_by=prepared.resource.rendered_by,
+            hold=node.hold,
+        )
+    recorded = node.record.manifest
+    return ManifestOrigin(
+        api_version=recorded.api_version,
+        source=None,
+        policy=recorded.policy,
+        owner=recorded.owner,
+        depends_on=recorded.depends_on,
+        hold=node.hold,
+        last_commit=node.last_commit,
+        last_source=node.last_source,
+    )
 
 
 def find_forgotten_exports(
@@ -249,7 +282,7 @@ def _exists(attempt: Attempt) -> bool:
 def _lacks_owner(attempt: ApplyAttempt) -> bool:
     owner = attempt.prepared.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
-    return result is not None and not result.exists
+    return result is not None and not result.ending.exists
 
 
 def _was_ours(record: Record | None) -> bool:

@@ -37,7 +37,7 @@ def _find_seals(records: Iterable[Record]) -> Iterator[NotRehearsed]:
 def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     """Describe the made-up values, and the secrets that only a run with the key can compare."""
     results = rehearsal.first.results if rehearsal.first else ()
-    uncompared = sum(len(result.because) for result in results)
+    uncompared = sum(len(result.comparison.because) for result in results)
     if not sandbox.asked and not uncompared:
         return
     names = tuple(sorted({str(address) for address, _ in sandbox.asked}))

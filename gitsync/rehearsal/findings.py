@@ -147,7 +147,7 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Reh
     for result in results:
         if result.action is not Action.NONE and result.is_fine:  # failures are listed below
             told.add(result.key)
-            place = str(result.source) if result.source else ""
+            place = str(result.manifest.source) if result.manifest.source else ""
             yield RehearsalFinding(
                 f"{result.action.value} {names[result.key]}", "", place, tuple(format_differences(result))
             )

@@ -148,6 +148,7 @@ def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, exist
         for arm_id in sorted(sent)
         if arm_id not in existed
         and sent[arm_id] > max(usual[arm_id], 1)
+        # A create that Azure did not show yet must be sent again, and a PUT may be repeated.
         and not (arm_id in pending and not _was_shown(resumed, arm_id))
     )
 

@@ -130,6 +130,7 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
     def is_last(request: LoggedRequest) -> bool:
         if not is_write(request) or next(numbers) != kill_after:
             return False
+        # Before the answer of this write reaches the run, as with a process that is killed at that moment.
         state.cut_off()
         return True
 

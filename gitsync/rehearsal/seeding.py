@@ -64,6 +64,7 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
     }
     for _, record in sorted(state.records.items()) if rebuild is None else ():
         arm_id = normalize_id(record.arm_id)
+        # Of several records of one resource, the one with a claim has its values.
         if exists(record) and (arm_id not in bodies or record.claim.is_ours):
             bodies[arm_id] = (record.arm_id, _find_body(record, desired.get(arm_id, {})))
     created = {normalize_id(resource.arm_id) for resource in prepared if resource.arm_id and resource.is_written}
@@ -74,6 +75,7 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
         name = normalize_id(arm_id)
         # A resource below one that the run creates cannot exist yet.
         is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
+        # A stub for what is known to be missing would hide that the sync fails.
         is_missing = is_new or name in absent or (rebuild is not None and not rebuild.outlives(arm_id))
         if name not in bodies and not is_missing:
             spelled.setdefault(name, arm_id)

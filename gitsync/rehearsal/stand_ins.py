@@ -120,7 +120,7 @@ AskedValues = AbstractSet[ValueName]
 class KnownValues:
     """Values that a rehearsal lacks, as far as records have them."""
 
-    subscription: str  # that of all resources without a credential Secret
+    subscription: str  # of all resources without a credential Secret
     subscriptions: Mapping[CredentialName, str] = field(default_factory=dict)  # those of credential Secrets
     values: Mapping[ValueName, str] = field(default_factory=dict)  # of ConfigMaps and variables, as they were sent last
     secret_keys: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)
@@ -167,6 +167,7 @@ class MadeUpSource:
     def _read_credential(self, address: Address) -> Mapping[str, Secret] | None:
         encrypted = self._encrypted.get(address)
         subscription = self._known.subscriptions.get((address.namespace, address.name))
+        # It would move all resources of the namespace to another subscription.
         if subscription is None and encrypted is None and address.name == OF_NAMESPACE:
             return None
         written = encrypted.values.get(SUBSCRIPTION, "") if encrypted else ""

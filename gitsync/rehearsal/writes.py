@@ -30,7 +30,7 @@ _WIDTH: Final = 24  # characters of a time line
 class WriteRow(NamedTuple):
     """One row of the writes."""
 
-    name: str  # that of the resource, as the page shows it
+    name: str  # of the resource, as the page shows it
     key: Key | None  # None if no resource of the run has the id
     action: str  # in a word
     arm_id: str

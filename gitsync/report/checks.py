@@ -55,7 +55,7 @@ def format_check(finding: CheckFinding) -> str:
 
 def format_statement(finding: CheckFinding, result: Result, *, with_place: bool = True) -> str:
     """Format the statement of a check, with its field and the location in the manifest."""
-    field = result.fields.get(finding.path)
+    field = result.comparison.fields.get(finding.path)
     name = ", ".join(filter(None, (field.name, str(field.source) if with_place else ""))) if field else ""
     place = f" ({name})" if name else f" ({finding.path})" if finding.path else ""
     return f"{finding.statement}{place}"
@@ -125,7 +125,9 @@ def format_checked(results: Iterable[Result]) -> str:
     times = Counter(
         check
         for result in results
-        for check in {finding.check for finding in result.checks if finding.verdict is not CheckVerdict.NOT_CHECKED}
+        for check in {
+            finding.check for finding in result.change.checks if finding.verdict is not CheckVerdict.NOT_CHECKED
+        }
     )
     counts = [f"{check} ({times[check]})" for check in CheckName if times[check]]
     return f"Checked: {', '.join(counts)}." if counts else ""

@@ -33,7 +33,7 @@ def list_changes(
         if only is not None and difference.path not in only:
             continue
         for part in split_lists(difference):
-            field = result.fields.get(part.path)
+            field = result.comparison.fields.get(part.path)
             is_removed = part.rule == REMOVED and part.desired is None
             notes = (
                 REMOVED if is_removed else "",
@@ -67,10 +67,10 @@ def find_first_place(result: Result) -> SourceLocation | None:
         for difference in sorted(result.differences, key=lambda difference: difference.path)
         for part in split_lists(difference)
     )
-    fields = (result.fields.get(part.path) for part in parts if part.desired is not None)
+    fields = (result.comparison.fields.get(part.path) for part in parts if part.desired is not None)
     return next((field.source for field in fields if field), None)
 
 
 def name_path(result: Result, path: str) -> str:
     """Name a path in the request by the field of the manifest, if that is known."""
-    return result.fields[path].name if path in result.fields else path
+    return result.comparison.fields[path].name if path in result.comparison.fields else path

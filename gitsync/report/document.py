@@ -23,7 +23,17 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
-from gitsync.model.result import FailedRequest, Outcome, Replacement, Result, Stage
+from gitsync.model.result import (
+    ComparisonNotes,
+    Ending,
+    FailedRequest,
+    ManifestOrigin,
+    Outcome,
+    Replacement,
+    Result,
+    ResultChange,
+    Stage,
+)
 from gitsync.model.verdict import Action, Difference, Verdict, Written
 from gitsync.problems.checked_mapping import CheckedMapping
 from gitsync.problems.field_path import FieldPath, format_field
@@ -183,32 +193,40 @@ def _read_result(fields: CheckedMapping) -> Result:
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
     blank = Result(
         key=key,
-        manifest_api_version=api_version,
-        source=_read_source(fields),
         arm_id=_read_optional(fields, "armId"),
-        rendered_by=fields.text("renderedBy", ""),
-        policy=fields.one_of("policy", Policy),
-        policy_reason=fields.text("policyReason", ""),
-        hold=hold,
-        withheld=None if found is verdict else found,
-        blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
+        manifest=ManifestOrigin(
+            api_version=api_version,
+            source=_read_source(fields),
+            policy=fields.one_of("policy", Policy),
+            policy_reason=fields.text("policyReason", ""),
+            rendered_by=fields.text("renderedBy", ""),
+            hold=hold,
+            last_commit=_read_commit(fields),
+        ),
         verdict=verdict,
         action=fields.one_of("action", Action),
-        written=fields.one_of("written", Written) if "written" in fields.values else Written.NOTHING,
-        failed_since=fields.text("failedSince", ""),
         condition=_read_condition(fields, key),
         is_fine=False,
         differences=tuple(_read_difference(entry) for entry in fields.each("differences")),
-        unverified=fields.texts("unverified"),
         changed_by=tuple(_read_change(entry) for entry in fields.each("changedBy")),
-        checks=tuple(_read_check(entry) for entry in fields.each("checks")),
-        because={path: because.text(path) for path in because.values},
-        replacement=_read_replacement(fields),
-        renamed=fields.key("renamed"),
-        last_commit=_read_commit(fields),
+        comparison=ComparisonNotes(
+            unverified=fields.texts("unverified"),
+            because={path: because.text(path) for path in because.values},
+            withheld=None if found is verdict else found,
+        ),
+        change=ResultChange(
+            checks=tuple(_read_check(entry) for entry in fields.each("checks")),
+            replacement=_read_replacement(fields),
+            renamed=fields.key("renamed"),
+        ),
         attempts=tuple(_read_failed_request(entry) for entry in fields.each("attempts")),
-        requests=fields.count("requests"),
-        sent=fields.texts("sent"),
+        ending=Ending(
+            blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
+            failed_since=fields.text("failedSince", ""),
+            requests=fields.count("requests"),
+            sent=fields.texts("sent"),
+            written=fields.one_of("written", Written) if "written" in fields.values else Written.NOTHING,
+        ),
     )
     return _read_end(fields, blank)
 
@@ -220,7 +238,7 @@ def _read_end(fields: CheckedMapping, blank: Result) -> Result:
     outcome, is_ready = fields.one_of("outcome", Outcome), blank.condition.is_ready
     fault = RuntimeError(blank.condition.message)
     for is_fine, raised in ((is_ready, None), (not is_ready, None), (False, fault)):
-        result = replace(blank, is_fine=is_fine, fault=raised)
+        result = replace(blank, is_fine=is_fine, ending=replace(blank.ending, fault=raised))
         if result.outcome is outcome:
             return result
     raise fields.refusal("outcome", f"is {outcome.value!r}, which its other members contradict")

@@ -70,7 +70,7 @@ class ReportFinding:
     message: str = ""  # the cause on one line, "" if the title has it
     details: tuple[str, ...] = ()  # the lines below
     is_advice: bool = False  # it is not a failure
-    outcome: str = ""  # that of the resource, "" for a problem
+    outcome: str = ""  # of the resource, "" for a problem
 
     @property
     def headline(self) -> str:
@@ -145,7 +145,7 @@ def _find_own_problems(report: Report) -> Mapping[Key, Problem]:
     """Find for each invalid manifest its first error: one from its first line to that of the next manifest, else one of
     its file.
     """
-    sources = [(result.source, result.key) for result in report.results if result.source]
+    sources = [(result.manifest.source, result.key) for result in report.results if result.manifest.source]
     starts = sorted(sources, key=lambda row: row[0])
     in_file: dict[str, Problem] = {}
     own: dict[Key, Problem] = {}
@@ -156,8 +156,12 @@ def _find_own_problems(report: Report) -> Mapping[Key, Problem]:
             at = bisect_right(starts, place, key=lambda row: row[0]) - 1
             if at >= 0 and starts[at][0].path == problem.path:
                 own.setdefault(starts[at][1], problem)
-    invalid = [r for r in report.results if r.verdict is Verdict.INVALID and r.source and r.source.path in in_file]
-    return {r.key: own.get(r.key, in_file[r.source.path]) for r in invalid if r.source}
+    invalid = [
+        (result.key, source.path)
+        for result in report.results
+        if result.verdict is Verdict.INVALID and (source := result.manifest.source) and source.path in in_file
+    ]
+    return {key: own.get(key, in_file[path]) for key, path in invalid}
 
 
 def _list_unreached(results: Sequence[Result]) -> list[ReportFinding]:
@@ -190,8 +194,8 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
 def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -> ReportFinding:
     """Make the finding for the result of a check, at the field that it is about."""
     is_refusal = finding.verdict is CheckVerdict.REFUSED
-    field = result.fields.get(finding.path)
-    source = field.source if field else result.source or result.last_source
+    field = result.comparison.fields.get(finding.path)
+    source = field.source if field else result.manifest.source or result.manifest.last_source
     name, remedy = f"{result.key.kind}/{result.key.name}", format_remedy(finding)
     return ReportFinding(
         rule=f"{CHECK_RULE}{finding.check}",
@@ -216,20 +220,23 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         return None
     # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
     # a location, and shows one in a missing file without a preview. Another file would be the wrong one.
-    changed = find_first_place(result) if result.is_fine or result.replacement else None
-    source, advice = changed or result.source or result.last_source, find_condition_advice(result.condition, result.key)
+    changed = find_first_place(result) if result.is_fine or result.change.replacement else None
+    source = changed or result.manifest.source or result.manifest.last_source
+    advice = find_condition_advice(result.condition, result.key)
     title, message = _describe_result(result, rule, cause)
     deletes = result.is_fine and result.action is Action.DELETE
-    loss = describe_loss(result.arm_id) if deletes or result.replacement else ""
-    last_commit = format_last_commit(result.last_commit if result.last_commit and result.last_commit.commit else None)
+    loss = describe_loss(result.arm_id) if deletes or result.change.replacement else ""
+    commit = result.manifest.last_commit
+    last_commit = format_last_commit(commit if commit and commit.commit else None)
+    is_warning = result.ending.is_tolerated or (result.change.replacement and result.is_fine)
     return ReportFinding(
         rule=rule,
-        weight=Weight.WARNING if result.is_tolerated or (result.replacement and result.is_fine) else find_weight(rule),
+        weight=Weight.WARNING if is_warning else find_weight(rule),
         identity=f"{rule}\n{result.key}",
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
         outcome=result.outcome.value,
-        is_advice=result.is_tolerated,
+        is_advice=result.ending.is_tolerated,
         title=f"{title} (holds data)" if deletes and loss else title,
         message=message,
         details=(
@@ -239,7 +246,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
             *([f"What to do: {advice}"] if advice else []),
             *([f"last commit: {last_commit}"] if last_commit else []),
             *_format_references(result),
-            *filter(None, [_say_renderers([result.rendered_by])]),
+            *filter(None, [_say_renderers([result.manifest.rendered_by])]),
         ),
     )
 

@@ -78,10 +78,12 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
     """Find what a report shows of a resource beside its state, location and ids: () for nothing, None for a resource
     that must be listed in any case.
     """
-    is_lost = result.action in _TAKEN or result.found in _LEAVING or result.replacement or result.last_commit
+    is_lost = (
+        result.action in _TAKEN or result.found in _LEAVING or result.change.replacement or result.manifest.last_commit
+    )
     if is_lost or result.is_refused or result.outcome is Outcome.FAILED:
         return None
-    message = "" if result.key in causes else format_message(result)
+    message, notes = "" if result.key in causes else format_message(result), result.comparison
     parts: tuple[Hashable, ...] = (
         message,
         find_condition_advice(result.condition, result.key),
@@ -98,7 +100,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
             )
             for difference in sorted(result.differences, key=lambda difference: difference.path)
         ),
-        tuple((path, result.because.get(path, "")) for path in sorted(result.unverified)) if result.differences else (),
+        tuple((path, notes.because.get(path, "")) for path in sorted(notes.unverified)) if result.differences else (),
         find_authors(result),
         frozenset((attempt.stage, attempt.status, attempt.code) for attempt in result.attempts),
     )

@@ -122,22 +122,22 @@ def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
 def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[str, Any]:
     key, condition = result.key, result.condition
     return {
-        "apiVersion": result.manifest_api_version,
+        "apiVersion": result.manifest.api_version,
         "kind": key.kind,
         "namespace": key.namespace,
         "name": key.name,
-        "source": build_source(result.source),
+        "source": build_source(result.manifest.source),
         "armId": result.arm_id,
-        **({"renderedBy": result.rendered_by} if result.rendered_by else {}),
-        "policy": result.policy.value,
-        **({"policyReason": result.policy_reason} if result.policy_reason else {}),
-        **({"hold": _build_hold(result.hold, result)} if result.hold else {}),
+        **({"renderedBy": result.manifest.rendered_by} if result.manifest.rendered_by else {}),
+        "policy": result.manifest.policy.value,
+        **({"policyReason": result.manifest.policy_reason} if result.manifest.policy_reason else {}),
+        **({"hold": _build_hold(result.manifest.hold, result)} if result.manifest.hold else {}),
         "outcome": result.outcome.value,
         "blockedBy": str(cause) if cause else None,
         "verdict": result.verdict.value,
         "action": result.action.value,
-        **({"written": result.written.value} if _is_open(result) else {}),
-        **({"failedSince": result.failed_since} if result.failed_since else {}),
+        **({"written": result.ending.written.value} if _is_open(result) else {}),
+        **({"failedSince": result.ending.failed_since} if result.ending.failed_since else {}),
         "ready": condition.status.value,
         "severity": condition.severity.value,
         "reason": condition.reason,
@@ -147,22 +147,23 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
             {"path": d.path, "desired": d.desired, "live": d.live, "rule": d.rule}
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
-        "unverified": sorted(result.unverified),
+        "unverified": sorted(result.comparison.unverified),
         **({"changedBy": [build_change(c, names=names) for c in result.changed_by]} if result.changed_by else {}),
-        **({"checks": [_build_check(finding) for finding in result.checks]} if result.checks else {}),
-        **({"because": dict(sorted(result.because.items()))} if result.because else {}),
+        **({"checks": [_build_check(finding) for finding in result.change.checks]} if result.change.checks else {}),
+        **({"because": dict(sorted(result.comparison.because.items()))} if result.comparison.because else {}),
         **_build_replacement(result),
-        **({"renamed": str(result.renamed)} if result.renamed else {}),
-        **({"lastCommit": _build_commit(result.last_commit)} if result.last_commit else {}),
+        **({"renamed": str(result.change.renamed)} if result.change.renamed else {}),
+        **({"lastCommit": _build_commit(result.manifest.last_commit)} if result.manifest.last_commit else {}),
         "attempts": [_build_failed_request(a) for a in result.attempts],
-        "requests": result.requests,
-        **({"sent": list(result.sent)} if result.sent else {}),
+        "requests": result.ending.requests,
+        **({"sent": list(result.ending.sent)} if result.ending.sent else {}),
     }
 
 
 def _is_open(result: Result) -> bool:
     """Return whether a write failed, or has not ended yet."""
-    return result.written is Written.UNKNOWN or (result.written is not Written.NOTHING and not result.is_fine)
+    written = result.ending.written
+    return written is Written.UNKNOWN or (written is not Written.NOTHING and not result.is_fine)
 
 
 def _build_hold(hold: HeldUntil, result: Result) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def _build_hold(hold: HeldUntil, result: Result) -> dict[str, Any]:
 
 def _build_replacement(result: Result) -> dict[str, Any]:
     """Build what a replacement is made for: needed, due or done; empty for any other resource."""
-    replacement = result.replacement
+    replacement = result.change.replacement
     if replacement is None:
         return {}
     refers = list(map(str, replacement.refers))

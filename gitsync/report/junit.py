@@ -83,7 +83,7 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
         findings = list_result_findings(result, report, causes.get(result.key, ""))
         case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", *findings)
         if result.verdict is Verdict.SKIP and result.is_fine:
-            reason = result.message or f"Its reconcile policy is {result.policy.value}."
+            reason = result.message or f"Its reconcile policy is {result.manifest.policy.value}."
             case.result = Skipped(_clean_text(reason))
         yield case
 

@@ -137,7 +137,7 @@ class _Listing:
         self._causes, self._waiting = describe_causes(report.results), count_waiting(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
-        self._shows_bodies = sum(result.body is not None for result in report.results) <= FEW_CREATES
+        self._shows_bodies = sum(result.change.body is not None for result in report.results) <= FEW_CREATES
         changed = [result for result in report.results if result.differences]
         lines = sum(len(_list_lines(result)) for result in changed[: _FEW_OPEN + 1])
         self._is_small = len(changed) <= _FEW_OPEN and lines <= _FEW_LINES
@@ -175,7 +175,7 @@ class _Listing:
         said = " ".join(f"{format_check(finding)}: {format_statement(finding, result)}" for finding in checks)
         message = "" if repeats_check(result) else self._causes.get(result.key) or format_message(result)
         # The reason for a replacement is in the details, beside what it takes.
-        message = said if result.is_refused else "" if result.replacement else message or said
+        message = said if result.is_refused else "" if result.change.replacement else message or said
         waiting = format_waiting(self._waiting.get(result.key, 0)) if section is FAILED else ""
         cells = {
             "Resource": format_code(self._names[result.key]),
@@ -218,10 +218,12 @@ class _Listing:
 
     def _has_details(self, result: Result) -> bool:
         """Return whether a resource has details. The row of what waits for another resource is complete."""
-        is_explained = result.is_fine or result.blocked_by or result.key in self._told_elsewhere
+        is_explained = result.is_fine or result.ending.blocked_by or result.key in self._told_elsewhere
         has_checks = list_shown(result, writes=self._writes)
-        has_content = has_checks or result.differences or result.attempts or result.last_commit or result.changed_by
-        is_shown = result.body is not None and self._shows_bodies
+        has_content = (
+            has_checks or result.differences or result.attempts or result.manifest.last_commit or result.changed_by
+        )
+        is_shown = result.change.body is not None and self._shows_bodies
         return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
 
     def _is_open(self, section: Section, result: Result, results: Sequence[Result]) -> bool:
@@ -249,11 +251,13 @@ class _Listing:
             "" if repeats_check(result) else format_prose(shorten(message, _LONG_MESSAGE)),
             f"**{loss}**" if loss else "",
             format_prose(describe_replacement(result)),
-            f"Last commit: {format_prose(commit)}" if (commit := format_last_commit(result.last_commit)) else "",
+            f"Last commit: {format_prose(commit)}"
+            if (commit := format_last_commit(result.manifest.last_commit))
+            else "",
             f"**What to do:** {advice}" if advice and not repeats_check(result) else "",
             *_format_differences(_list_lines(result)),
             *list_authors(result, names=self._names_people, quote=format_code),
-            format_block(list_body(result), "yaml") if result.body is not None and self._shows_bodies else "",
+            format_block(list_body(result), "yaml") if result.change.body is not None and self._shows_bodies else "",
             f"Id: {format_code(result.arm_id or '')}" if result.arm_id else "",
             f"Request id: {format_code(condition.request_id)}" if condition.request_id else "",
             "\n".join(f"- {format_prose(text)}" for text in attempts),

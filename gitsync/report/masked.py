@@ -24,10 +24,20 @@ from gitsync.model.condition import Condition
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
 from gitsync.model.problem import Problem
+from gitsync.model.record import Record, RecordedManifest
 from gitsync.model.report import Report, RunTarget
-from gitsync.model.result import FailedRequest, Replacement, Result
+from gitsync.model.result import (
+    ComparisonNotes,
+    Ending,
+    FailedRequest,
+    ManifestOrigin,
+    Replacement,
+    Result,
+    ResultChange,
+)
 
 T = TypeVar("T", RunTarget, Problem, Condition, FailedRequest, CheckFinding, HeldUntil, Attribution, Replacement)
+V = TypeVar("V", Result, ManifestOrigin, ComparisonNotes, ResultChange, Ending, Record, RecordedManifest)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -83,37 +93,52 @@ def mask_all(values: tuple[T, ...], mask: Mask, *names: str) -> tuple[T, ...]:
     return values if all(map(operator.is_, masked, values)) else masked
 
 
+def renew(value: V, **members: Any) -> V:
+    """Return a value with other members; the same value if none of them is another."""
+    other = {name: member for name, member in members.items() if member is not getattr(value, name)}
+    return replace(value, **other) if other else value
+
+
 def _mask_result(result: Result, mask: Mask) -> Result:
     """Mask a result; return the same one if it has nothing to mask, as most."""
-    commit, record = result.last_commit, result.record
-    if commit:
-        commit = replace(commit, author=mask(commit.author), subject=mask(commit.subject))
-    if record and record.condition:
-        condition = mask_condition(record.condition, mask)
-        record = record if condition is record.condition else replace(record, condition=condition)
-    if record and (hold := mask_hold(record.manifest.hold, mask)) is not record.manifest.hold:
-        record = replace(record, manifest=replace(record.manifest, hold=hold))
-    members: dict[str, Any] = {
-        "fault": mask_exception(result.fault, mask) if result.fault else None,
-        "condition": mask_condition(result.condition, mask),
-        "differences": tuple(
+    notes, change, ending = result.comparison, result.change, result.ending
+    return renew(
+        result,
+        condition=mask_condition(result.condition, mask),
+        manifest=_mask_manifest(result.manifest, mask),
+        differences=tuple(
             replace(difference, desired=mask_value(difference.desired, mask), live=mask_value(difference.live, mask))
             for difference in result.differences
         ),
-        "because": {path: mask(reason) for path, reason in result.because.items()} or result.because,
-        "attempts": mask_all(result.attempts, mask, "code", "message", "request_id"),
-        "checks": mask_all(result.checks, mask, "code", "message", "advice", "contact"),
-        "changed_by": mask_all(
-            result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"
+        changed_by=mask_all(result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"),
+        comparison=renew(
+            notes, because={path: mask(reason) for path, reason in notes.because.items()} or notes.because
         ),
-        "record": record,
-        "body": mask_value(result.body, mask) if result.body is not None else None,
-        "hold": mask_hold(result.hold, mask),
-        "policy_reason": mask(result.policy_reason),
-        "last_commit": commit,
-    }
-    masked_members = {name: masked for name, masked in members.items() if masked is not getattr(result, name)}
-    return replace(result, **masked_members) if masked_members else result
+        change=renew(
+            change,
+            checks=mask_all(change.checks, mask, "code", "message", "advice", "contact"),
+            body=mask_value(change.body, mask) if change.body is not None else None,
+        ),
+        attempts=mask_all(result.attempts, mask, "code", "message", "request_id"),
+        ending=renew(ending, fault=mask_exception(ending.fault, mask) if ending.fault else None),
+        record=_mask_record(result.record, mask) if result.record else None,
+    )
+
+
+def _mask_manifest(manifest: ManifestOrigin, mask: Mask) -> ManifestOrigin:
+    commit = manifest.last_commit
+    if commit:
+        commit = replace(commit, author=mask(commit.author), subject=mask(commit.subject))
+    return renew(
+        manifest, policy_reason=mask(manifest.policy_reason), hold=mask_hold(manifest.hold, mask), last_commit=commit
+    )
+
+
+def _mask_record(record: Record, mask: Mask) -> Record:
+    manifest = renew(record.manifest, hold=mask_hold(record.manifest.hold, mask))
+    return renew(
+        record, condition=mask_condition(record.condition, mask) if record.condition else None, manifest=manifest
+    )
 
 
 def mask_exception(error: Exception, mask: Mask) -> Exception:

@@ -41,7 +41,7 @@ def _is_paused(result: Result) -> bool:
 
 def _is_unread(result: Result) -> bool:
     """Return whether a read failed. Resources that were not reached or had an internal error do not count."""
-    return result.verdict is Verdict.UNKNOWN and result.condition.reason == "Failed" and not result.fault
+    return result.verdict is Verdict.UNKNOWN and result.condition.reason == "Failed" and not result.ending.fault
 
 
 def _is_denied(result: Result) -> bool:
@@ -59,7 +59,7 @@ def _has_not_ready(report: Report) -> bool:
 def _has_unknown_values(report: Report) -> bool:
     """Return whether a resource is in sync for a plan that did not read all of its values."""
     return report.command == "plan" and any(
-        r.action is Action.NONE and any(map(is_not_known, r.because.values())) for r in report.results
+        r.action is Action.NONE and any(map(is_not_known, r.comparison.because.values())) for r in report.results
     )
 
 
@@ -120,7 +120,7 @@ _FIXES = (
         "Some exports of deleted resources remain. Run `gitsync status` to list them. The next run tries again.",
     ),
     _NextStep(
-        lambda report: any(r.fault for r in report.results),
+        lambda report: any(r.ending.fault for r in report.results),
         "Report the internal error with the lines on stderr; they contain no values.",
     ),
     _NextStep(

@@ -29,7 +29,7 @@ def order_results(results: Iterable[Result]) -> list[Result]:
     by_key = {result.key: result for result in sorted(results, key=lambda result: (result.key.namespace, result.key))}
     owned: Mapping[Key | None, list[Result]] = defaultdict(list)
     for result in by_key.values():
-        owned[result.owner if result.owner in by_key else None].append(result)
+        owned[result.manifest.owner if result.manifest.owner in by_key else None].append(result)
     roots = sorted(owned[None], key=_find_group_order)
     ordered = list(chain.from_iterable(_walk(root, owned) for root in roots))
     seen = {result.key for result in ordered}
@@ -108,7 +108,7 @@ SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED, CHANGE
 _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
     (REFUSED, lambda result: result.is_refused),
-    (HELD, lambda result: result.hold is not None),
+    (HELD, lambda result: result.manifest.hold is not None),
     (REPLACES, lambda result: result.needs_replacement),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (REPLACED, lambda result: result.action is Action.REPLACE),
@@ -151,7 +151,7 @@ def find_urgency(result: Result) -> tuple[int, int]:
 
 def takes_away(section: Section, result: Result) -> bool:
     """Return whether a delete takes, or would take, a resource of a section."""
-    is_refused_delete = section is REFUSED and (result.action is Action.DELETE or result.replacement is not None)
+    is_refused_delete = section is REFUSED and (result.action is Action.DELETE or result.change.replacement is not None)
     return section in LOSING or is_refused_delete
 
 
@@ -164,7 +164,7 @@ def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
 
     def find_order(result: Result) -> tuple[int, int, bool, int]:
         section, verdict = find_urgency(result)
-        return (section, -blocks.get(result.key, 0), result.blocked_by is not None, verdict)
+        return (section, -blocks.get(result.key, 0), result.ending.blocked_by is not None, verdict)
 
     return sorted(ordered, key=find_order)
 
@@ -179,7 +179,7 @@ def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
 
 def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
     """Find for each resource that waits for another the one that all began with: itself not waiting for a third."""
-    waiting = {result.key: result.blocked_by for result in results if result.blocked_by}
+    waiting = {result.key: result.ending.blocked_by for result in results if result.ending.blocked_by}
     return {key: _follow(key, waiting) for key in waiting}
 
 
@@ -236,5 +236,5 @@ def _find_nearest_group(key: Key, known: Mapping[Key, Result]) -> GroupName:
         found = _IN_GROUP.match(result.arm_id or "")
         if found:
             return GroupName(found[1].casefold(), found[2].casefold())
-        result = known.get(result.owner) if result.owner else None
+        result = known.get(result.manifest.owner) if result.manifest.owner else None
     return NO_GROUP

@@ -7,7 +7,6 @@ Values of manifests stay, since git has them.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from gitsync.formats.people import hide_people
 from gitsync.model.condition import Condition
@@ -15,7 +14,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Replacement, Result
-from gitsync.report.masked import mask_all, mask_exception, mask_texts
+from gitsync.report.masked import mask_all, mask_exception, mask_texts, renew
 
 
 def leave_out_people(report: Report) -> Report:
@@ -50,18 +49,22 @@ def leave_out_of_record(record: Record | None) -> Record | None:
 
 
 def _leave_out_of_result(result: Result) -> Result:
-    members: dict[str, Any] = {
-        "condition": leave_out_of_condition(result.condition),
-        "record": leave_out_of_record(result.record),
-        "attempts": mask_all(result.attempts, hide_people, "message"),
-        "checks": mask_all(result.checks, hide_people, "message", "advice", "contact"),
-        "changed_by": mask_all(result.changed_by, hide_people, "doubt"),
-        "because": {path: hide_people(reason) for path, reason in result.because.items()} or result.because,
-        "replacement": _leave_out_of_replacement(result.replacement),
-        "fault": mask_exception(result.fault, hide_people) if result.fault else None,
-    }
-    changed = {name: value for name, value in members.items() if value != getattr(result, name)}
-    return replace(result, **changed) if changed else result
+    notes, change, ending = result.comparison, result.change, result.ending
+    because = {path: hide_people(reason) for path, reason in notes.because.items()}
+    return renew(
+        result,
+        condition=leave_out_of_condition(result.condition),
+        changed_by=mask_all(result.changed_by, hide_people, "doubt"),
+        comparison=notes if because == notes.because else replace(notes, because=because),
+        change=renew(
+            change,
+            checks=mask_all(change.checks, hide_people, "message", "advice", "contact"),
+            replacement=_leave_out_of_replacement(change.replacement),
+        ),
+        attempts=mask_all(result.attempts, hide_people, "message"),
+        ending=renew(ending, fault=mask_exception(ending.fault, hide_people) if ending.fault else None),
+        record=leave_out_of_record(result.record),
+    )
 
 
 def _leave_out_of_replacement(replacement: Replacement | None) -> Replacement | None:

@@ -106,7 +106,7 @@ def list_outputs(report: Report) -> dict[str, str]:
         "creates": actions[Action.CREATE],
         "updates": actions[Action.UPDATE],
         "deletes": actions[Action.DELETE],
-        "replaces": sum(result.replacement is not None for result in report.results),
+        "replaces": sum(result.change.replacement is not None for result in report.results),
         "refused": sum(result.is_refused for result in report.results),
         "failed": outcomes[Outcome.FAILED],
         "blocked": outcomes[Outcome.BLOCKED],

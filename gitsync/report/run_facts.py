@@ -214,13 +214,13 @@ def estimate_sync(report: Report) -> RequestCounts | None:
         return None
     times = Counter(result.action for result in report.results)
     writes = sum(times[action] for action in _WRITES)
-    replaced = [result.replacement for result in report.results if result.action is Action.REPLACE]
+    replaced = [result.change.replacement for result in report.results if result.action is Action.REPLACE]
     again = len(replaced) + sum(len(replacement.below) for replacement in replaced if replacement)
     sent, unrepeated = report.requests, report.unrepeated
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,
-        deletes=sum(result.action is Action.DELETE and result.deleted_with is None for result in report.results)
+        deletes=sum(result.action is Action.DELETE and result.change.deleted_with is None for result in report.results)
         + again,
         questions=sent.questions - unrepeated.questions,
         polls=report.schedule.polls,

@@ -42,7 +42,7 @@ def _add_owners(results: Sequence[Result]) -> tuple[Result, ...]:
         above = islice(iterate_ancestors(result.arm_id or ""), 1, None)
         return next((keys[path] for path in above if path in keys), None)
 
-    return tuple(replace(result, owner=find_owner(result)) for result in results)
+    return tuple(replace(result, manifest=replace(result.manifest, owner=find_owner(result))) for result in results)
 
 
 def _join_targets(targets: Sequence[RunTarget]) -> RunTarget:

@@ -205,8 +205,11 @@ def _format_left_out(results: Sequence[Result], unreached: int) -> list[str]:
     lines = [f"{format_plural(unreached, 'resource')} not reached, not listed; -v lists them."] if unreached else []
     if not results:
         return lines
-    unknown = sum(any(map(is_not_known, result.because.values())) for result in results)
-    incomplete = sum(any(_is_not_returned(result.because.get(p, "")) for p in result.unverified) for result in results)
+    unknown = sum(any(map(is_not_known, result.comparison.because.values())) for result in results)
+    incomplete = sum(
+        any(_is_not_returned(result.comparison.because.get(p, "")) for p in result.comparison.unverified)
+        for result in results
+    )
     notes = (
         f"; for {incomplete} of them, Azure does not return all desired values" if incomplete else "",
         f"; for {unknown} of them, the plan did not read all desired values" if unknown else "",
@@ -256,7 +259,7 @@ class _Listing:
         self._waiting = count_waiting(report.results)
         self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
-        creates = sum(result.body is not None for result in report.results)
+        creates = sum(result.change.body is not None for result in report.results)
         self._margin = "  " if self._has_namespaces else ""  # of what is below the name of a namespace
         self._width = width and width - len(self._margin)
         self._shows_bodies = verbose or creates <= FEW_CREATES
@@ -352,7 +355,7 @@ class _Listing:
         if section is WAITING and result.key in self._causes:
             return ""
         # The reason for a replacement is shown with what it takes, and the result of a check below the name.
-        return "" if result.replacement or repeats_check(result) else escape_controls(format_message(result))
+        return "" if result.change.replacement or repeats_check(result) else escape_controls(format_message(result))
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
         yield from self._format_checks(result)
@@ -364,7 +367,7 @@ class _Listing:
             if takes_away(section, result)
             else "",
             _label("What to do: ", escape_controls(advice)),
-            _label("last commit: ", format_last_commit(result.last_commit)),
+            _label("last commit: ", format_last_commit(result.manifest.last_commit)),
             format_waiting(self._waiting.get(result.key, 0)) if section is FAILED else "",
         )
         for note in filter(None, notes):
@@ -376,7 +379,7 @@ class _Listing:
         for note in _list_unverified(result):
             yield from indent(note, self._width, by=4)
         yield from self._format_body(result)
-        has_details = result.differences or result.attempts or (result.body is not None and self._shows_bodies)
+        has_details = result.differences or result.attempts or (result.change.body is not None and self._shows_bodies)
         if result.arm_id and (section in _WITH_ID or (has_details and section is not WAITING)):
             yield f"    id: {escape_controls(result.arm_id)}"
         if result.condition.request_id:
@@ -403,7 +406,7 @@ class _Listing:
 
     def _format_body(self, result: Result) -> Iterator[str]:
         """Format the values of a planned create, as YAML."""
-        if result.body is None or not self._shows_bodies:
+        if result.change.body is None or not self._shows_bodies:
             return
         for line in list_body(result, everything=self._verbose):
             blanks = len(line) - len(line.lstrip())
@@ -413,9 +416,9 @@ class _Listing:
 
 def _list_unverified(result: Result) -> list[str]:
     """List which values of a resource that differs are not compared, and why."""
-    paths = sorted(result.unverified) if result.differences else []
+    paths = sorted(result.comparison.unverified) if result.differences else []
     return [
-        f"{escape_controls(name_path(result, path))}: {result.because.get(path, 'Azure does not return it')}"
+        f"{escape_controls(name_path(result, path))}: {result.comparison.because.get(path, 'Azure does not return it')}"
         for path in paths
     ]
 

@@ -205,7 +205,7 @@ def _describe_resource(key: Key, result: Result | None) -> _Attributes:
             "gitsync.outcome": result.outcome.value,
             "gitsync.action": result.action.value,
             "gitsync.reason": result.condition.reason,
-            "gitsync.requests": result.requests,
+            "gitsync.requests": result.ending.requests,
         }
     return _leave_out_unknown(known)
 

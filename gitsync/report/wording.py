@@ -107,7 +107,11 @@ def format_headline(report: Report) -> str:
         return _begin(format_problem_counts(report.problems))
     refusal = next((problem.code for problem in report.problems if problem.code in REFUSALS), "")
     # What is wrong with the manifest of a resource is counted with that resource.
-    counted = {result.source.path for result in report.results if result.verdict is Verdict.INVALID and result.source}
+    counted = {
+        result.manifest.source.path
+        for result in report.results
+        if result.verdict is Verdict.INVALID and result.manifest.source
+    }
     wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
     errors = [problem for problem in wrong if problem.path not in counted]
     place = format_problem_place(errors)
@@ -132,7 +136,7 @@ def format_headline(report: Report) -> str:
         ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
-        format_holds(result.hold for result in report.results),
+        format_holds(result.manifest.hold for result in report.results),
     )
     return _begin("; ".join(filter(None, parts)))
 
@@ -205,9 +209,11 @@ def _format_effect(report: Report, subject: str) -> str:
 def _list_done(report: Report) -> list[str]:
     """List what a sync has done in Azure: its actions, then what Azure took that has no good end, or none yet."""
     open_ends = [result for result in report.results if not result.is_fine]
-    deleted = sum(result.action is Action.DELETE and result.written is not Written.ACCEPTED for result in open_ends)
-    accepted = Counter(result.outcome for result in open_ends if result.written is Written.ACCEPTED)
-    unknown = sum(result.written is Written.UNKNOWN for result in report.results)
+    deleted = sum(
+        result.action is Action.DELETE and result.ending.written is not Written.ACCEPTED for result in open_ends
+    )
+    accepted = Counter(result.outcome for result in open_ends if result.ending.written is Written.ACCEPTED)
+    unknown = sum(result.ending.written is Written.UNKNOWN for result in report.results)
     under_way, failed = accepted[Outcome.BLOCKED], accepted[Outcome.FAILED]
     return [
         *list_actions(report, PAST),
@@ -286,8 +292,8 @@ def format_state(result: Result) -> str:
     """
     if result.needs_replacement:
         return REPLACE_NEEDED
-    if result.withheld:
-        return f"{result.verdict.value}, {result.withheld.value}"
+    if result.comparison.withheld:
+        return f"{result.verdict.value}, {result.comparison.withheld.value}"
     if result.action is Action.NONE:
         return "not reached" if result.condition.reason == WaitReason.NOT_REACHED else result.verdict.value
     is_plain = result.verdict in {Verdict.PENDING, result.action.value}
@@ -317,7 +323,7 @@ def describe_replacement(result: Result) -> str:
     """Describe why a delete is needed, what it takes along, and for how long the resource was away; "" for any other
     resource.
     """
-    replacement = result.replacement
+    replacement = result.change.replacement
     if replacement is None:
         return ""
     refers, verb = list_takes(replacement.refers, _MOST_TAKEN), "refers" if len(replacement.refers) == 1 else "refer"
@@ -390,14 +396,14 @@ def format_renderers(names: Sequence[str]) -> str:
 
 def format_place(result: Result) -> str:
     """Format where the manifest is, and the unit that rendered it; "" for one that was removed."""
-    if result.source is None:
+    if result.manifest.source is None:
         return ""
-    return ", ".join(filter(None, (str(result.source), format_renderers([result.rendered_by]))))
+    return ", ".join(filter(None, (str(result.manifest.source), format_renderers([result.manifest.rendered_by]))))
 
 
 def list_body(result: Result, *, everything: bool = False) -> list[str]:
     """List the lines of the request of a planned create, as YAML; of many only the first, without `everything`."""
-    text = yaml.safe_dump(_make_plain(result.body), allow_unicode=True, sort_keys=False, width=1_000_000)
+    text = yaml.safe_dump(_make_plain(result.change.body), allow_unicode=True, sort_keys=False, width=1_000_000)
     lines = text.splitlines()
     if everything or len(lines) <= _MOST_LINES:
         return lines
@@ -417,7 +423,9 @@ def list_told_elsewhere(report: Report) -> frozenset[Key]:
     """List the resources whose failure is in the errors of their manifests, in the section below them."""
     files = {problem.path for problem in report.problems if problem.is_error}
     invalid = (result for result in report.results if result.verdict is Verdict.INVALID)
-    return frozenset(result.key for result in invalid if result.source and result.source.path in files)
+    return frozenset(
+        result.key for result in invalid if result.manifest.source and result.manifest.source.path in files
+    )
 
 
 def format_failed_request(failed: FailedRequest, result: Result, most: int | None = None) -> str:

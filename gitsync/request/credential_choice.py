@@ -55,7 +55,7 @@ class Credential:
     """The credential of a resource."""
 
     name: str = GLOBAL  # the Secret in the resource's own namespace, "" for the global one
-    subscription: str  # that of the Secret, or of the settings
+    subscription: str  # of the Secret, or of the settings
     identity: Identity | None = None  # the content of the Secret; None for the global one
     is_sure: bool = True  # False if the subscription was not read from the Secret
     is_recorded: bool = False  # a plan took it from a record

@@ -23,9 +23,14 @@ from gitsync.validation.references import parse_arm_type
 
 async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[Key, Result]:
     """Add the findings of the checks to the results of a plan. A plan without changes sends nothing."""
-    changes = [result.change for result in results.values() if result.change]
-    findings = await run.check(changes) if changes else {}
-    return {key: replace(result, checks=findings.get(key, ())) for key, result in results.items()}
+    changes = [planned for result in results.values() if (planned := result.change.planned)]
+    if not changes:
+        return dict(results)
+    findings = await run.check(changes)
+    return {
+        key: replace(result, change=replace(result.change, checks=findings.get(key, ())))
+        for key, result in results.items()
+    }
 
 
 def count_unrepeated(run: RunContext, results: Iterable[Result]) -> RequestCounts:
@@ -41,7 +46,8 @@ def count_repeated(run: RunContext, results: Iterable[Result]) -> Mapping[Bucket
 
 
 def _find_repeated(results: Iterable[Result]) -> Collection[CheckName]:
-    is_checked = any(result.change.creates or result.change.deletes for result in results if result.change)
+    changes = (result.change.planned for result in results)
+    is_checked = any(change.creates or change.deletes for change in changes if change)
     return BEFORE_WRITES if is_checked else ()
 
 
@@ -61,6 +67,7 @@ async def check_before_writes(run: RunContext, plan: Plan) -> None:
 
 def _is_new(apply: Apply) -> bool:
     prepared, record = apply.prepared, apply.record
+    # What waits for a hold or belongs to another worker is not created by this run.
     may_write = (
         prepared.is_valid and prepared.is_written and not (prepared.is_watched or apply.skipped_because or apply.hold)
     )

@@ -58,6 +58,7 @@ class StoppableClock(SystemClock):
             await asyncio.wait_for(self._stop.wait(), seconds)
         except TimeoutError:
             return
+        # The stop may have been set before: the loop still gets its turn.
         await asyncio.sleep(0)
 
 
@@ -121,6 +122,7 @@ def _open_revision(
         if worker is not None:
             pin, store = open_worker(config, worker, source, store, clock)
             opened.enter_context(store)
+            # The branch has moved on since the run was pinned, and all workers must read the same revision.
             if pin.revision != source.revision:
                 source = opened.enter_context(open_source(replace(config, ref=pin.revision), grace))
         yield source, store
@@ -145,6 +147,7 @@ def make_opener(config: Config, access: ArmAccess, arms: Arms) -> OpenAs | None:
     Tokens go to the cloud of the run, unless a setting allows Secrets to name another cloud. Returns None if the run
     does not sign in: then the values of Secrets are not sent either.
     """
+    # An emulator needs no sign-in, and the values of Secrets must not be sent to it.
     if access.sign_in.method is Method.ANONYMOUS:
         return None
 
@@ -270,6 +273,7 @@ async def make_contact(
     )
     if not uses_global(identities):
         return target
+    # First, so that a wrong endpoint is reported as such, and not as a failed sign-in.
     await connections.arm.reach(deadline)
     principal = await connections.arm.sign_in(deadline)
     anonymous = config.emulator is not None or config.credential == Method.ANONYMOUS

@@ -55,6 +55,7 @@ def gather(config: Config, redactions: Redactions) -> Report:
     with open_source(config, Grace()) as source, open_state(config, source, clock) as store:
         branch = require_branch(store)
         state, run = branch.load(), branch.read_run(run_id)
+        # The records of one agent must not be taken in under the name of another.
         if config.agent not in {None, run.pin.agent}:
             raise ConfigError(
                 f"Run {run_id} belongs to the agent {run.pin.agent}.",
@@ -79,6 +80,7 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
         for branch in run.workers
         if branch.number in run.reports
     ]
+    # Anyone who can push may have written a report there.
     if any(part.revision != run.pin.revision or part.command != "sync" for part in parts):
         raise StateError(
             f"A report of run {run.run_id} is not from a sync of the pinned revision {run.pin.revision[:12]}.",
@@ -157,6 +159,7 @@ def _write(config: Config, gatherer: Gatherer, run: RecordedRun, state: State, r
     problems = tuple(problem for problem in report.problems if problem.code != NOT_ENDED)
     update = Update(
         records={},
+        # As long as a shard is missing, its records are of an earlier revision.
         revision=run.pin.revision if is_over else find_common_revision(state, run.pin.revision, agent),
         summary=partial(
             summary.render,

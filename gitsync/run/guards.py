@@ -175,7 +175,7 @@ def _make_reviewed(result: Result) -> Reviewed:
     # The reviewer has seen that it cannot be planned, so the sync must not act on it either.
     if result.verdict in _HINDERED:
         return Reviewed(action=Action.NONE)
-    return result.reviewed or Reviewed(action=result.action)
+    return result.change.reviewed or Reviewed(action=result.action)
 
 
 class ChangeCounts(NamedTuple):

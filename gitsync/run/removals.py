@@ -46,7 +46,7 @@ _FINALIZERS: Final = {kind.value.declared_by: kind.value.finalizer for kind in U
 class Reading(NamedTuple):
     """How manifests of this run are read."""
 
-    namespace: str  # that of manifests that name none
+    namespace: str  # of manifests that name none
     references: References | None = None  # the values of the Secrets and ConfigMaps that variables come from
     today: date | None = None  # decides whether a hold lasts
 
@@ -168,7 +168,6 @@ def _is_sound_template(problem: Problem, declared: Declaration, built: Collectio
 def _make_removal(source: Checkout, record: Record, last: _LastManifest, last_commit: LastCommit | None) -> Removal:
     reason = _explain_removal(source, record, last)
     names = last.units or (record.manifest.unit,)
-    # The unit may be built now under one of the names that the resource was declared under last.
     unit = next((unit for unit in source.contents.units.values() if unit.name in names), None)  # if it is built now
     policy = _restrict(last.policy or record.manifest.policy, unit)
     # The object is gone, and a controller deletes nothing after one without the finalizer.

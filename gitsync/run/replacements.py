@@ -72,11 +72,11 @@ async def settle_replacements(
     What is below each resource is read from Azure: a list that Azure refuses holds, since unknown is not absent.
     """
     results, due = dict(applied), dict[Key, Due]()
-    wanted = (key for key, result in applied.items() if result.replacement and result.replacement.is_due)
+    wanted = (key for key, result in applied.items() if result.change.replacement and result.change.replacement.is_due)
     asked = sorted(key for key in wanted if key not in done)
     if not asked:
         return results, due  # as in most runs
-    ids = {key: result.arm_id for key, result in applied.items() if result.exists and result.arm_id}
+    ids = {key: result.arm_id for key, result in applied.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in state.records.items()}
     for key in asked:
         takes = find_takes(key, ids[key], ids)
@@ -304,7 +304,7 @@ def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, D
     dependents = defaultdict[Key, list[Key]](list)
     for key, result in applied.items():
         if result.verdict is Verdict.BLOCKED:
-            for cause in filter(None, {result.blocked_by, *plan.applies[key].depends_on}):
+            for cause in filter(None, {result.ending.blocked_by, *plan.applies[key].depends_on}):
                 dependents[cause].append(key)
     waiting, causes = set[Key](), list(due)
     while causes:
@@ -318,19 +318,23 @@ def _fail(before: Result, delete: Result) -> Result:
     """Return the result of a resource whose delete failed, or is not over: nothing was created."""
     record = delete.record or before.record
     condition = delete.condition
+    ending = replace(
+        before.ending,
+        is_retryable=True,
+        fault=delete.ending.fault,
+        blocked_by=delete.ending.blocked_by,
+        requests=before.ending.requests + delete.ending.requests,
+        sent=(*before.ending.sent, *delete.ending.sent),
+        written=delete.ending.written,
+    )
     return replace(
         before,
         action=delete.action,
-        written=delete.written,
-        replacement=None,  # it was not attempted: the condition explains why
         condition=condition,
         is_fine=False,
-        is_retryable=True,
+        change=replace(before.change, replacement=None),  # it was not attempted: the condition explains why
         attempts=(*before.attempts, *delete.attempts),
-        requests=before.requests + delete.requests,
-        sent=(*before.sent, *delete.sent),
-        fault=delete.fault,
-        blocked_by=delete.blocked_by,
+        ending=ending,
         record=replace(record, condition=condition) if record else None,
     )
 
@@ -341,10 +345,11 @@ def _tell_delete(after: Result, delete: Result) -> Result:
     """
     if after.action is not Action.NONE or after.is_fine:
         return after
-    sent = tuple(dict.fromkeys((*delete.sent, *after.sent)))
+    written = after.ending.written
+    ending = replace(after.ending, sent=tuple(dict.fromkeys((*delete.ending.sent, *after.ending.sent))))
     if delete.action is not Action.DELETE:
-        is_unknown = Written.UNKNOWN in {delete.written, after.written}
-        return replace(after, sent=sent, written=Written.UNKNOWN if is_unknown else after.written)
+        is_unknown = Written.UNKNOWN in {delete.ending.written, written}
+        return replace(after, ending=replace(ending, written=Written.UNKNOWN if is_unknown else written))
     state = "It was deleted to be replaced" if delete.is_gone else "Azure was still deleting it to replace it"
     condition = after.condition
     if condition.reason == WaitReason.NOT_REACHED:  # the delete has reached it
@@ -357,15 +362,13 @@ def _tell_delete(after: Result, delete: Result) -> Result:
         time=delete.condition.time,
         generation=after.record.spec.generation if after.record else after.condition.generation,
     )
-    written = after.written if after.written is Written.UNKNOWN else Written.DELETED
+    written = written if written is Written.UNKNOWN else Written.DELETED
     return replace(
         after,
         action=Action.DELETE,
-        written=written if delete.is_gone else Written.ACCEPTED,
-        exists=not delete.is_gone,
         condition=condition,
+        ending=replace(ending, exists=not delete.is_gone, written=written if delete.is_gone else Written.ACCEPTED),
         record=replace(after.record, condition=condition) if after.record else None,
-        sent=sent,
     )
 
 
@@ -375,7 +378,8 @@ def _end_sentence(text: str) -> str:
 
 def _join_halves(before: Result, created: Result, away: float) -> Result:
     """Return one result of a delete and a create. `away` is for how many seconds the resource was gone."""
-    if before.replacement is None:
+    replacement = before.change.replacement
+    if replacement is None:
         raise AssertionError("only a replacement has two halves")
     if created.action is not Action.CREATE:
         return created
@@ -384,5 +388,5 @@ def _join_halves(before: Result, created: Result, away: float) -> Result:
         action=Action.REPLACE,
         verdict=before.verdict,
         differences=before.differences,
-        replacement=replace(before.replacement, away=away) if created.is_fine else None,
+        change=replace(created.change, replacement=replace(replacement, away=away) if created.is_fine else None),
     )

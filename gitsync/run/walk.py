@@ -103,10 +103,14 @@ def _add_later(earlier: Mapping[Key, Result], later: Mapping[Key, Result]) -> di
     joined = dict(earlier)
     for key, result in later.items():
         first = earlier[key]
-        joined[key] = replace(result, sent=tuple(dict.fromkeys((*first.sent, *result.sent))))
         # The second try found the resource as it should be: what the first one did is the change to report.
-        if result.action is Action.NONE and result.written is Written.NOTHING:
-            joined[key] = replace(joined[key], action=first.action, written=first.written)
+        did_nothing = result.action is Action.NONE and result.ending.written is Written.NOTHING
+        ending = replace(
+            result.ending,
+            sent=tuple(dict.fromkeys((*first.ending.sent, *result.ending.sent))),
+            written=first.ending.written if did_nothing else result.ending.written,
+        )
+        joined[key] = replace(result, action=first.action if did_nothing else result.action, ending=ending)
     return joined
 
 
@@ -147,7 +151,7 @@ def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, A
     """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """
-    failed = {key for key, result in applied.items() if not result.is_fine and result.is_retryable}
+    failed = {key for key, result in applied.items() if not result.is_fine and result.ending.is_retryable}
     return _keep_records(plan, applied, failed)
 
 

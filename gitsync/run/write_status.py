@@ -54,6 +54,7 @@ def write_expected(
     Raises StateError if the state cannot be written: nothing was sent to Azure, so the run is refused.
     """
     try:
+        # Even without new records: a status that cannot be written must refuse the run before it changes anything.
         connections.store.check_writable()
         if not records:
             return {}
@@ -100,6 +101,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
         config_maps=exports.config_maps,
         leftovers=exports.leftovers,
         notified=notified,
+        # A worker that was stopped has not ended: it is started again.
         exit_code=None if report.interrupted else report.exit_code,
     )
     try:
@@ -117,6 +119,7 @@ def notify(config: Config, recorder: Recorder, before: State, report: Report, ag
     the message, the next run sends it again, and nothing is lost. A run of a part of the source sends none, since it
     does not have the complete state.
     """
+    # A run that was stopped does not have the state of all resources.
     if not (config.notify or config.notify_file) or report.interrupted:
         return report, None
     from gitsync.notifications import message, services  # noqa: PLC0415 - most runs send nothing
@@ -125,6 +128,7 @@ def notify(config: Config, recorder: Recorder, before: State, report: Report, ag
     state = message.find_state(report, before.records, recorder.clock.now().date())
     try:
         addresses = services.read_addresses(config, recorder.redactions.add)  # a wrong one is worth a warning before
+        # A message reports a change of the state, not each run.
         if state == known or not addresses:
             return report, None
         failed = services.send(message.make_message(state, known, report, os.environ), addresses)
@@ -134,6 +138,7 @@ def notify(config: Config, recorder: Recorder, before: State, report: Report, ag
         names = ", ".join(f"{address.number} ({address.service})" for address in failed)
         hint = "Check the address and the network. If no address accepts the message, the next run sends it again."
         report = _add_warning(recorder, report, f"The message was not accepted at address {names}.", hint)
+    # Once one service has the message, sending it again would repeat it there.
     return report, state if len(failed) < len(addresses) else None
 
 
@@ -144,6 +149,7 @@ def _add_warning(recorder: Recorder, report: Report, message: str, hint: str) ->
 
 def write_heartbeat(recorder: Recorder, report: Report, agent: str) -> Report:
     """Publish that a run of the complete source has succeeded. A failure is in the report."""
+    # A heartbeat that stops is the alarm, so only a success may move it.
     if report.exit_code != ExitCode.FINE or report.interrupted:
         return report
     heartbeat = Heartbeat(agent=agent, time=recorder.clock.now().replace(microsecond=0), revision=report.revision)

@@ -101,6 +101,7 @@ class Lookup:
         """Read the values of one source, and why they are not known, if a plan may not or cannot read them."""
         if not source.is_remote or self._reads_remote_secrets:
             return await source.read(address, keys), ""
+        # A plan may run for a pull request of a stranger, so it reads remote Secrets only with --plan-secrets.
         if address.object_kind is ObjectKind.SECRET:
             return None, f"it reads no Secrets from {source.name} without --plan-secrets"
         return await self._try(source, address, keys)
@@ -182,6 +183,7 @@ async def _find_credential(credential: CredentialName, lookup: Lookup) -> Creden
         # The environment has no whole objects, so one key that every credential has is requested first.
         state = await lookup.ask(address, SUBSCRIPTION)
         if not state.exists:
+            # A source with whole objects may have the Secret without this key, which is a mistake to report.
             state = await lookup.ask(address, None)
         if state.exists:
             state = await lookup.ask_each(address, KEYS)

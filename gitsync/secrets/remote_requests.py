@@ -101,6 +101,7 @@ def format_complaint(message: object, hidden_values: Iterable[Secret]) -> str:
     """Format the text of a refusal without its full stop; "" if there is none."""
     text = " ".join(str(message or "").split())
     for secret in hidden_values:  # a service may quote what it was sent
+        # An empty secret would match between any two letters.
         if secret.reveal():
             text = text.replace(secret.reveal(), MASKED)
     return truncate(text, _LONGEST).rstrip(".")

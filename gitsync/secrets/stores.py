@@ -48,7 +48,7 @@ class SecretStores:
     sources: Mapping[str, SecretSource] = field(default_factory=dict)  # all but the manifests, by name
     sinks: tuple[Sink, ...] = ()
     keeps_config_maps: bool = True  # they are also written to the status
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)  # that of `sops`
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)  # of `sops`
     grace: Grace = field(default_factory=Grace)  # `sops` ends with it
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
@@ -198,7 +198,7 @@ class UnopenedStore:
     """Replaces a remote source that a plan does not open."""
 
     name: str
-    why: str  # the reason
+    why: str  # why it is not opened
     object_kinds: frozenset[ObjectKind]  # those of the objects that it may have
     is_remote: bool = True  # always, since a plan opens all others
 

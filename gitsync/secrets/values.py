@@ -82,6 +82,7 @@ class RunValues:
 
     def secret_map(self, namespace: str, name: str) -> Mapping[str, Secret] | Secret:
         address = Address(ObjectKind.SECRET, namespace, name)
+        # Two resources of one run get the same values, even if an export came in between.
         if address in self._used_maps:
             return self._used_maps[address]
         if address in self._exported:
@@ -126,6 +127,7 @@ class RunValues:
         """
         if key in self._roots:
             return self._roots[key]
+        # A plan shows where the value will be, since only a sync can have it.
         if self._foresees:
             return format_alias_root(key)
         raise MissingValueError("WaitingForOwner", f"The subscription of {key} is not known yet.")

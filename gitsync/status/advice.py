@@ -22,6 +22,7 @@ def find_advice(code: str, group: str, kind: str, message: str | None = None) ->
 
     Providers spell codes in more than one way, so case is ignored.
     """
+    # A code such as OperationNotAllowed has several meanings, and the message shows which one it is.
     if message is not None and (by_meaning := _find_meaning(code, message)):
         return by_meaning
     of_kind = BY_KIND.get((code.casefold(), group, kind))
@@ -49,6 +50,7 @@ _OWN_REASONS: Final = frozenset(WaitReason)
 def _find_meaning(code: str, message: str) -> str:
     """Find the meaning in the message of a code that has several, or that is not known."""
     is_known, rows = code.casefold() in BY_CODE, _BY_MEANING.get(code.casefold(), {})
+    # The code has one meaning, so a word of the message must not change it.
     if is_known and code.casefold() not in _BY_MEANING:
         return ""
     if describes_other_work(message) or (not is_known and is_code_of_other_work(code)):

@@ -33,6 +33,7 @@ def collect_config_map_values(kind: Kind, fields: Iterable[str], body: Mapping[s
 
 
 def _convert_mapping(types: Mapping[str, TypeFacts], facts: TypeFacts, body: Mapping[str, Any]) -> dict[str, Any]:
+    # ASO shows only the field that the discriminator selects.
     union_fields = _select_union_fields(facts, body)
     status: dict[str, Any] = {}
     for name, field in facts["fields"].items():
@@ -63,6 +64,7 @@ def _find_inside(value: Any, path: tuple[str, ...] | list[str]) -> Any:
 
 
 def _find_member(body: Mapping[str, Any], name: str) -> Any:
+    # Azure nearly always spells a name as its specification does, and to fold all names takes time.
     if name in body:
         return body[name]
     folded = name.casefold()

@@ -38,14 +38,14 @@ def decide_exit_code(
     only a plan gets here with.
     """
     problems = tuple(problems)
-    if any(result.fault for result in results):
+    if any(result.ending.fault for result in results):
         return ExitCode.FAULT
     if is_refused(problems):
         return ExitCode.REFUSED
     has_failure = any(
         # Another agent manages a resource that this one should.
-        (result.condition.reason == OVERLAP and result.policy.allows_modify)
-        or not (result.is_fine or result.is_tolerated)
+        (result.condition.reason == OVERLAP and result.manifest.policy.allows_modify)
+        or not (result.is_fine or result.ending.is_tolerated)
         for result in results
     )
     if has_failure or any(problem.is_error for problem in problems):

@@ -61,7 +61,7 @@ class ApplicationSource(NamedTuple):
     document: Document
     where: FieldPath  # its field in the document
     view: SourceView
-    name: str  # that of its object
+    name: str  # of its object
     references: Mapping[str, GitAddress]  # the sources that others call by a name
 
     def locate(self, *fields: str | int) -> FieldPath:

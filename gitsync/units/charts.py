@@ -60,14 +60,14 @@ class ChartDependency:
     alias: str  # the name that its parent uses, which is its own if the parent gives none
     repository: str  # "" for one in charts/
     path: str  # the file that declares it
-    line: int  # that of the file
+    line: int  # of its entry in that file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """A chart of the source."""
 
-    path: str  # that of its Chart.yaml
+    path: str  # of its Chart.yaml
     name: str
     version: str = ""  # "" if it has none
     is_library: bool = False  # it has templates for other charts, and none of its own

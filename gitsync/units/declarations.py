@@ -62,7 +62,7 @@ class GitAddress(NamedTuple):
 
     url: str
     revision: str = ""  # a branch, tag or commit, "" for the default
-    chart: str = ""  # that of a Helm repository, "" for a repository of git
+    chart: str = ""  # of a Helm repository, "" for a repository of git
 
     def __str__(self) -> str:
         return f"the chart {self.chart} of {self.url}" if self.chart else self.url
@@ -90,7 +90,7 @@ class ThisRepository:
 class DeclaredUnit:
     """A unit, the object that declares it, and its source."""
 
-    kind: str = "Kustomization"  # that of the object
+    kind: str = "Kustomization"  # of the object
     key: ObjectName
     source: SourceName | GitAddress
     wave: int = 0  # lower ones go first

@@ -75,7 +75,7 @@ class _FoundObject:
 class _Follower:
     """Follows objects, round by round. Mutable: it is filled object by object."""
 
-    build: BuildUnits  # builds units
+    build: BuildUnits
     read: ReadObjects  # reads the objects in the result of a unit
     repository: ThisRepository
     repositories: dict[SourceName, str]  # the URL of each GitRepository, those of results as well

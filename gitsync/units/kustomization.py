@@ -75,7 +75,7 @@ _OWN_FIELDS: Final = BASES | {
 class Kustomization:
     """A kustomization of a source."""
 
-    path: str  # that of its file
+    path: str  # of its file
     references: tuple[Reference, ...] = ()
     is_component: bool = False  # it is a part of other kustomizations and cannot be built by itself
 

@@ -138,7 +138,7 @@ class SourceView:
     reader: KustomizationReader
     repository: ThisRepository = field(default_factory=ThisRepository)
     used: set[str] = field(default_factory=set)  # the paths of files that were read for an object
-    budget: ExpansionBudget = field(default_factory=ExpansionBudget)  # that of all templates
+    budget: ExpansionBudget = field(default_factory=ExpansionBudget)  # of all templates
     charts: Mapping[str, Chart] = field(default_factory=dict)  # those that are published elsewhere too, by name
 
 

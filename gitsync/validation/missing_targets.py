@@ -97,6 +97,7 @@ class _KnownNames:
     def find_nearest(self, key: Key) -> str | None:
         """Find the most similar name of the same kind."""
         names = self._names_by_kind.get(key[:3], [])
+        # Each comparison takes time, and a hostile source may have many wrong names.
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
 
@@ -172,7 +173,7 @@ def _explain_unusable(member: Member) -> str:
 class _MissingTarget(NamedTuple):
     """An owner or a reference that does not exist."""
 
-    path: FieldPath  # of its field
+    path: FieldPath  # of the field that names it
     key: Key
     role: str  # "owner" or "reference"
     must_be_named: bool = False  # no ARM id may take its place

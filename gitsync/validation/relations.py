@@ -46,9 +46,9 @@ class Member:
     references: tuple[tuple[FieldPath, Key], ...] = ()
     """Those to other manifests, with their paths, as `find_named_references` finds them."""
 
-    subscription: str = ""  # that of its credential, "" if it has none
+    subscription: str = ""  # of its credential, "" if it has none
     is_written: bool = True  # its policy allows writes
-    body: Mapping[str, Any] | None = None  # that of its request, with placeholders; None if no request can be made
+    body: Mapping[str, Any] | None = None  # of its request, with placeholders; None if no request can be made
 
     @property
     def waits_for_owners(self) -> bool:
@@ -111,6 +111,7 @@ def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[t
     """Report each manifest of one resource, with the difference to another one; nothing if all bodies are equal."""
     first, *rest = zip(same, bodies, strict=True)
     unequal = next((pair for pair in rest if _is_different(pair[1], first[1])), None)
+    # Equal bodies are fine: one of the manifests writes, and the others wait for it.
     if unequal is None:
         return
     yield first[0], _make_different(first, unequal)
@@ -246,6 +247,7 @@ def _find_ranges(member: Member) -> tuple[AddressRange, ...]:
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
     ranges = [parse_range(text) for text in prefixes] if isinstance(prefixes, list) else []
     is_read = member.resource.annotations.get(RECONCILE_POLICY) == Policy.SKIP.value
+    # With a range that is not known, every subnet might be inside.
     known = tuple(network for network in ranges if network is not None)
     return () if is_read or len(known) < len(ranges) else known
 

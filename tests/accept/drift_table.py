@@ -60,7 +60,7 @@ class Drift:
     """One row."""
 
     why: str  # what the row shows
-    name: str  # that of the resource, and of its file without the suffix
+    name: str  # of the resource, and of its file without the suffix
     text: str  # the file before
     changes: Mapping[str, Any] = field(default_factory=dict)  # what somebody sets in Azure, by JSON pointers
     remove: tuple[str, ...] = ()  # what they remove

@@ -57,7 +57,7 @@ def test_a_check_requests_just_the_actions_of_the_role(tmp_path, check, document
     anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=role.actions, scopes=role.scopes)
     world.settings = replace(read_settings(tmp_path / "settings.yaml"), principals=(anonymous,))
     report = world.plan(checks=(check.value,))
-    missing = {finding.missing_right for result in report.results for finding in result.checks} - {""}
+    missing = {finding.missing_right for result in report.results for finding in result.change.checks} - {""}
     assert (missing, [f"{r.method} {r.path}" for r in world.requests if r.status == 403]) == (set(), [])
     asked = {request.action.casefold() for request in world.requests}
     added = set(role.actions) - set(without.actions)

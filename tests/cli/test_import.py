@@ -48,7 +48,7 @@ def test_the_landing_zone_comes_back_as_it_was(tmp_path):
     other.store = world.store
     report = other.says_files(read_all(tmp_path / "out")).plan()
     assert {(one.verdict.value, one.action.value) for one in report.results} == {("adopt", "none")}
-    assert not [one for one in report.results if one.differences or one.unverified]
+    assert not [one for one in report.results if one.differences or one.comparison.unverified]
     assert other.writes == []
 
     asked, imported = (render(tmp_path / one) for one in ("a/repository", "out"))

@@ -11,6 +11,7 @@ from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.replacement import add_takes, find_replacement, list_takes, make_move
 from gitsync.status.conditions import make_error
 from tests.support.builders import group_id, record, rg, subnet, vnet, vnet_id
+from tests.support.parts import build
 
 CLUSTER = "Microsoft.ContainerService/managedClusters"
 POOL = f"{CLUSTER}/agentPools"
@@ -64,9 +65,10 @@ def test_the_reasons_do_not_depend_on_the_order():
 
 
 def result(key, arm_id, *, replacement=None):
-    return Result(
+    return build(
+        Result,
         key=key,
-        manifest_api_version="",
+        api_version="",
         source=None,
         arm_id=arm_id,
         policy=Policy.MANAGE,
@@ -91,7 +93,9 @@ def test_a_delete_takes_along_what_is_below_in_git_and_on_record():
         subnet("far"): record(subnet("far"), f"{vnet_id('hub2')}/subnets/far"),
     }
     found = add_takes(results, records, {})
-    assert found[vnet()].replacement.takes == (subnet(), subnet("two")), "below the id on record, not the new one"
+    assert found[vnet()].change.replacement.takes == (subnet(), subnet("two")), (
+        "below the id on record, not the new one"
+    )
     assert found[rg()] == results[rg()]
 
 

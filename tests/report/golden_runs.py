@@ -21,6 +21,7 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
 GROUP = "/subscriptions/0000/resourceGroups/core"
 PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
@@ -132,10 +133,10 @@ ADOPTED = one(
     source=SourceLocation("net/found.yaml", 1),
 )
 DELETES = [
-    replace(
+    change(
         OLD,
         key=key(kind, f"old-{number}", group),
-        manifest_api_version=f"{group}/v1api20200601",
+        api_version=f"{group}/v1api20200601",
         arm_id=f"{GROUP}/providers/{provider}/old-{number}",
         condition=replace(PLANNED, message=GONE.format(f"data/old-{number}.yaml")),
         last_source=SourceLocation(f"data/old-{number}.yaml", 1),
@@ -203,10 +204,10 @@ WEST = ManifestField("spec.location", SourceLocation("data/keys.yaml", 8))
 
 
 def done(of, verdict, action, **more):
-    return replace(of, verdict=verdict, action=action, condition=IN_SYNC.condition, **more)
+    return change(of, verdict=verdict, action=action, condition=IN_SYNC.condition, **more)
 
 
-def change(author, name="", **more):
+def by(author, name="", **more):
     """Make a change in Azure, of somebody in the portal or with another client."""
     values = {
         "author": AuthorKind(author),
@@ -219,13 +220,13 @@ def change(author, name="", **more):
     return Attribution(**values | more)
 
 
-ROB = change("person", "rob@contoso.com", client="Azure Portal")
-EVE = change("person", "eve@contoso.com", client="CLI", at="2026-11-23T23:05:40Z", correlation_id="5c1e-eve")
-PIPELINE = change("application", "04b07795-8ddb-461a-bbee-02f9e1bf7b46", label="Contoso Deploy", client="Terraform")
-POLICY = change(
+ROB = by("person", "rob@contoso.com", client="Azure Portal")
+EVE = by("person", "eve@contoso.com", client="CLI", at="2026-11-23T23:05:40Z", correlation_id="5c1e-eve")
+PIPELINE = by("application", "04b07795-8ddb-461a-bbee-02f9e1bf7b46", label="Contoso Deploy", client="Terraform")
+POLICY = by(
     "policy", "/subscriptions/0000/providers/Microsoft.Authorization/policyAssignments/tls", at="2026-11-23T23:10:00Z"
 )
-OTHER_RUN = change("gitsync", commit="6d25f14b60cd6d25f14b60cd6d25f14b60cd6d25", correlation_id="")
+OTHER_RUN = by("gitsync", commit="6d25f14b60cd6d25f14b60cd6d25f14b60cd6d25", correlation_id="")
 NO_RIGHT = Attribution(
     doubt="The identity lacks the right Microsoft.Insights/eventtypes/values/read at subscription 0000."
 )
@@ -259,7 +260,7 @@ def throttle(number):
         )
         for second in (7, 17)
     )
-    account = replace(NEW, key=key("Vault", f"keys-{number}", VAULT), body=None, attempts=tries)
+    account = change(NEW, key=key("Vault", f"keys-{number}", VAULT), body=None, attempts=tries)
     if number % 3:
         return done(account, Verdict.CREATE, Action.CREATE)
     condition = failed("SubscriptionRequestsThrottled", THROTTLED, request_id=f"request-{number}-17")
@@ -268,7 +269,7 @@ def throttle(number):
 
 def create(number):
     name = f"{'a-group-with-a-name-that-is-long-enough-to-fill-' if number % 50 == 7 else 'group-'}{number:03}"
-    return replace(
+    return change(
         NEW,
         key=key("ResourceGroup", name, namespace="shop" if number % 2 else "platform"),
         arm_id=f"/subscriptions/0000/resourceGroups/{name}",
@@ -301,7 +302,7 @@ RUNS = {
         IN_SYNC,
         done(LOGS, Verdict.DRIFTED, Action.UPDATE),
         *(
-            replace(NEW, key=key("Vault", f"keys-{number}", VAULT), verdict=Verdict.UNKNOWN, action=Action.NONE,
+            change(NEW, key=key("Vault", f"keys-{number}", VAULT), verdict=Verdict.UNKNOWN, action=Action.NONE,
                     body=None, condition=NOT_REACHED, is_fine=False)
             for number in range(12)
         ),
@@ -313,17 +314,17 @@ RUNS = {
     ),
     "checks": plan(
         IN_SYNC,
-        replace(HUB, checks=(UNASKED, UNKNOWN, *FINE)),
-        replace(LOGS, checks=(AUDITED, *FINE)),
-        replace(NEW, checks=(DENIED, UNKNOWN, *FINE), fields={"/location": WEST}),
-        replace(OLD, checks=(LOCKED, UNASKED)),
+        change(HUB, checks=(UNASKED, UNKNOWN, *FINE)),
+        change(LOGS, checks=(AUDITED, *FINE)),
+        change(NEW, checks=(DENIED, UNKNOWN, *FINE), fields={"/location": WEST}),
+        change(OLD, checks=(LOCKED, UNASKED)),
         requests=RequestCounts(reads=14, questions=3),
         exit_code=4,
     ),
     "refused-sync": sync(
         IN_SYNC,
         done(LOGS, Verdict.DRIFTED, Action.UPDATE),
-        replace(
+        change(
             NEW, action=Action.NONE, body=None, is_fine=False, checks=(replace(DENIED, check=CheckName.PREFLIGHT), *FINE),
             condition=failed("Refused", f"The check preflight reports: {DENIED.statement}", Severity.WARNING),
             fields={"/location": WEST},
@@ -340,15 +341,15 @@ RUNS = {
             ),
         ),
         replace(LOGS, changed_by=(PIPELINE,)),
-        replace(
+        change(
             NEW, key=key("Vault", "gone", VAULT), verdict=Verdict.MISSING, body=None,
             changed_by=(replace(ROB, operation="Microsoft.KeyVault/vaults/delete", at="2026-11-24T00:12:00Z"),),
         ),
         *(drift("StorageAccount", f"rob-{number}", ROB) for number in range(3)),
         drift("StorageAccount", "policy", POLICY),
-        drift("StorageAccount", "azure", change("azure", at="2026-11-23T23:11:00Z", correlation_id="")),
+        drift("StorageAccount", "azure", by("azure", at="2026-11-23T23:11:00Z", correlation_id="")),
         drift("StorageAccount", "run", OTHER_RUN),
-        drift("StorageAccount", "unnamed", change("unknown", client="04b07795-8ddb-461a-bbee-02f9e1bf7b46")),
+        drift("StorageAccount", "unnamed", by("unknown", client="04b07795-8ddb-461a-bbee-02f9e1bf7b46")),
         *(drift("StorageAccount", f"asked-{number}", NO_RIGHT) for number in range(2)),
         drift("StorageAccount", "early", NOTHING_YET),
         exit_code=4,

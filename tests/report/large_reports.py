@@ -1,11 +1,10 @@
 """Reports as large as one likes: resource groups with networks and what is in them, some not in sync."""
 
-from dataclasses import replace
-
 from gitsync.model.condition import Severity
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from tests.report.report_builders import NET, READY, REFUSED, failed, key, report, result
+from tests.support.parts import change
 
 _SUBSCRIPTION = "/subscriptions/11111111-2222-3333-4444-555555555555"
 _KINDS = (
@@ -85,4 +84,4 @@ def _told(one, number):
         {"verdict": Verdict.CONFLICT, "action": Action.UPDATE, "differences": both},
         {"verdict": Verdict.DELETE, "action": Action.DELETE, "source": None},
     )
-    return replace(one, **turns[number % len(turns)])
+    return change(one, **turns[number % len(turns)])

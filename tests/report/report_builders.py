@@ -39,7 +39,7 @@ def failed(reason, message, severity=Severity.ERROR, request_id=""):
 def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **more):
     values = {
         "key": of,
-        "manifest_api_version": f"{of.group}/v1api20200601",
+        "api_version": f"{of.group}/v1api20200601",
         "source": SourceLocation("azure.yaml", 3),
         "arm_id": f"{GROUP_ID}/{of.name}",
         "policy": Policy.MANAGE,
@@ -49,7 +49,7 @@ def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **m
         "is_fine": condition.is_ready,
         "requests": 1,
     }
-    return Result(**values | more)
+    return build(Result, **values | more)
 
 
 IN_SYNC = result(key("ResourceGroup", "core"))

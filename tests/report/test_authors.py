@@ -28,7 +28,7 @@ from tests.report.golden_runs import (
     POLICY,
     ROB,
     RUNS,
-    change,
+    by,
     drift,
     plan,
 )
@@ -59,13 +59,13 @@ WORDS = [
         "an application where its name may be read",
     ),
     (replace(PIPELINE, label="", client=""), f"Changed by the application {GUID}{AT}{ID}", "and where not"),
-    (change("application"), f"Changed by an application{AT}{ID}", "one that Azure does not name"),
+    (by("application"), f"Changed by an application{AT}{ID}", "one that Azure does not name"),
     (POLICY, f"Changed by the policy assignment tls, 2026-11-23 23:10 UTC{ID}", "the name of an id"),
-    (change("policy"), f"Changed by a policy{AT}{ID}", "a policy that Azure does not name"),
-    (change("azure", correlation_id=str(UUID(int=0))), f"Changed by Azure itself{AT}", "in the background"),
+    (by("policy"), f"Changed by a policy{AT}{ID}", "a policy that Azure does not name"),
+    (by("azure", correlation_id=str(UUID(int=0))), f"Changed by Azure itself{AT}", "in the background"),
     (OTHER_RUN, f"Changed by gitsync (commit 6d25f14b60cd){AT}", "another run"),
-    (change("gitsync"), f"Changed by gitsync{AT}{ID}", "another run, of an unknown commit"),
-    (change("unknown"), f"Changed by an author that Azure has not named{AT}{ID}", "a row without an actor"),
+    (by("gitsync"), f"Changed by gitsync{AT}{ID}", "another run, of an unknown commit"),
+    (by("unknown"), f"Changed by an author that Azure has not named{AT}{ID}", "a row without an actor"),
 ]
 
 
@@ -120,7 +120,7 @@ def test_authors_of_many_resources_have_a_line_each_first_who_changed_most():
         *(drift("A", f"eve-{n}", early, late) for n in range(4)),
         *(drift("A", f"few-{n}", PIPELINE) for n in range(2)),
         *(drift("A", f"asked-{n}", NO_RIGHT) for n in range(9)),
-        *(drift("A", f"nameless-{n}", change("unknown"), change("person"), change("application")) for n in range(9)),
+        *(drift("A", f"nameless-{n}", by("unknown"), by("person"), by("application")) for n in range(9)),
     ]
     assert list_busy_authors(plan(*results), names=True) == [
         "Changed by eve@contoso.com with CLI: 4 resources, 2026-11-22 08:00 to 2026-11-23 23:05 UTC.",
@@ -185,7 +185,7 @@ def test_json_has_every_change_in_the_form_of_its_schema():
     assert found["early"][0] | {"doubt": ""} == found["early"][0] | {"author": "unknown", "at": None, "doubt": ""}
 
 
-PERSON = change(
+PERSON = by(
     "person", "hunted.person@contoso.com", label="Hunted P. Person", client="Azure Portal", operation="m/t/write"
 )
 GONE = replace(LOGS, key=key("Vault", "gone"), verdict=Verdict.MISSING, action=Action.CREATE, differences=())
@@ -237,7 +237,7 @@ FORMS = {
 def attack(name):
     """Make a plan in which every text of an attribution is hostile: of a person, an application, a policy, a doubt."""
     more = {"client": name, "at": name, "operation": f"{name}/delete", "correlation_id": name}
-    authors = [change(kind, name, label=name if kind != "person" else "", **more) for kind in AuthorKind]
+    authors = [by(kind, name, label=name if kind != "person" else "", **more) for kind in AuthorKind]
     made = [replace(one, commit="", paths=("/tags/env",)) for one in authors]
     results = [drift("A", f"n-{number}", *made) for number in range(3)]
     return plan(*results, drift("A", "doubt", Attribution(doubt=f"Azure says: {name}")))

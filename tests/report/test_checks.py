@@ -21,6 +21,7 @@ from gitsync.report.ordering import REFUSED, find_section
 from tests.report.golden_runs import AUDITED, DENIED, FINE, LOCKED, NEW, OLD, RUNS, UNASKED, plan
 from tests.report.report_builders import IN_SYNC, key, result
 from tests.report.test_report_json import SCHEMA
+from tests.support.parts import change
 
 CHECKED = RUNS["checks"]
 
@@ -65,7 +66,7 @@ FLAGS = [
 
 @pytest.mark.parametrize(("names", "findings", "flag", "why"), FLAGS, ids=[row[-1] for row in FLAGS])
 def test_the_way_on_is_a_flag_to_copy_and_said_once(names, findings, flag, why):
-    value = plan(*(replace(NEW, key=key("Vault", str(n)), checks=tuple(findings)) for n in range(3)), checks=names)
+    value = plan(*(change(NEW, key=key("Vault", str(n)), checks=tuple(findings)) for n in range(3)), checks=names)
     assert flag in format_way_on(value), why
     for shown in (text.render(value), markdown.render(value)):
         assert shown.count(flag) == 1
@@ -73,7 +74,7 @@ def test_the_way_on_is_a_flag_to_copy_and_said_once(names, findings, flag, why):
 
 
 def test_nothing_refused_needs_no_way_on():
-    assert format_way_on(plan(replace(NEW, checks=(AUDITED, UNASKED, *FINE)))) == ""
+    assert format_way_on(plan(change(NEW, checks=(AUDITED, UNASKED, *FINE)))) == ""
 
 
 def test_the_rule_of_a_check_reports_how_to_go_on_without_it():
@@ -85,13 +86,13 @@ def test_the_rule_of_a_check_reports_how_to_go_on_without_it():
 
 @pytest.mark.parametrize("check", CheckName)
 def test_every_check_has_a_rule(check):
-    log = sarif.build_log(plan(replace(NEW, checks=(replace(DENIED, check=check),))))
+    log = sarif.build_log(plan(change(NEW, checks=(replace(DENIED, check=check),))))
     results = [one for one in log["runs"][0]["results"] if one["ruleId"] == f"check-{check}"]
     assert [one["level"] for one in results] == ["error"]
 
 
 def test_a_check_changes_neither_the_outcome_nor_what_a_sync_would_do():
-    plain, refused = replace(NEW, checks=()), replace(NEW, checks=(DENIED,))
+    plain, refused = change(NEW, checks=()), change(NEW, checks=(DENIED,))
     assert refused.outcome is plain.outcome is Outcome.CHANGED
     outputs = pipelines.list_outputs(plan(refused, OLD))
     assert (outputs["refused"], outputs["creates"], outputs["failed"]) == ("1", "1", "0")
@@ -105,7 +106,7 @@ def test_a_warning_is_left_out_once_the_change_is_made():
 
 
 def test_a_refused_delete_reports_what_it_would_take():
-    value = plan(replace(OLD, checks=(LOCKED,)))
+    value = plan(change(OLD, checks=(LOCKED,)))
     assert find_section(value.results[0]) is REFUSED
     for shown in (text.render(value), markdown.render(value), page.render(value)):
         assert "It holds data: a delete also deletes its blobs, files, queues and tables." in shown
@@ -118,7 +119,7 @@ def test_the_cost_counts_checks():
 
 def test_texts_of_checks_are_masked():
     leaking = replace(DENIED, message="It is hunter2.", advice="Not hunter2.", contact="Ask hunter2.", code="hunter2")
-    masked = mask_report(plan(replace(NEW, checks=(leaking,))), lambda value: value.replace("hunter2", "***"))
+    masked = mask_report(plan(change(NEW, checks=(leaking,))), lambda value: value.replace("hunter2", "***"))
     for shown in (json_report.render(masked), text.render(masked), page.render(masked), sarif.render(masked)):
         assert "hunter2" not in shown
         assert "It is ***." in shown
@@ -126,7 +127,7 @@ def test_texts_of_checks_are_masked():
 
 def test_azure_text_is_neither_markup_nor_a_command():
     hostile = replace(DENIED, message="<b>x</b>\n::error::y\x1b[2J|", contact="@everyone ](http://x)")
-    value = plan(replace(NEW, checks=(hostile, replace(UNASKED, message="<i>z</i>\x1b[2J"))))
+    value = plan(change(NEW, checks=(hostile, replace(UNASKED, message="<i>z</i>\x1b[2J"))))
     assert "<b>" not in page.render(value)
     assert "<i>" not in page.render(value)
     assert "\x1b" not in text.render(value, verbose=True)
@@ -145,13 +146,15 @@ FINDINGS = st.builds(
 
 @given(st.lists(st.lists(FINDINGS, max_size=4), max_size=6))
 def test_what_has_no_answer_is_counted_and_never_fine(findings):
-    results = [replace(IN_SYNC, key=key("Vault", str(n)), checks=tuple(found)) for n, found in enumerate(findings)]
+    results = [change(IN_SYNC, key=key("Vault", str(n)), checks=tuple(found)) for n, found in enumerate(findings)]
     unanswered = {
         (one.check, one.message, found.key)
         for found in results
-        for one in found.checks
+        for one in found.change.checks
         if one.verdict is CheckVerdict.NOT_CHECKED
     }
     assert {(row.check, row.reason, of) for row in list_unchecked(plan(*results)) for of in row.keys} == unanswered
-    answered = {one.check for found in results for one in found.checks if one.verdict is not CheckVerdict.NOT_CHECKED}
+    answered = {
+        one.check for found in results for one in found.change.checks if one.verdict is not CheckVerdict.NOT_CHECKED
+    }
     assert all((f"{check} (" in format_checked(results)) == (check in answered) for check in CheckName)

@@ -10,6 +10,7 @@ from gitsync.model.verdict import Action
 from gitsync.report.run_facts import estimate_sync, format_cost, format_costs, list_by_type
 from gitsync.report.text import render
 from tests.report.report_builders import IN_SYNC, report
+from tests.support.parts import change
 
 COUNTS = RequestCounts(reads=12, writes=1, deletes=0, polls=2)
 
@@ -116,7 +117,7 @@ def test_a_plan_reports_how_long_its_sync_would_write(schedule, ends):
 
 
 def test_what_goes_with_its_group_is_not_a_request():
-    within = replace(IN_SYNC, action=Action.DELETE, deleted_with=IN_SYNC.key)
+    within = change(IN_SYNC, action=Action.DELETE, deleted_with=IN_SYNC.key)
 
     assert estimate_sync(report(*results(Action.DELETE), within, command="plan", requests=COUNTS)).deletes == 1
 

@@ -20,6 +20,7 @@ from gitsync.report.folding import MOST_PLAIN, fold_results
 from gitsync.report.html import page
 from gitsync.report.ordering import SECTIONS, describe_causes, split_results
 from tests.report.report_builders import NET, ORPHAN, READY, failed, key, report, result
+from tests.support.parts import change
 
 MANY = MOST_ALIKE + 1
 TAG = Difference("/tags/env", "prod", "test", "changed in git")
@@ -86,7 +87,7 @@ DIFFERING = [
 
 @pytest.mark.parametrize(("more", "why"), DIFFERING, ids=[row[-1] for row in DIFFERING])
 def test_a_change_that_differs_has_its_own_line(more, why):
-    other = replace(update(500), **more)
+    other = change(update(500), **more)
     lines = list_section(text.render(plan(*map(update, range(MANY)), other)), f"To change ({MANY + 1})")
     assert sum("VirtualNetwork/n500" in line for line in lines) == 1, why
     assert any(f"{MANY} VirtualNetwork " in line for line in lines), why
@@ -103,7 +104,7 @@ def test_equal_changes_show_their_check_and_author_once():
         check=CheckName.POLICY, verdict=CheckVerdict.WARNING, code="Audit", message="TLS.", path="/tags/env"
     )
     changes = [
-        replace(
+        change(
             update(number),
             checks=(finding,),
             changed_by=(
@@ -169,19 +170,19 @@ NEVER = [
     ),
     (lambda number: replace(update(number), action=Action.REPLACE), "a replacement"),
     (
-        lambda number: replace(
+        lambda number: change(
             update(number), checks=(CheckFinding(check=CheckName.LOCKS, verdict=CheckVerdict.REFUSED),)
         ),
         "what Azure would refuse",
     ),
     (
-        lambda number: replace(
+        lambda number: change(
             update(number), verdict=Verdict.DETACH, action=Action.DETACH, last_commit=LastCommit(commit="0")
         ),
         "a resource that is no longer managed",
     ),
     (
-        lambda number: replace(update(number), verdict=Verdict.HELD, withheld=Verdict.DELETE, action=Action.NONE),
+        lambda number: change(update(number), verdict=Verdict.HELD, withheld=Verdict.DELETE, action=Action.NONE),
         "a held delete",
     ),
 ]

@@ -11,6 +11,7 @@ from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.report.masked import mask_exception, mask_report, mask_value
 from tests.report.report_builders import DRIFTED, NET, REFUSED, failed, key, record, report, result
+from tests.support.parts import change
 
 VALUE = "hunter2-value"
 
@@ -27,7 +28,7 @@ KEPT = record(
     applied={"tags": {"note": VALUE}},
     baseline={"tags": {"note": VALUE}},
 )
-TOLD = replace(
+TOLD = change(
     DRIFTED,
     key=key("VirtualNetwork", VALUE, NET),
     arm_id=f"/subscriptions/1/resourceGroups/{VALUE}",
@@ -54,7 +55,7 @@ def test_what_is_reported_is_masked():
     assert one.differences[0].live == "<secret>"
     assert one.differences[0].desired == ["<secret>", {"a": "<secret>", VALUE: 1}]
     assert one.differences[1] == TOLD.differences[1]
-    assert one.because == {f"/{VALUE}": hidden}
+    assert one.comparison.because == {f"/{VALUE}": hidden}
     assert (one.record.condition.reason, one.record.condition.message) == ("<secret>", hidden)
 
 
@@ -62,8 +63,9 @@ def test_what_names_things_stays_complete():
     """A broken id is not an id, and a broken body would be sent again."""
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     one = told.results[0]
-    for name in ("key", "arm_id", "unverified", "reviewed", "source", "policy", "verdict", "action"):
+    for name in ("key", "arm_id", "manifest", "change", "verdict", "action"):
         assert getattr(one, name) == getattr(TOLD, name), name
+    assert one.comparison.unverified == TOLD.comparison.unverified
     assert one.differences[0].path == f"/tags/{VALUE}"
     assert replace(one.record, condition=None) == replace(KEPT, condition=None)
     assert (told.problems[0].path, told.problems[0].field) == (PROBLEM.path, PROBLEM.field)
@@ -104,15 +106,15 @@ STAYS = {
     ".results.arm_id",
     ".results.differences.path",
     ".results.differences.desired.name",
-    ".results.unverified",
-    ".results.because.name",
+    ".results.comparison.unverified",
+    ".results.comparison.because.name",
     ".results.record.key.name",
     ".results.record.arm_id",
     ".results.record.spec.applied.*.*",
     ".results.record.spec.baseline.*.*",
-    ".results.reviewed.desired",
-    ".results.reviewed.live",
-    ".results.reviewed.etag",
+    ".results.change.reviewed.desired",
+    ".results.change.reviewed.live",
+    ".results.change.reviewed.etag",
 }
 
 
@@ -182,4 +184,4 @@ def test_faults_that_lead_to_each_other_come_to_an_end():
 def test_values_that_hold_none_keep_their_types():
     value = {"a": [1, 2.5, True, None], "b": ("x",)}
     assert mask_value(value, mask) == value
-    assert result(key("K", "n"), Verdict.IN_SYNC).fault is None
+    assert result(key("K", "n"), Verdict.IN_SYNC).ending.fault is None

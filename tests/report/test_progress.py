@@ -15,6 +15,7 @@ from gitsync.model.verdict import Verdict
 from gitsync.report.live import format_rows, show_live
 from gitsync.report.progress import Silent, Tally, format_ordinal, print_progress
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key, result
+from tests.support.parts import change
 
 
 class Ticks:
@@ -207,7 +208,7 @@ def test_silence_means_nothing(capsys):
 UPDATED = replace(DRIFTED, verdict=Verdict.IN_SYNC)
 LONG = replace(REFUSED, condition=failed("Odd", "no " * 1000))
 MASKED = replace(REFUSED, condition=failed("Odd", "The value\n  hunter2\x1b[2J is refused."))
-REPEATED = replace(REFUSED, condition=failed("Odd", "Odd"), source=None)
+REPEATED = change(REFUSED, condition=failed("Odd", "Odd"), source=None)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from gitsync.report.document import MOST_DOCUMENTS, read_report
 from gitsync.report.json import build_document, render
 from tests.report.golden_runs import BROKEN, FINE, LOGS, RUNS
 from tests.report.report_builders import FULL, IN_SYNC, PLAN, TARGET, failed, key, report, result
+from tests.support.parts import change
 
 BRANCH = "gitsync/status-shards/42/1"
 
@@ -101,7 +102,7 @@ def reports(draw):
     ordered = [unique[name] for name in sorted(unique)]
     for place, one in enumerate(ordered):  # what blocks comes first, so there is no circle
         if place and draw(st.booleans()):
-            ordered[place] = replace(one, blocked_by=draw(st.sampled_from(ordered[:place])).key)
+            ordered[place] = change(one, blocked_by=draw(st.sampled_from(ordered[:place])).key)
     counts, few = (st.builds(RequestCounts, *[st.integers(*span)] * 6) for span in ((9, 999), (0, 9)))
     unread = st.builds(
         UnreadDocument,

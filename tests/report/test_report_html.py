@@ -31,6 +31,7 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
 VOID = {"meta", "link", "input"}
 BREAK = "<wbr/>"
@@ -224,7 +225,7 @@ def everywhere(text):
     sides = (Difference(f"/{text}", text, {text: [text]}, text), Difference("/b", f"{text}\n{text}", text, text))
     one = result(
         evil, Verdict.DRIFTED, condition=condition, arm_id=text, source=SourceLocation(text, 1), attempts=attempts,
-        differences=sides, unverified=(text,), manifest_api_version=text, depends_on=(evil, IN_SYNC.key),
+        differences=sides, unverified=(text,), api_version=text, depends_on=(evil, IN_SYNC.key),
     )  # fmt: skip
     group = f"/subscriptions/s/resourceGroups/{text.replace('/', '-')}"
     quiet = result(key(text, "b", NET, text), arm_id=group, owner=evil)
@@ -253,7 +254,7 @@ def test_no_text_changes_what_the_page_is_made_of(text):
 
 
 def test_what_else_is_not_known_of_a_path_is_reported():
-    secret = replace(DRIFTED, because={"/properties/secret": "there is no digest"})
+    secret = change(DRIFTED, because={"/properties/secret": "there is no digest"})
     assert "<code>/properties/secret</code>: there is no digest" in render(report(secret)).replace(BREAK, "")
 
 

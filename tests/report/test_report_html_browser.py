@@ -136,7 +136,7 @@ SEARCHES = [
     ("MANAGEDCLUSTER-2", lambda r: "managedcluster-2" in str(r.key), "in any letter case"),
     ("app-007 vault", lambda r: "app-007" in r.key.name and r.key.kind == "Vault", "every word must fit"),
     ("rate-limit", lambda r: any("rate-limit" in str(d.live) for d in r.differences), "what differs, folded or not"),
-    ("app-011/net.yaml", lambda r: "app-011/net.yaml" in str(r.source), "a file"),
+    ("app-011/net.yaml", lambda r: "app-011/net.yaml" in str(r.manifest.source), "a file"),
 ]
 
 

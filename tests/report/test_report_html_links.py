@@ -13,6 +13,7 @@ from gitsync.model.problem import SourceLocation
 from gitsync.report.html.links import find_forge, make_links
 from gitsync.report.html.page import render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, ORPHAN, PROBLEMS, TARGET, report
+from tests.support.parts import change
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GITHUB, GITLAB = "https://github.com/contoso/estate", "https://gitlab.com/contoso/infra/estate"
@@ -108,7 +109,7 @@ def test_a_path_out_of_the_repository_is_not_a_link(path):
 def test_a_link_stays_on_the_host_of_the_remote(path, arm_id):
     """Whatever a path or an id holds, it ends in a percent-encoded part of the address."""
     line = find_forge(GITHUB).make_line_link(COMMIT, path, 3)
-    portal = make_links(FULL).make_portal_link(replace(IN_SYNC, arm_id=f"/subscriptions/{arm_id}", exists=True))
+    portal = make_links(FULL).make_portal_link(change(IN_SYNC, arm_id=f"/subscriptions/{arm_id}", exists=True))
     for link, host in ((line, "github.com"), (portal, "portal.azure.com")):
         assert link == "" or urlsplit(link).netloc == host
         assert re.fullmatch(r"[!-~]*", link)
@@ -131,9 +132,9 @@ PORTALS = [
 def test_each_cloud_has_its_portal(endpoint, portal):
     links = make_links(replace(FULL, target=replace(TARGET, endpoint=endpoint)))
     expected = f"{portal}/#resource/subscriptions/0000/resourceGroups/core/core" if portal else ""
-    assert links.make_portal_link(replace(IN_SYNC, exists=True)) == expected
-    assert links.make_portal_link(replace(IN_SYNC, exists=False)) == "", "there is nothing to see yet"
-    assert links.make_portal_link(replace(IN_SYNC, exists=True, arm_id=None)) == ""
+    assert links.make_portal_link(change(IN_SYNC, exists=True)) == expected
+    assert links.make_portal_link(change(IN_SYNC, exists=False)) == "", "there is nothing to see yet"
+    assert links.make_portal_link(change(IN_SYNC, exists=True, arm_id=None)) == ""
 
 
 def linked(value):
@@ -141,8 +142,8 @@ def linked(value):
 
 
 def test_the_page_links_resources_manifests_problems_and_commits():
-    gone = replace(ORPHAN, last_commit=LastCommit(commit="fedcba9876543210fedcba9876543210fedcba98"))
-    there = replace(DRIFTED, exists=True)
+    gone = change(ORPHAN, last_commit=LastCommit(commit="fedcba9876543210fedcba9876543210fedcba98"))
+    there = change(DRIFTED, exists=True)
     links = linked(report(there, IN_SYNC, gone, problems=PROBLEMS, target=TARGET, root="env/prod"))
     assert f"{GITHUB}/commit/{COMMIT}" in links
     assert f"{GITHUB}/blob/{COMMIT}/env/prod/net/hub.yaml#L1" in links

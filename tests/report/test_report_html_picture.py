@@ -14,6 +14,7 @@ from gitsync.report.html.picture import render_picture
 from gitsync.report.ordering import NO_GROUP, GroupName, group_results
 from tests.report.large_reports import A_GROUP, landing_zone
 from tests.report.report_builders import IN_SYNC, NET, key, result
+from tests.support.parts import change
 
 SIZE = Size(width=10, height=5, step_x=15, step_y=8)
 
@@ -87,8 +88,8 @@ CASES = [
         0,
         "the owner of an owner is no line of its own",
     ),
-    ([replace(IN_SYNC, owner=NETWORK), OWNED], 1, 0, "owners in a circle, which is cut"),
-    ([replace(IN_SYNC, owner=GROUP, depends_on=(GROUP,))], 0, 0, "what names itself"),
+    ([change(IN_SYNC, owner=NETWORK), OWNED], 1, 0, "owners in a circle, which is cut"),
+    ([change(IN_SYNC, owner=GROUP, depends_on=(GROUP,))], 0, 0, "what names itself"),
 ]
 
 

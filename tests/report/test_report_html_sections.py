@@ -24,6 +24,7 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
 HELD = failed("PruneHeld", "a.yaml cannot be read.", Severity.WARNING)
 SECTIONS = [
@@ -148,7 +149,7 @@ def test_the_body_of_a_create_is_folded():
 
 def test_what_must_be_replaced_is_marked_folded_and_unfolded():
     taken = Replacement(reason="Azure cannot move it.", takes=(key("A", "child"),))
-    page = render(report(replace(DRIFTED, verdict=Verdict.PENDING, action=Action.NONE, replacement=taken)))
+    page = render(report(change(DRIFTED, verdict=Verdict.PENDING, action=Action.NONE, replacement=taken)))
     card = page[page.index('<details class="resource card tone-delete" open') :].replace("<wbr/>", "")
     assert '<span class="mark">replace needed</span>' in card
     assert "Azure cannot move it. A delete would also delete A/child." in card

@@ -23,6 +23,7 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
 PENDING = replace(DRIFTED, verdict=Verdict.PENDING, key=key("VirtualNetwork", "spoke", NET))
 SKIPPED = result(key("Vault", "kv", "keyvault.azure.com"), Verdict.SKIP, policy=Policy.SKIP)
@@ -118,5 +119,5 @@ def test_any_azure_text_can_be_written(text):
 
 
 def test_what_the_run_tolerates_is_not_a_failure():
-    waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
+    waiting = change(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
     assert [outcome(case) for case in cases(report(waiting)).values()] == ["output"]

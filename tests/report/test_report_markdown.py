@@ -29,6 +29,7 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -125,7 +126,7 @@ def test_a_resource_stands_once():
 def test_what_failed_has_its_reason_and_what_waits_for_it():
     cause = replace(REFUSED, attempts=())
     waiting = [
-        replace(REFUSED, key=key("Blob", str(number)), verdict=Verdict.BLOCKED, blocked_by=cause.key, attempts=(),
+        change(REFUSED, key=key("Blob", str(number)), verdict=Verdict.BLOCKED, blocked_by=cause.key, attempts=(),
                 condition=failed("WaitingForOwner", "Wait.", Severity.WARNING))
         for number in range(3)
     ]  # fmt: skip
@@ -218,6 +219,6 @@ def test_foreign_names_break_no_table():
     [summary] = [line for line in render(report(evil)).splitlines() if line.startswith("<details")]
     assert "|" not in summary
     assert summary.count("<") == summary.count(">")
-    waits = replace(evil, differences=(), blocked_by=key("Kind", "c|d"))
+    waits = change(evil, differences=(), blocked_by=key("Kind", "c|d"))
     rows = [line for line in render(report(waits)).splitlines() if line.startswith("| ")]
     assert {row.count("|") for row in rows} == {5}

@@ -10,9 +10,10 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import NO_KEY
 from gitsync.report.nextsteps import list_next_steps
 from tests.report.report_builders import IN_SYNC, key, report
+from tests.support.parts import change
 
 PASSWORD = "/properties/password"
-A_PLAN = replace(report(replace(IN_SYNC, because={PASSWORD: f"{NOT_KNOWN}: it is exported."})), command="plan")
+A_PLAN = replace(report(change(IN_SYNC, because={PASSWORD: f"{NOT_KNOWN}: it is exported."})), command="plan")
 INVALID = replace(IN_SYNC, verdict=Verdict.INVALID)
 
 
@@ -54,7 +55,7 @@ def steps(value, words):
     [
         (A_PLAN, 1, "it is in sync as far as that can be told"),
         (replace(A_PLAN, command="sync"), 0, "a sync asked"),
-        (replace(A_PLAN, results=(replace(A_PLAN.results[0], because={PASSWORD: NO_KEY}),)), 0, "another reason"),
+        (replace(A_PLAN, results=(change(A_PLAN.results[0], because={PASSWORD: NO_KEY}),)), 0, "another reason"),
         (
             replace(A_PLAN, results=(replace(A_PLAN.results[0], action=Action.UPDATE, verdict=Verdict.PENDING),)),
             0,

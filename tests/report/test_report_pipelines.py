@@ -38,8 +38,9 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
-MOVED = replace(DRIFTED, action=Action.NONE, replacement=Replacement(reason="The region would change."))
+MOVED = change(DRIFTED, action=Action.NONE, replacement=Replacement(reason="The region would change."))
 
 
 def list_github(value):
@@ -73,7 +74,7 @@ REMOVED = [
 
 @pytest.mark.parametrize(("place", "begin", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
 def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
-    planned = replace(
+    planned = change(
         ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=place, arm_id=SUBNET_ID
     )
     [line] = list_github(report(planned, command="plan"))
@@ -87,7 +88,7 @@ def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
 def test_the_title_of_a_delete_reports_that_data_goes_with_it():
     files = "/subscriptions/0000/resourceGroups/core/providers/Microsoft.Storage/storageAccounts/files"
     commit = LastCommit(commit="6d25f14b60cd", author="Ada", subject="Add files")
-    removed = replace(ORPHAN, key=key("StorageAccount", "files"), arm_id=files, last_commit=commit)
+    removed = change(ORPHAN, key=key("StorageAccount", "files"), arm_id=files, last_commit=commit)
     [line] = list_github(report(removed, command="plan"))
     assert ",title=Would delete StorageAccount/files (holds data)::" in f",{line.removeprefix('::warning ')}"
     assert line.endswith(
@@ -215,22 +216,20 @@ def test_no_text_makes_a_second_line(text):
 
 
 def test_what_the_run_tolerates_is_a_warning():
-    waiting = replace(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
+    waiting = change(REFUSED, verdict=Verdict.BLOCKED, is_tolerated=True)
     assert [line.split()[0] for line in list_github(report(waiting))] == ["::warning"]
 
 
 def wait_for(cause, count, **more):
     condition = failed("WaitingForOwner", "Wait.", Severity.WARNING)
     return [
-        replace(REFUSED, key=key("Blob", f"b{number}"), verdict=Verdict.BLOCKED, action=Action.NONE, attempts=(),
+        change(REFUSED, key=key("Blob", f"b{number}"), verdict=Verdict.BLOCKED, action=Action.NONE, attempts=(),
                 condition=condition, blocked_by=cause, source=SourceLocation("blobs.yaml", number + 1), **more)
         for number in range(count)
     ]  # fmt: skip
 
 
-INVALID = replace(
-    REFUSED, verdict=Verdict.INVALID, action=Action.NONE, source=SourceLocation("a.yaml", 10), attempts=()
-)
+INVALID = change(REFUSED, verdict=Verdict.INVALID, action=Action.NONE, source=SourceLocation("a.yaml", 10), attempts=())
 WRONG = Problem(code="UnknownField", message="spec.x is unknown.", path="a.yaml", line=12)
 OTHER = Problem(code="NotYaml", message="It ends.", path="a.yaml", line=2)
 CAUSES = [

@@ -26,6 +26,7 @@ from tests.report.report_builders import (
     report,
     result,
 )
+from tests.support.parts import change
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "sarif-2.1.0-rtm.4.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER)
@@ -82,7 +83,7 @@ def uri(value):
 
 
 def test_a_path_is_a_relative_uri_from_the_top_of_the_repository():
-    odd = report(replace(DRIFTED, source=SourceLocation("a b/#1 ü?.yaml", 2)), command="plan")
+    odd = report(change(DRIFTED, source=SourceLocation("a b/#1 ü?.yaml", 2)), command="plan")
     assert uri(odd) == "a%20b/%231%20%C3%BC%3F.yaml"
     assert uri(replace(odd, root="infra")).startswith("infra/a%20b/")
 
@@ -141,8 +142,10 @@ def test_fingerprints_stay_when_lines_and_values_move():
         PLAN,
         problems=tuple(replace(problem, line=problem.line + 5) for problem in PLAN.problems),
         results=tuple(
-            replace(
-                r, source=r.source and SourceLocation(r.source.path, r.source.line + 5), differences=r.differences[:1]
+            change(
+                r,
+                source=r.manifest.source and SourceLocation(r.manifest.source.path, r.manifest.source.line + 5),
+                differences=r.differences[:1],
             )
             for r in PLAN.results
         ),
@@ -167,7 +170,7 @@ def test_what_has_no_file_is_distinguished_from_the_results():
 
 
 def test_a_delete_is_a_result_where_its_manifest_was():
-    plan = report(replace(ORPHAN, last_source=SourceLocation("net/old.yaml", 0)), command="plan", root="infra")
+    plan = report(change(ORPHAN, last_source=SourceLocation("net/old.yaml", 0)), command="plan", root="infra")
     [one] = results(plan)
     assert (one["ruleId"], one["level"]) == ("delete", "warning")
     assert one["locations"][0]["physicalLocation"] == {

@@ -16,6 +16,7 @@ from gitsync.report import junit, markdown, sarif
 from gitsync.report.html import page
 from gitsync.report.text import Extent, format_problems, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
+from tests.support.parts import change
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -66,7 +67,7 @@ def test_many_resources_are_counted_where_there_is_nothing_to_report():
 
 
 def test_what_is_in_sync_as_far_as_azure_reports_is_counted():
-    partly = replace(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
+    partly = change(IN_SYNC, key=key("Vault", "kv"), unverified=("/properties/secret",))
     assert "2 resources in sync and Ready, not listed; for 1 of them, Azure does not return" in render(
         report(IN_SYNC, partly)
     )
@@ -106,7 +107,7 @@ SIDES = [
 
 @pytest.mark.parametrize(("difference", "lines", "why"), SIDES, ids=[s[-1] for s in SIDES])
 def test_a_difference_is_shown_as_a_diff(difference, lines, why):
-    shown = render(report(replace(DRIFTED, differences=(difference,), unverified=()))).splitlines()
+    shown = render(report(change(DRIFTED, differences=(difference,), unverified=()))).splitlines()
     start = next(number for number, line in enumerate(shown) if "/a:" in line)
     assert shown[start : start + len(lines)] == lines, why
 

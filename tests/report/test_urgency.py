@@ -13,6 +13,7 @@ from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document
 from gitsync.report.ordering import describe_causes, find_causes
 from tests.report.report_builders import DRIFTED, IN_SYNC, NET, ORPHAN, READY, REFUSED, failed, key, report, result
+from tests.support.parts import change
 
 NETWORK = replace(REFUSED, key=key("VirtualNetwork", "hub", NET))
 WAITING = failed("WaitingForOwner", "Owner cannot be found.", Severity.WARNING)
@@ -34,9 +35,9 @@ BROKEN = report(IN_SYNC, CARD, SUBNET, MOVED, NETWORK)
         (DRIFTED, Outcome.CHANGED, "it was written"),
         (ORPHAN, Outcome.CHANGED, "a delete is a change"),
         (REFUSED, Outcome.FAILED, "Azure refused the write, whatever the verdict"),
-        (replace(IN_SYNC, fault=KeyError("x")), Outcome.FAILED, "a bug is a failure, even of what is in sync"),
+        (change(IN_SYNC, fault=KeyError("x")), Outcome.FAILED, "a bug is a failure, even of what is in sync"),
         (SUBNET, Outcome.BLOCKED, "it waits for its owner"),
-        (replace(SUBNET, is_fine=True, blocked_by=None), Outcome.BLOCKED, "a held delete is no failure, but waits"),
+        (change(SUBNET, is_fine=True, blocked_by=None), Outcome.BLOCKED, "a held delete is no failure, but waits"),
         (result(CARD.key, Verdict.UNKNOWN, condition=WAITING), Outcome.FAILED, "it could not be read"),
         (result(CARD.key, Verdict.INVALID, condition=failed("Failed", "x")), Outcome.FAILED, "the manifest is wrong"),
         (
@@ -67,7 +68,7 @@ def test_the_cause_is_what_does_not_wait_itself():
 
 
 def test_a_circle_of_waiting_ends():
-    one, other = replace(SUBNET, blocked_by=CARD.key), replace(CARD, blocked_by=SUBNET.key)
+    one, other = change(SUBNET, blocked_by=CARD.key), change(CARD, blocked_by=SUBNET.key)
     assert find_causes([one, other]).keys() == {one.key, other.key}
 
 

@@ -179,7 +179,7 @@ def test_a_cancel_that_is_refused_leaves_the_alias(world):
     found = of(world.says().sync(prune=True, max_deletes=5), "Alias")
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("ResourcesExistingOnSubscription: Not empty.")
-    assert (found.verdict, found.exists, found.record is not None) == (Verdict.DELETE, True, True)
+    assert (found.verdict, found.ending.exists, found.record is not None) == (Verdict.DELETE, True, True)
     assert [line for line in world.writes if line.startswith("DELETE")] == []
     world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(prune=True, max_deletes=5), "Alias").condition.reason == "Deleted"

@@ -82,7 +82,7 @@ def test_an_application_of_applications_is_built_in_its_order_and_pruned(world):
     assert puts[:3] == ["z-early", "m-between", "a-late"], "waves inside of an Application"
     assert sorted(puts[3:]) == ["blue", "core", "red"], "the others come after the wave -1"
     found = of(report, "ResourceGroup", "core")
-    assert (found.key.namespace, str(found.source)) == ("platform", "core/core.yaml:2")
+    assert (found.key.namespace, str(found.manifest.source)) == ("platform", "core/core.yaml:2")
     assert [(one.code, str(one.level), one.path, one.line) for one in report.problems] == [
         ("ArgoHook", "warning", "core/core.yaml", 4)
     ]

@@ -194,7 +194,7 @@ def test_the_role_has_the_rights_to_know_and_none_of_them_is_needed_to_run(world
         caller = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=tuple(actions), scopes=role.scopes)
         world.settings = replace(world.settings, principals=(caller,))
         report = world.plan(who="auto")
-        assert not any(result.fault or result.attempts for result in report.results)
+        assert not any(result.ending.fault or result.attempts for result in report.results)
         return authors(report)
 
     rob = [("rob@contoso.com", "Azure Portal")]

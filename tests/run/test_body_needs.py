@@ -175,7 +175,7 @@ def test_of_a_vault_that_is_there_no_deleted_one_is_looked_for(tmp_path, mode):
     world = World(tmp_path).says(group=GROUP, vault=vault(mode))
     world.sync()
     found = of(world.sync(), "Vault")
-    assert (found.verdict, found.unverified) == (Verdict.IN_SYNC, ())
+    assert (found.verdict, found.comparison.unverified) == (Verdict.IN_SYNC, ())
     assert [r.path for r in world.requests if "deletedVaults" in r.path] == []
     world.says(group=GROUP, vault=vault(mode).replace("family: A", "family: A").replace("standard", "premium"))
     assert of(world.sync(), "Vault").action is Action.UPDATE

@@ -35,7 +35,7 @@ def test_an_internal_error_ends_one_turn_and_the_run_with_70(tmp_path, error, wr
     world.says(group=GROUP, vnet=VNET, subnet=SUBNET)
     report = world.sync() if writes else world.plan()
     broken = of(report, "VirtualNetwork")
-    assert (report.exit_code, broken.fault, broken.verdict) == (70, error, Verdict.UNKNOWN)
+    assert (report.exit_code, broken.ending.fault, broken.verdict) == (70, error, Verdict.UNKNOWN)
     assert type(error).__name__ in broken.condition.message
     assert "value of a manifest" not in broken.condition.message
     assert (broken.condition.reason, broken.condition.severity) == ("Failed", Severity.WARNING)
@@ -105,7 +105,7 @@ def test_an_extension_that_fails_means_that_the_check_could_not_be_made(tmp_path
     world = extended(World(tmp_path), theirs(**points)).says(group=GROUP, vnet=VNET)
     report = world.sync()
     found = of(report, "VirtualNetwork")
-    assert (report.exit_code, found.fault, found.verdict) == (1, None, Verdict.BLOCKED), why
+    assert (report.exit_code, found.ending.fault, found.verdict) == (1, None, Verdict.BLOCKED), why
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("The extension 'acme' failed: ")
     assert told in found.condition.message

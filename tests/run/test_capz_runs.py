@@ -48,7 +48,7 @@ def test_what_capz_creates_is_waited_for_read_and_never_written(world):
         group = of(report, "ResourceGroup")
         assert (report.exit_code, group.outcome, group.verdict) == (0, Outcome.BLOCKED, Verdict.BLOCKED)
         assert group.condition.message == "It does not exist yet; CAPZ creates it."
-        assert of(report, "VirtualNetwork").blocked_by == group.key
+        assert of(report, "VirtualNetwork").ending.blocked_by == group.key
     assert world.writes == []
     world.outside("PUT", GROUP_ID, {"location": "northeurope"})
     report = world.sync()
@@ -59,7 +59,7 @@ def test_what_capz_creates_is_waited_for_read_and_never_written(world):
 
 def test_a_credential_of_capz_that_is_not_here_fails_nothing(world):
     cluster = of(world.sync(), "ManagedCluster")
-    assert (cluster.outcome, cluster.is_tolerated) == (Outcome.BLOCKED, True)
+    assert (cluster.outcome, cluster.ending.is_tolerated) == (Outcome.BLOCKED, True)
     assert cluster.condition.message == 'credential Secret "default/of-another-cluster" does not exist'
 
 
@@ -77,7 +77,11 @@ def test_a_field_that_only_capz_has_fails_nothing(world):
     world.says_files({"fleet/pool.yaml": pool})
     for report in (world.plan(), world.sync()):
         found = of(report, "ManagedClustersAgentPool")
-        assert (report.exit_code, found.is_tolerated, found.condition.message) == (0, True, "spec.owner is required.")
+        assert (report.exit_code, found.ending.is_tolerated, found.condition.message) == (
+            0,
+            True,
+            "spec.owner is required.",
+        )
 
 
 def test_what_is_no_longer_wrapped_stays_in_azure(world):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gitsync.checks.allowance import ALL_OF, FOR_EACH_MORE, LIMIT_REACHED, MOST
-from gitsync.emulator.settings import read_settings
+from gitsync.emulator.settings import Timing, read_settings
 from gitsync.model.check import CheckName
 from gitsync.report.run_facts import estimate_sync
 from tests.support.world import GROUP, SUBSCRIPTION, World
@@ -42,7 +42,7 @@ def world(tmp_path: Path) -> World:
     made = World(tmp_path)
     file = tmp_path / "settings.yaml"
     file.write_text(POLICY)
-    made.settings = replace(read_settings(file), limits=None)
+    made.settings = replace(read_settings(file), limits=None, operations=Timing(polls=0))
     return made
 
 
@@ -66,9 +66,9 @@ def test_checks_do_not_grow_with_what_is_new(world: World, groups, owners, field
 
     # Four lists, and for each of the first hundred its name and at most one other request.
     assert checks <= min(MOST, 2 * ALL_OF + (changes - ALL_OF) * FOR_EACH_MORE + 10), why
-    said = Counter(finding.code for result in plan.results for finding in result.checks)
+    said = Counter(finding.code for result in plan.results for finding in result.change.checks)
     assert said[LIMIT_REACHED] >= COUNT - MOST
-    assert all(result.checks for result in plan.results), "what was not asked is said"
+    assert all(result.change.checks for result in plan.results), "what was not asked is said"
 
     need = estimate_sync(plan)
     sync = world.sync(checks=ALL)

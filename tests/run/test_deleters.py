@@ -69,7 +69,7 @@ def test_what_azure_returns_to_the_deleter_is_reported_and_the_resource_stays(tm
     found = of(world.sync(**CONDITIONAL), "VirtualNetwork")
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("AuthorizationFailed: No.")
-    assert (found.exists, found.record is not None, world.sent("DELETE")) == (True, True, [])
+    assert (found.ending.exists, found.record is not None, world.sent("DELETE")) == (True, True, [])
 
 
 def test_a_refused_delete_keeps_its_own_code_behind_a_deleter(tmp_path):

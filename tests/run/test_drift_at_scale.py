@@ -370,7 +370,7 @@ def test_who_lost_all_records_sees_no_difference_that_is_only_azures_spelling(sm
     shutil.rmtree(world.state)
     report = world.plan()
     assert (report.summary, paths(report)) == ({"adopt": 47}, [])
-    not_returned = {path for result in report.results for path in result.unverified}
+    not_returned = {path for result in report.results for path in result.comparison.unverified}
     assert {"/properties/administratorLoginPassword", "/properties/createMode"} <= not_returned
     assert world.sync().summary == {"adopt": 47}
     assert world.writes == []

@@ -107,7 +107,11 @@ def test_both_change_by_one_put_of_the_parent(world, case):
     report = world.sync()
     assert (report.exit_code, world.writes) == (0, [f"PUT {parent_id}"])
     brought, foreseen = of(report, kind), next(result for result in plan.results if result.key.kind == kind)
-    assert (brought.verdict, brought.action, brought.written) == (Verdict.PENDING, Action.UPDATE, Written.ACCEPTED)
+    assert (brought.verdict, brought.action, brought.ending.written) == (
+        Verdict.PENDING,
+        Action.UPDATE,
+        Written.ACCEPTED,
+    )
     assert brought.differences == foreseen.differences
     assert format_headline(report) == "Updated 2"
     (sent,) = _find(next(r.body for r in world.requests if r.method == "PUT"), path)

@@ -58,11 +58,11 @@ def test_the_next_plan_reports_what_failed_and_since_when(tmp_path, before, rule
     assert [one.path for one in found.differences] == paths, why
     assert found.condition.reason == "Broken"
     assert found.condition.message == (
-        f"Failed since {found.failed_since}; a sync tries again. Last run: Broken: It broke."
+        f"Failed since {found.ending.failed_since}; a sync tries again. Last run: Broken: It broke."
     )
-    assert found.failed_since <= f"{failed:%Y-%m-%dT%H:%M:%SZ}"
+    assert found.ending.failed_since <= f"{failed:%Y-%m-%dT%H:%M:%SZ}"
     shown = next(one for one in build_document(report)["resources"] if one["name"] == found.key.name)
-    assert (shown["verdict"], shown["failedSince"]) == ("failed-before", found.failed_since)
+    assert (shown["verdict"], shown["failedSince"]) == ("failed-before", found.ending.failed_since)
     done = world.sync()
     assert (of(done, "VirtualNetwork").verdict, done.exit_code) == (Verdict.FAILED_BEFORE, 0)
     assert of(world.plan(), "VirtualNetwork").verdict is Verdict.IN_SYNC, "and nothing is left of it"
@@ -72,10 +72,10 @@ def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_
     world = World(tmp_path)
     break_writes(world, REFUSED)
     world.says(group=GROUP, vnet=VNET).sync()
-    first = of(world.plan(), "VirtualNetwork").failed_since
+    first = of(world.plan(), "VirtualNetwork").ending.failed_since
     files = {path: path.read_bytes() for path in world.state.rglob("*.yaml")}
     report = world.sync()
-    assert of(report, "VirtualNetwork").failed_since == first
+    assert of(report, "VirtualNetwork").ending.failed_since == first
     assert {path: path.read_bytes() for path in world.state.rglob("*.yaml")} == files
 
 

@@ -131,7 +131,7 @@ def test_a_locked_scope_refuses_writes(tmp_path):
     world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, locks=(ManagementLock(scope=GROUP_ID, read_only=True),))
     found = of(world.says(group=GROUP, vnet=VNET).sync(), "VirtualNetwork")
-    assert (found.condition.reason, found.is_retryable) == ("ScopeLocked", True)
+    assert (found.condition.reason, found.ending.is_retryable) == ("ScopeLocked", True)
 
 
 def test_a_provider_is_registered_once_for_all_that_need_it(tmp_path):
@@ -159,7 +159,7 @@ def test_what_a_subscription_is_not_registered_with_is_the_headline(tmp_path, re
     failed = [result for result in report.results if result.key.kind == "VirtualNetwork"]
     assert len(failed) == 2
     for found in failed:
-        assert (found.condition.reason, found.is_retryable) == ("MissingSubscriptionRegistration", True)
+        assert (found.condition.reason, found.ending.is_retryable) == ("MissingSubscriptionRegistration", True)
         command = f"az provider register --namespace Microsoft.Network --subscription {SUBSCRIPTION}"
         assert command in found.condition.advice
         assert f"Microsoft.Network/register/action on /subscriptions/{SUBSCRIPTION}" in found.condition.advice
@@ -464,7 +464,11 @@ def test_a_create_that_comes_to_nothing_again_is_a_failure(tmp_path):
     world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}}}, {rest}}}")
     report = world.says(group=GROUP, vnet=VNET).sync()
     found = of(report, "VirtualNetwork")
-    assert (found.condition.reason, found.action, found.is_retryable) == ("AzureResourceNotFound", Action.NONE, True)
+    assert (found.condition.reason, found.action, found.ending.is_retryable) == (
+        "AzureResourceNotFound",
+        Action.NONE,
+        True,
+    )
     assert "twice" in found.condition.message
     assert (found.record.claim, found.record.writes.operation) == (Claim.EXPECTED, None)
     assert world.sent("PUT").count(VNET_ID) == 2

@@ -123,6 +123,6 @@ def test_a_failed_resource_and_its_victims(tmp_path, log):
     report = world.sync()
     network, subnet = of(report, "VirtualNetwork"), of(report, "VirtualNetworksSubnet")
     assert (network.outcome, subnet.outcome) == (Outcome.FAILED, Outcome.BLOCKED)
-    assert subnet.blocked_by == network.key
+    assert subnet.ending.blocked_by == network.key
     (line,) = [line for line in log() if line["message"] == "Resource failed"]
     assert (line["resource"], line["reason"]) == (str(network.key), "Odd")

@@ -93,7 +93,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
     assert (sorted(puts), puts[0]) == ([id_of("core"), id_of("net"), id_of("spare")], id_of("net")), "in their order"
     assert (report.exit_code, world.read(id_of("core"))["tags"]) == (0, {"env": "prod", "tier": "prod-tier"})
     found = of(report, "ResourceGroup", "core")
-    assert (found.key.namespace, str(found.source)) == ("platform", "infra/base/core.yaml:1")
+    assert (found.key.namespace, str(found.manifest.source)) == ("platform", "infra/base/core.yaml:1")
     assert [(one.code, one.level, one.path, one.line) for one in report.problems] == [
         ("KustomizationFailed", Level.WARNING, "apps/identity/kustomization.yaml", 2),
         ("OtherSource", Level.WARNING, f"{PROD}/neighbours.yaml", 10),

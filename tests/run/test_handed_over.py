@@ -108,7 +108,7 @@ def test_a_write_of_something_else_carries_azures_values(world, method):
     aks, users = of(report, "ManagedCluster"), of(report, "ManagedClustersAgentPool")
     assert [one.path for one in aks.differences] == ["/tags/a"]
     assert [one.path for one in users.differences] == ["/properties/nodeLabels/a"]
-    assert aks.because["/properties/kubernetesVersion"].endswith("upgradeChannel, which has 1.27.14")
+    assert aks.comparison.because["/properties/kubernetesVersion"].endswith("upgradeChannel, which has 1.27.14")
     assert read(world)["kubernetesVersion"] == "1.27.14"
     assert read(world, "/agentPools/users")["count"] == 7
     assert read(world, "/agentPools/users")["orchestratorVersion"] == "1.27.14"

@@ -67,7 +67,7 @@ def id_of(name: str) -> str:
 def test_a_chart_is_a_unit_with_values_of_its_own_or_of_gitsync_yaml(world):
     report = world.says_files({**CHARTS, "gitsync.yaml": RELEASED}).sync(prune=True)
     assert (report.exit_code, world.sent("PUT")) == (0, [id_of("web")])
-    assert str(of(report, "ResourceGroup").source) == "charts/team/templates/groups.yaml:3"
+    assert str(of(report, "ResourceGroup").manifest.source) == "charts/team/templates/groups.yaml:3"
     assert report.problems == ()
 
     entry = "units:\n- {path: charts/team, values: [prod.yaml], release: blue, namespace: shop}\n"
@@ -178,7 +178,7 @@ def test_a_helm_release_gives_values_and_its_secrets_are_never_shown(world):
     report = world.says_files(TREE).sync(prune=True, path=PROD)
     assert [(one.code, one.message) for one in report.problems] == []
     group = of(report, "ResourceGroup", "prod-web")
-    assert (group.key.namespace, str(group.source)) == ("platform", "charts/team/templates/groups.yaml:3")
+    assert (group.key.namespace, str(group.manifest.source)) == ("platform", "charts/team/templates/groups.yaml:3")
     tags = world.read(id_of("prod-web"))["tags"]
     assert tags == {"env": "prod", "team": "web", "note": "hunter2-$X", "mark": "tok-en-1234"}
     shown = (

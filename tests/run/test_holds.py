@@ -58,7 +58,7 @@ def test_a_hold_lasts_to_the_end_of_its_day(world):
         report = world.sync()
         found = of(report, "VirtualNetwork")
         assert (report.exit_code, world.writes) == (0, [])
-        assert (found.verdict, found.withheld, found.action) == (Verdict.HELD, Verdict.DRIFTED, Action.NONE)
+        assert (found.verdict, found.comparison.withheld, found.action) == (Verdict.HELD, Verdict.DRIFTED, Action.NONE)
         assert (found.outcome, found.condition.reason) == (Outcome.BLOCKED, "Held")
         assert found.condition.message == "It stays as it is until 2026-03-02: incident 4711."
         assert [one.live for one in found.differences] == [["10.9.0.0/16"]]
@@ -130,15 +130,22 @@ def test_it_is_not_written(world, network, drifts, withheld, why):
     before = read_space(world)
     report = world.sync(**PRUNING)
     found = of(report, "VirtualNetwork")
-    assert (found.verdict, found.withheld, world.writes, report.exit_code) == (Verdict.HELD, withheld, [], 0), why
+    assert (found.verdict, found.comparison.withheld, world.writes, report.exit_code) == (
+        Verdict.HELD,
+        withheld,
+        [],
+        0,
+    ), why
     assert read_space(world) == before
     again = world.says(group=GROUP, network=network.replace("2026-03-02", "2026-03-03")).sync(**PRUNING)
-    assert (of(again, "VirtualNetwork").withheld, world.writes) == (withheld, []), "the record knows what was sent last"
+    assert (of(again, "VirtualNetwork").comparison.withheld, world.writes) == (withheld, []), (
+        "the record knows what was sent last"
+    )
 
 
 def test_what_does_not_exist_is_not_created_and_its_dependents_wait(world):
     world.says(group=GROUP, network=HELD, subnet=SUBNET)
-    assert of(world.plan(), "VirtualNetwork").withheld is Verdict.CREATE
+    assert of(world.plan(), "VirtualNetwork").comparison.withheld is Verdict.CREATE
     report = world.sync()
     assert world.writes == [f"PUT {GROUP_ID}"]
     assert (of(report, "VirtualNetwork").verdict, report.exit_code) == (Verdict.HELD, 0)
@@ -153,7 +160,11 @@ def test_what_was_deleted_in_azure_is_not_created_again(world):
     world.says(group=GROUP, network=HELD)
     world.outside("DELETE", VNET_ID, api_version="2024-03-01")
     report = world.sync()
-    assert (of(report, "VirtualNetwork").withheld, world.writes, report.exit_code) == (Verdict.MISSING, [], 0)
+    assert (of(report, "VirtualNetwork").comparison.withheld, world.writes, report.exit_code) == (
+        Verdict.MISSING,
+        [],
+        0,
+    )
 
 
 def test_dependents_of_a_held_resource_go_on(world):
@@ -176,7 +187,12 @@ def test_the_record_keeps_the_hold(world, documents, writes, why):
     hold_subnet(world)
     report = world.says(**documents).sync(**PRUNING)
     found = of(report, "VirtualNetworksSubnet")
-    assert (found.verdict, found.withheld, world.writes, report.exit_code) == (Verdict.HELD, Verdict.DELETE, writes, 0)
+    assert (found.verdict, found.comparison.withheld, world.writes, report.exit_code) == (
+        Verdict.HELD,
+        Verdict.DELETE,
+        writes,
+        0,
+    )
     assert world.plan(**PRUNING, fail_on=("held",)).exit_code == 1
     world.clock.elapsed = TO_THE_LAST_SECOND + 1
     over = world.sync(**PRUNING)
@@ -202,7 +218,7 @@ def test_a_plan_reports_that_the_hold_of_a_removed_manifest_has_ended(world):
 def test_a_hold_counts_for_a_record_that_would_only_be_forgotten(world):
     hold_subnet(world, reconcile_policy="detach-on-delete")
     found = of(world.says(group=GROUP, network=VNET).sync(**PRUNING), "VirtualNetworksSubnet")
-    assert (found.verdict, found.withheld) == (Verdict.HELD, Verdict.DETACH)
+    assert (found.verdict, found.comparison.withheld) == (Verdict.HELD, Verdict.DETACH)
     assert found.record is not None
 
 
@@ -210,7 +226,7 @@ def test_a_held_child_that_was_never_adopted_holds_the_delete_of_its_owner(world
     world.synced(group=GROUP, network=VNET)
     world.outside("PUT", SUBNET_ID, {"properties": {"addressPrefix": "10.0.9.0/24"}}, api_version="2024-03-01")
     held = of(world.says(group=GROUP, network=VNET, subnet=annotated(SUBNET, **HOLD)).sync(), "VirtualNetworksSubnet")
-    assert (held.withheld, held.record.claim) == (Verdict.ADOPT, "none")
+    assert (held.comparison.withheld, held.record.claim) == (Verdict.ADOPT, "none")
     report = world.says(group=GROUP).sync(**PRUNING)
     assert (of(report, "VirtualNetwork").verdict, world.writes) == (Verdict.BLOCKED, [])
 
@@ -220,7 +236,7 @@ def test_a_held_child_holds_the_replacement_of_its_owner(world):
     far = annotated(VNET.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})
     world.says(group=GROUP, network=far, subnet=annotated(SUBNET, **HOLD))
     for report in (world.plan(**PRUNING), world.sync(**PRUNING)):
-        held = of(report, "VirtualNetwork").replacement.kept_because
+        held = of(report, "VirtualNetwork").change.replacement.kept_because
         assert "VirtualNetworksSubnet.network.azure.com/default/one is below it, and is held until 2026-03-02" in held
     assert world.writes == []
 
@@ -230,7 +246,11 @@ def test_the_policy_skip_stays_what_it_is(world):
     drift(world)
     report = world.says(group=GROUP, network=annotated(VNET, **HOLD, reconcile_policy="skip")).sync()
     found = of(report, "VirtualNetwork")
-    assert (found.verdict, str(found.hold), world.writes) == (Verdict.SKIP, "until 2026-03-02: incident 4711", [])
+    assert (found.verdict, str(found.manifest.hold), world.writes) == (
+        Verdict.SKIP,
+        "until 2026-03-02: incident 4711",
+        [],
+    )
 
 
 def test_one_manifest_holds_the_resource_of_several(world):

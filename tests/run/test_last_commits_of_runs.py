@@ -41,8 +41,11 @@ def commit(world: World, files: dict[str, str], author: str, subject: str) -> st
 
 
 def shown(result: Result) -> tuple[str, str]:
-    assert result.last_commit is not None
-    return result.last_commit.commit, f"{result.last_commit.author}: {result.last_commit.subject}"
+    assert result.manifest.last_commit is not None
+    return (
+        result.manifest.last_commit.commit,
+        f"{result.manifest.last_commit.author}: {result.manifest.last_commit.subject}",
+    )
 
 
 CHANGES = [
@@ -81,7 +84,7 @@ def test_what_is_held_and_what_goes_with_its_parent_is_shown_too(world):
     planned = world.plan(prune=True)
     assert {r.verdict.value for r in planned.results if r.last_commit} == {"blocked"}
     assert {shown(r)[1] for r in planned.results if r.last_commit} == {"Ada: Add the network"}
-    assert of(planned, "ResourceGroup").last_commit is None, "it is in git"
+    assert of(planned, "ResourceGroup").manifest.last_commit is None, "it is in git"
 
 
 def test_a_delete_is_shown_where_its_manifest_was_last(world):
@@ -92,9 +95,9 @@ def test_a_delete_is_shown_where_its_manifest_was_last(world):
     commit(world, {"group.yaml": GROUP}, "Cy", "Drop the hub")
     line = ("# moved\n---\n" + both).splitlines().index("kind: VirtualNetwork")  # a line before, counted from 1
     planned = of(world.plan(prune=True), "VirtualNetwork")
-    assert (planned.source, planned.last_source) == (None, SourceLocation("all.yaml", line))
+    assert (planned.manifest.source, planned.manifest.last_source) == (None, SourceLocation("all.yaml", line))
     report = plan_revisions(Config(source=str(world.folder), from_revision="HEAD~1"), world.clock, Redactions())
-    assert of(report, "VirtualNetwork").last_source == planned.last_source
+    assert of(report, "VirtualNetwork").manifest.last_source == planned.manifest.last_source
     _headline, annotation = annotate_github(report)
     begin = f"::warning file=all.yaml,line={line},title=VirtualNetwork/hub is no longer in git::"
     assert annotation.startswith(f"{begin}Removed from git. Only a sync with --prune deletes it.%0A")
@@ -136,19 +139,19 @@ def test_a_commit_that_is_not_known_is_not_absent(world, tmp_path):
     unknown = {(one := record(vnet(name="mesh"), VNET_ID, unit="net")).key: one}
     with open_checkout(str(world.folder)) as source:
         (found,) = find_removals(source, unknown, since, Config(), Reading("default")).by_key.values()
-    assert found.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
+    assert found.manifest.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
     (world.folder / ".git").rename(tmp_path / "moved")
     for start in (since, None):
         with open_checkout(str(tmp_path / "copy"), access=GitAccess()) as source:
             (found,) = find_removals(source, gone, start, Config(), Reading("default")).by_key.values()
-        doubts[start] = found.last_commit.doubt
+        doubts[start] = found.manifest.last_commit.doubt
     assert doubts == {
         since: f"the history since {since[:12]} is not in this clone (fetch-depth: 0)",
         None: "the records name no revision",
     }
     with open_checkout(str(world.folder)) as source:
         (found,) = find_removals(source, gone, since, Config(), Reading("default")).by_key.values()
-    assert found.last_commit is None, "a folder without git has no commits"
+    assert found.manifest.last_commit is None, "a folder without git has no commits"
 
 
 def test_every_form_of_a_report_shows_it_and_none_obeys_it(world):

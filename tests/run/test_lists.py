@@ -118,7 +118,7 @@ def test_an_unchanged_estate_takes_a_request_a_collection(world):
     everywhere = 10  # types of a group are listed in the subscription, groups too
     of_parents = 2 * GROUPS  # containers and queues; subnets and rules are in the entries of their parents
     assert asked == everywhere + of_parents + GROUPS, "and a blob service, one in each account, has no list to share"
-    assert {result.requests for result in report.results} == {0, 1}
+    assert {result.ending.requests for result in report.results} == {0, 1}
 
     planned = world.plan()
     assert len(world.requests) == asked

@@ -40,7 +40,7 @@ def test_an_unexpected_answer_costs_the_others_nothing(tmp_path, method, answer,
     rule = FaultRule(match=Match(methods=(method,), path="*/virtualnetworks/hub"), answer=answer)
     world = World(tmp_path, rules=(rule,)).says(group=GROUP, hub=VNET, other=OTHER)
     report = world.sync(resource_timeout=60)
-    assert [result.fault for result in report.results if result.fault] == [], why
+    assert [result.ending.fault for result in report.results if result.ending.fault] == [], why
     assert of(report, "VirtualNetwork", "other").is_fine, why
     for name in ("core", "other"):
         assert "claim: created" in next(world.state.rglob(f"{name}.yaml")).read_text(), why

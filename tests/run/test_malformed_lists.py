@@ -227,7 +227,7 @@ def test_no_role_is_assigned_by_an_unexpected_list_of_roles(world, body, why):
     play(world, "GET", ROLES, body)
     report = world.says(group=GROUP, role=ASSIGNMENT).sync()
     found = of(report, "RoleAssignment")
-    assert (report.exit_code, found.fault, found.condition.is_ready) == (1, None, False), why
+    assert (report.exit_code, found.ending.fault, found.condition.is_ready) == (1, None, False), why
     assert world.sent("PUT") == [GROUP_ID]
     world.settings = EmulatorSettings(limits=None)
     assert of(world.sync(), "RoleAssignment").condition.is_ready, "the next run reads the list"
@@ -269,7 +269,7 @@ def test_no_vault_is_purged_or_made_by_an_unexpected_answer(world, mode, body, w
     play(world, "GET", "*/deletedvaults/*", body)
     report = world.says(group=GROUP, vault=VAULT.replace("MODE", mode)).sync()
     found = of(report, "Vault")
-    assert (world.writes, found.fault, found.action) == ([f"PUT {GROUP_ID}"], None, Action.NONE), why
+    assert (world.writes, found.ending.fault, found.action) == ([f"PUT {GROUP_ID}"], None, Action.NONE), why
     assert report.exit_code == 1
 
 
@@ -300,7 +300,7 @@ def test_no_network_is_written_by_an_unexpected_list_of_its_subnets(world, subne
     play(world, "GET", "*/virtualnetworks/hub", body)
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync()
     found = of(report, "VirtualNetwork")
-    assert (world.writes, found.fault, report.exit_code) == ([], None, 1), why
+    assert (world.writes, found.ending.fault, report.exit_code) == ([], None, 1), why
 
 
 @pytest.mark.parametrize("polled", [{"error": {"code": "Busy"}}, {"status": 5}, {}, [], None])

@@ -126,7 +126,11 @@ def test_a_unit_may_wait_for_an_owner_that_is_absent_in_azure(world):
     world.says(gitsync=wait, one=owned_by(ASSIGNMENT, ABSENT_ID).replace(PRINCIPAL, LITERAL))
     for report in (world.plan(), world.sync()):
         found = of(report, "RoleAssignment")
-        assert (found.condition.reason, found.is_tolerated, report.exit_code) == ("ResourceGroupNotFound", True, 0)
+        assert (found.condition.reason, found.ending.is_tolerated, report.exit_code) == (
+            "ResourceGroupNotFound",
+            True,
+            0,
+        )
     assert world.writes == []
 
 

@@ -136,7 +136,7 @@ def test_what_refers_to_it_goes_along(tmp_path, change, kind, names, why):
     world = World(tmp_path)
     change(world)
     report = world.plan()
-    replacement = of(report, kind).replacement
+    replacement = of(report, kind).change.replacement
     assert [key.name for key in replacement.refers] == names, why
     assert set(replacement.refers) <= set(replacement.takes)
     (said,) = [line for line in text.render(report).splitlines() if "A delete would also delete" in line]
@@ -152,7 +152,7 @@ def test_what_is_below_and_what_refers_to_that_are_distinguished(tmp_path):
     link = LINK.replace("REFERENCE", f"{{armId: {VNET_ID}}}")
     world.synced(group=GROUP, network=VNET, subnet=SUBNET, link=link)
     report = world.says(group=GROUP, network=move(VNET), subnet=SUBNET, link=link).plan()
-    replacement = of(report, "VirtualNetwork").replacement
+    replacement = of(report, "VirtualNetwork").change.replacement
     assert ([key.name for key in replacement.below], [key.name for key in replacement.refers]) == (["one"], ["link"])
     assert "VirtualNetworksSubnet/one, and what PrivateDnsZonesVirtualNetworkLink/link refers to." in text.render(
         report
@@ -170,7 +170,7 @@ def test_what_does_not_refer_to_it_stays(tmp_path, other, why):
     world = World(tmp_path)
     world.synced(group=GROUP, identity=IDENTITY, other=other)
     report = world.says(group=GROUP, identity=move(IDENTITY), other=other).plan()
-    assert of(report, "UserAssignedIdentity").replacement.takes == (), why
+    assert of(report, "UserAssignedIdentity").change.replacement.takes == (), why
     assert "A delete would also delete nothing else that gitsync manages." in text.render(report)
 
 
@@ -179,7 +179,7 @@ def test_what_will_be_created_loses_nothing(tmp_path):
     world.synced(group=GROUP, identity=IDENTITY)
     assignment = assign("principalIdFromConfig: {name: me, key: principalId}")
     report = world.says(group=GROUP, identity=move(IDENTITY), assignment=assignment).plan()
-    assert of(report, "UserAssignedIdentity").replacement.takes == ()
+    assert of(report, "UserAssignedIdentity").change.replacement.takes == ()
 
 
 def test_what_refers_to_it_is_not_deleted_and_not_counted_as_a_delete(tmp_path):

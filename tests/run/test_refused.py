@@ -41,7 +41,7 @@ def test_what_would_be_refused_is_left_out_and_the_rest_is_written(world: World)
     hub, subnet = of(report, "VirtualNetwork", "hub"), of(report, "VirtualNetworksSubnet")
     assert (report.exit_code, hub.condition.reason, hub.outcome) == (1, "Refused", Outcome.FAILED)
     assert "no-hub" in hub.condition.message
-    assert (subnet.outcome, subnet.blocked_by) == (Outcome.BLOCKED, hub.key)
+    assert (subnet.outcome, subnet.ending.blocked_by) == (Outcome.BLOCKED, hub.key)
     assert of(report, "VirtualNetwork", "spoke").action is Action.CREATE
     assert VNET_ID not in world.sent("PUT")
 
@@ -94,7 +94,7 @@ def test_an_update_is_left_to_azure(world: World):
     changed = VNET.replace("10.0.0.0/16", "10.0.0.0/15")
     govern(world.says(group=GROUP, network=changed), policies=[DENY_HUB])
     planned = of(world.plan(checks=ALL), "VirtualNetwork")
-    assert CheckVerdict.REFUSED in {finding.verdict for finding in planned.checks}
+    assert CheckVerdict.REFUSED in {finding.verdict for finding in planned.change.checks}
     assert of(world.sync(checks=ALL), "VirtualNetwork").condition.reason == "RequestDisallowedByPolicy"
 
 

@@ -152,7 +152,7 @@ def test_files_are_reported_from_the_top_of_the_repository(world):
     world.git("commit", "-q", "-m", "One")
     config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
     report = rehearsal.plan_revisions(config, FakeClock(), world.redactions)
-    assert (report.root, str(of(report, "ResourceGroup").source)) == ("infra", "group.yaml:1")
+    assert (report.root, str(of(report, "ResourceGroup").manifest.source)) == ("infra", "group.yaml:1")
 
 
 def test_without_an_end_it_is_the_folder_as_it_is(world):
@@ -234,9 +234,9 @@ def test_another_region_is_reported_and_another_spelling_is_not(world):
     world.says(group=GROUP, network=VNET).says(group=GROUP, network=far)
     told = of(rehearse(world), "VirtualNetwork")
     assert (told.verdict, told.action, told.outcome) == (Verdict.PENDING, Action.NONE, Outcome.BLOCKED)
-    assert told.replacement.reason == "Azure cannot move a resource to another region."
+    assert told.change.replacement.reason == "Azure cannot move a resource to another region."
     world.says(group=GROUP, network=VNET).says(group=GROUP, network=spelled)
-    assert of(rehearse(world), "VirtualNetwork").replacement is None
+    assert of(rehearse(world), "VirtualNetwork").change.replacement is None
 
 
 def test_what_is_sent_as_a_patch_reports_it(world):

@@ -30,7 +30,7 @@ def test_a_plan_marks_it_and_keeps_its_exit_code(world):
     report = world.plan(detailed_exitcode=True)
     found = of(report, "VirtualNetwork")
     assert (found.verdict, found.action, found.outcome) == (Verdict.PENDING, Action.NONE, Outcome.BLOCKED)
-    assert (found.replacement.reason, [key.name for key in found.replacement.takes]) == (REGION, ["one"])
+    assert (found.change.replacement.reason, [key.name for key in found.change.replacement.takes]) == (REGION, ["one"])
     assert of(report, "VirtualNetworksSubnet").verdict is Verdict.IN_SYNC, "nothing that depends on it waits"
     assert (report.exit_code, world.plan().exit_code) == (3, 0)
 
@@ -86,8 +86,8 @@ def test_another_name_in_azure_is_a_delete_and_a_create(world):
     moved = VNET.replace("spec:\n", "spec:\n      azureName: spoke\n")
     found = of(world.says(group=GROUP, network=moved, subnet=SUBNET).plan(), "VirtualNetwork")
     assert found.verdict is Verdict.BLOCKED
-    assert found.replacement.reason.startswith(f"Azure cannot rename or move {VNET_ID} to ")
-    assert [key.name for key in found.replacement.takes] == ["one"]
+    assert found.change.replacement.reason.startswith(f"Azure cannot rename or move {VNET_ID} to ")
+    assert [key.name for key in found.change.replacement.takes] == ["one"]
 
 
 def test_a_resource_that_was_moved_is_adopted_at_its_new_location(world):
@@ -96,9 +96,9 @@ def test_a_resource_that_was_moved_is_adopted_at_its_new_location(world):
     world.says(group=GROUP, other=other, network=VNET.replace("name: core", "name: other"), subnet=SUBNET)
     report = world.sync(prune=True)
     assert f"`az resource move --ids {VNET_ID} --destination-group other`" in (
-        of(report, "VirtualNetwork").replacement.reason
+        of(report, "VirtualNetwork").change.replacement.reason
     )
-    assert "It moves with its parent resource." in of(report, "VirtualNetworksSubnet").replacement.reason
+    assert "It moves with its parent resource." in of(report, "VirtualNetworksSubnet").change.replacement.reason
     assert world.writes == []
     live, inner, new_id = (
         world.read(VNET_ID),
@@ -122,7 +122,7 @@ def test_a_rename_is_one_thing(world):
     world.synced(group=GROUP, network=VNET)
     report = world.says(group=GROUP, network=VNET.replace("name: hub", "name: office")).plan(prune=True)
     old, new = of(report, "VirtualNetwork", "hub"), of(report, "VirtualNetwork", "office")
-    assert (old.renamed, new.renamed) == (new.key, old.key)
+    assert (old.change.renamed, new.change.renamed) == (new.key, old.key)
     assert (old.action, new.action, report.exit_code) == (Action.DELETE, Action.CREATE, 0)
     assert "Renamed to VirtualNetwork/office" in old.condition.message
     assert "Renamed from VirtualNetwork/hub" in new.condition.message
@@ -139,16 +139,20 @@ def test_what_azure_refuses_by_name_is_not_tried_again(tmp_path):
     tagged = VNET.replace("spec:\n", "spec:\n      tags: {a: old}\n")
     world.says(group=GROUP, network=tagged).sync()
     world.says(group=GROUP, network=tagged.replace("old", "new"))
-    assert of(world.plan(), "VirtualNetwork").replacement is None
+    assert of(world.plan(), "VirtualNetwork").change.replacement is None
     refused = of(world.sync(), "VirtualNetwork")
     assert world.writes == [f"PUT {VNET_ID}"]
-    assert (refused.condition.reason, refused.replacement.reason) == (
+    assert (refused.condition.reason, refused.change.replacement.reason) == (
         "PropertyChangeNotAllowed",
         "Azure has refused to change /tags/a.",
     )
     for _ in range(2):
         again = of(world.sync(), "VirtualNetwork")
-        assert (again.condition.message, again.replacement, world.writes) == (refusal, refused.replacement, [])
+        assert (again.condition.message, again.change.replacement, world.writes) == (
+            refusal,
+            refused.change.replacement,
+            [],
+        )
     restored = world.says(group=GROUP, network=tagged).sync()
     assert (restored.exit_code, world.writes) == (0, [])
 
@@ -157,4 +161,4 @@ def test_an_ignored_field_needs_no_replacement(world):
     world.synced(group=GROUP, network=VNET)
     ignoring = FAR.replace("name: hub", "name: hub\n      annotations: {gitsync/ignore: /location}")
     report = world.says(group=GROUP, network=ignoring).plan()
-    assert of(report, "VirtualNetwork").replacement is None
+    assert of(report, "VirtualNetwork").change.replacement is None

@@ -52,7 +52,7 @@ def test_a_sync_deletes_children_first_and_creates_all_again(agreed):
     network = of(report, "VirtualNetwork")
     assert agreed.writes == [f"DELETE {SUBNET_ID}", f"DELETE {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
     assert (report.exit_code, network.action, network.verdict) == (0, Action.REPLACE, Verdict.PENDING)
-    assert network.replacement.away is not None
+    assert network.change.replacement.away is not None
     assert network.record.writes.operation is None
     assert of(report, "VirtualNetworksSubnet").action is Action.CREATE
     again = agreed.sync(**PRUNING)
@@ -87,7 +87,7 @@ def test_without_both_consents_nothing_is_sent(world, network, settings, advice,
     assert world.writes == []
     for found in (planned, done):
         assert (found.action, found.outcome, found.condition.reason) == (Action.NONE, Outcome.BLOCKED, "ReplaceNeeded")
-        assert advice in found.replacement.kept_because == found.condition.advice
+        assert advice in found.change.replacement.kept_because == found.condition.advice
 
 
 STRANGERS = [
@@ -102,8 +102,11 @@ def test_what_git_does_not_have_below_it_holds_it(agreed, arm_id, body, api_vers
     agreed.outside("PUT", arm_id, body, api_version=api_version)
     found = of(agreed.sync(**PRUNING), "VirtualNetwork")
     assert agreed.writes == []
-    assert f"Its delete would also delete {arm_id}" in found.replacement.kept_because
-    assert of(agreed.plan(**PRUNING), "VirtualNetwork").replacement.kept_because == found.replacement.kept_because
+    assert f"Its delete would also delete {arm_id}" in found.change.replacement.kept_because
+    assert (
+        of(agreed.plan(**PRUNING), "VirtualNetwork").change.replacement.kept_because
+        == found.change.replacement.kept_because
+    )
 
 
 def test_a_kind_whose_name_stays_held_is_not_deleted(world):
@@ -114,7 +117,10 @@ def test_a_kind_whose_name_stays_held_is_not_deleted(world):
     metadata = f"annotations: {{gitsync/replace: '{consent}'}}"
     world.says(group=GROUP, vault=manifest(*vault, metadata, "location: northeurope", "core", fields))
     found = of(world.sync(**PRUNING), "Vault")
-    assert (world.writes, "keeps the name of a deleted key vault" in found.replacement.kept_because) == ([], True)
+    assert (world.writes, "keeps the name of a deleted key vault" in found.change.replacement.kept_because) == (
+        [],
+        True,
+    )
 
 
 @pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
@@ -123,7 +129,7 @@ def test_a_child_that_must_stay_holds_it(world, policy):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     world.says(group=GROUP, network=AGREED, subnet=subnet)
     found = of(world.sync(**PRUNING), "VirtualNetwork")
-    assert (world.writes, f"its policy is {policy}." in found.replacement.kept_because) == ([], True)
+    assert (world.writes, f"its policy is {policy}." in found.change.replacement.kept_because) == ([], True)
 
 
 def test_what_does_not_wait_for_it_goes_on_and_what_is_not_reached_is_left(agreed):
@@ -190,7 +196,7 @@ def test_what_is_below_a_resource_that_is_not_created_again_waits_at_any_depth(w
         report = world.sync(**PRUNING)
         assert [line for line in world.writes if line.startswith("PUT")] == [f"PUT {BUS_ID}"]
         below = [one for one in report.results if one.key.kind.startswith("NamespacesTopic")]
-        assert {(one.condition.reason, one.exists) for one in below} == {("WaitingForOwner", False)}
+        assert {(one.condition.reason, one.ending.exists) for one in below} == {("WaitingForOwner", False)}
     world.settings = replace(world.settings, rules=())
     assert world.sync(**PRUNING).exit_code == 0
 

@@ -74,12 +74,14 @@ def test_twenty_changes_share_their_checks(world):
     assert asked["checknameavailability"] == 20, "every name is another one"
     assert report.requests.questions == asked["validateresources"] + 4 + asked["checknameavailability"]
     assert plain.requests.questions == 0
-    refused = of(report, "StorageAccount", "stapp19").checks
+    refused = of(report, "StorageAccount", "stapp19").change.checks
     assert {one.check for one in refused if one.verdict is CheckVerdict.REFUSED} == {
         CheckName.PREFLIGHT,
         CheckName.POLICY,
     }
-    assert not [one for one in of(report, "StorageAccount", "stapp0").checks if one.verdict is CheckVerdict.REFUSED]
+    assert not [
+        one for one in of(report, "StorageAccount", "stapp0").change.checks if one.verdict is CheckVerdict.REFUSED
+    ]
 
 
 @pytest.mark.parametrize("name", [*CheckName])
@@ -101,7 +103,7 @@ def test_a_plan_without_policies_checks_none(world):
     report = world.plan(checks=(CheckName.POLICY,))
     assert report.requests.questions == 0
     assert len([request for request in world.requests if request.path.endswith("/policyAssignments")]) == 1
-    assert {one.verdict for result in report.results for one in result.checks} == {CheckVerdict.FINE}
+    assert {one.verdict for result in report.results for one in result.change.checks} == {CheckVerdict.FINE}
 
 
 def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(world):
@@ -109,9 +111,9 @@ def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(w
     world.settings = replace(world.settings, policies=(MODIFIES,))
     world.says(group=GROUP, **accounts("LRS"))
     before = of(world.plan(checks=(CheckName.POLICY,)), "StorageAccount", "stapp0")
-    assert [one.code for one in before.checks] == ["ChangedByPolicy"]
+    assert [one.code for one in before.change.checks] == ["ChangedByPolicy"]
     assert world.sync().exit_code == 0
     live = world.read(before.arm_id, "2023-01-01")
     assert live["sku"]["name"] == "Standard_GRS"
     after = of(world.plan(checks=(CheckName.POLICY,)), "StorageAccount", "stapp0")
-    assert (after.verdict, after.checks) == (Verdict.IN_SYNC, ())
+    assert (after.verdict, after.change.checks) == (Verdict.IN_SYNC, ())

@@ -187,8 +187,10 @@ def test_a_value_of_a_resource_that_the_plan_creates_again_is_written_with_it(wo
         "PUT", federation, {"properties": {**before, "subject": "former"}}, "2023-01-31"
     )  # as it had another id
     found = of(world.plan(), "FederatedIdentityCredential")
-    assert (found.verdict, found.unverified) == (Verdict.IN_SYNC, ("/properties/subject",))
-    assert found.because == {"/properties/subject": "not known to a plan: another resource of the run exports it"}
+    assert (found.verdict, found.comparison.unverified) == (Verdict.IN_SYNC, ("/properties/subject",))
+    assert found.comparison.because == {
+        "/properties/subject": "not known to a plan: another resource of the run exports it"
+    }
     report = apply(world, planned(world))
     assert (report.exit_code, len(world.sent("PUT"))) == (0, 2)
     assert of(report, "FederatedIdentityCredential").action is Action.UPDATE

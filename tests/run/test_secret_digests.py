@@ -93,7 +93,7 @@ def test_a_record_that_moves_to_another_manifest_keeps_what_is_known_of_its_secr
     renamed = SERVER.replace("name: orders", "name: sales", 1).replace("spec:", "spec:\n      azureName: orders")
     for value, verdict in (("one", Verdict.IN_SYNC), ("two", Verdict.PENDING), ("two", Verdict.IN_SYNC)):
         server = of(estate(world, value, renamed).sync(digest_key=KEY, prune=True), "FlexibleServer", "sales")
-        assert (server.verdict, server.because) == (verdict, {})
+        assert (server.verdict, server.comparison.because) == (verdict, {})
     estate(world, "two", SERVER).sync(digest_key=KEY, prune=True)
     planned = of(estate(world, "three", renamed).plan(digest_key=KEY), "FlexibleServer", "sales")
     assert planned.verdict is Verdict.PENDING, "the secret changed with the name"
@@ -111,8 +111,8 @@ def test_without_a_key_it_is_reported_that_a_change_cannot_be_seen(world):
     estate(world, "one").sync()
     report = estate(world, "two").sync()
     server = server_of(report)
-    assert (server.verdict, server.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY}, [])
-    assert PASSWORD in server.unverified
+    assert (server.verdict, server.comparison.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY}, [])
+    assert PASSWORD in server.comparison.unverified
     assert [p.code for p in report.problems] == ["SecretsNotCompared"]
     assert report.exit_code == 0
 
@@ -130,13 +130,15 @@ def test_another_key_writes_nothing_and_reports_it(world, first, reason, why):
         world.sign(KEY)
     for _ in range(2):
         server = server_of(world.sync(digest_key=KEY, previous_digest_key=first))
-        assert (server.verdict, server.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: reason}, []), why
+        assert (server.verdict, server.comparison.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: reason}, []), (
+            why
+        )
 
 
 def test_a_plan_without_the_key_cannot_compare_and_a_sync_is_refused(world):
     estate(world, "one").sync(digest_key=KEY)
     server = server_of(world.plan())
-    assert (server.verdict, server.because) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY})
+    assert (server.verdict, server.comparison.because) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY})
     with pytest.raises(UnsafePlanError, match="this run has no key"):
         world.sync()
 
@@ -144,14 +146,14 @@ def test_a_plan_without_the_key_cannot_compare_and_a_sync_is_refused(world):
 def test_the_next_write_makes_digests_with_the_new_key(world):
     estate(world, "one").sync(digest_key=KEY)
     estate(world, "one", SERVER.replace('"16"', '"15"')).sync(digest_key=OTHER_KEY, previous_digest_key=KEY)
-    assert server_of(world.sync(digest_key=OTHER_KEY)).because == {}
+    assert server_of(world.sync(digest_key=OTHER_KEY)).comparison.because == {}
     assert server_of(estate(world, "two", SERVER.replace('"16"', '"15"')).plan(digest_key=OTHER_KEY)).differences
 
 
 def test_all_can_be_digested_again_at_once(world):
     estate(world, "one").sync(digest_key=KEY)
     world.sync(digest_key=OTHER_KEY, previous_digest_key=KEY, always_put=True)
-    assert server_of(world.sync(digest_key=OTHER_KEY)).because == {}
+    assert server_of(world.sync(digest_key=OTHER_KEY)).comparison.because == {}
     assert server_of(estate(world, "two").plan(digest_key=OTHER_KEY)).verdict is Verdict.PENDING
 
 
@@ -188,7 +190,11 @@ def test_a_record_of_the_first_release_is_taken_for_one_without_a_key(world):
     assert count == 1
     place.write_text(changed)
     server = server_of(world.sign(KEY).sync(digest_key=KEY))
-    assert (server.verdict, server.because, world.writes) == (Verdict.IN_SYNC, {PASSWORD: MADE_WITHOUT_KEY}, [])
+    assert (server.verdict, server.comparison.because, world.writes) == (
+        Verdict.IN_SYNC,
+        {PASSWORD: MADE_WITHOUT_KEY},
+        [],
+    )
 
 
 def test_no_value_of_a_secret_is_left_anywhere(world, tmp_path):

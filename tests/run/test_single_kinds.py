@@ -180,7 +180,7 @@ def test_an_error_that_a_row_makes_fatal_is_not_tried_again(tmp_path, message, w
     found = of(world.says(group=GROUP, account=ACCOUNT).sync(), "DatabaseAccount")
     assert world.sent("PUT").count(ACCOUNT_ID) == writes, why
     assert found.condition.severity is severity, why
-    assert found.is_retryable is False
+    assert found.ending.is_retryable is False
 
 
 CLUSTER_ID = f"{GROUP_ID}/providers/Microsoft.DocumentDB/cassandraClusters/wide"

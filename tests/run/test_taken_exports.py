@@ -177,13 +177,13 @@ def test_objects_of_a_folder(world, sink, tmp_path):
     assert_refused(planned, EVERYTHING)
     problems = [(one.line, one.message.rpartition(": ")[2]) for one in planned.problems if one.is_error]
     assert problems == [(line, "the secret source folder has it.") for line in (13, 14, 15, 16)]
-    blocked = of(planned, "FlexibleServer").blocked_by
+    blocked = of(planned, "FlexibleServer").ending.blocked_by
     synced = world.sync()
     assert_refused(synced, EVERYTHING)
-    assert of(synced, "FlexibleServer").blocked_by == blocked == of(synced, "StorageAccount").key
+    assert of(synced, "FlexibleServer").ending.blocked_by == blocked == of(synced, "StorageAccount").key
     assert sink.objects == {}
     alone = world.sync(only=("FlexibleServer/books",))
-    assert of(alone, "FlexibleServer").blocked_by == blocked, "the exports of a watched resource are no others"
+    assert of(alone, "FlexibleServer").ending.blocked_by == blocked, "the exports of a watched resource are no others"
 
 
 def test_what_an_earlier_run_exported_to_the_folder_is_its_own(world, tmp_path):

@@ -70,7 +70,7 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
         ("apps/syntax/kustomization.yaml", 2, Level.WARNING),
     }
     found = of(report, "ResourceGroup")
-    assert str(found.source) == "platform/group.yaml:1", "the file that a person edits"
+    assert str(found.manifest.source) == "platform/group.yaml:1", "the file that a person edits"
 
     report = world.says_files(tree).sync(prune=True)
     assert (world.writes, report.exit_code) == ([], 0)

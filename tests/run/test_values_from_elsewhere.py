@@ -60,8 +60,8 @@ def test_a_config_map_that_a_plan_may_not_read_is_not_a_difference(pod):
     report = pod.plan(detailed_exitcode=True)
     found = of(report, "FederatedIdentityCredential")
     assert (report.exit_code, found.verdict, found.differences) == (0, Verdict.IN_SYNC, ())
-    assert found.unverified == (ISSUER,)
-    assert "ConfigMap default/cluster could not be read from kubernetes" in found.because[ISSUER]
+    assert found.comparison.unverified == (ISSUER,)
+    assert "ConfigMap default/cluster could not be read from kubernetes" in found.comparison.because[ISSUER]
     assert "<secret>" not in render(report), "it is no secret"
     (problem,) = report.problems
     assert problem.code == "ValuesNotRead"
@@ -77,7 +77,7 @@ def test_what_it_may_not_read_is_not_held_against_azure_either(pod):
     pod.outside("PUT", FEDERATION_ID, moved, API)
     found = of(pod.plan(), "FederatedIdentityCredential")
     assert (found.verdict, [path for path, *_ in sides(found)]) == (Verdict.DRIFTED, ["/properties/audiences"])
-    assert found.unverified == (ISSUER,)
+    assert found.comparison.unverified == (ISSUER,)
 
 
 def test_a_reviewed_plan_that_could_not_read_a_value_is_applied(pod):
@@ -150,7 +150,7 @@ def test_a_name_that_a_plan_may_not_read_is_that_of_the_record(named):
     report = named.plan(detailed_exitcode=True)
     found = of(report, "FlexibleServersAdministrator")
     assert (report.exit_code, found.verdict, found.arm_id) == (0, Verdict.IN_SYNC, BOSS_ID)
-    assert found.unverified == ("/id",)
+    assert found.comparison.unverified == ("/id",)
     file = planned(named, always_put=True)
     named.cluster.allow("get", "configmaps")
     assert of(apply(named, file, always_put=True), "FlexibleServersAdministrator").condition.reason == "Succeeded"
@@ -170,7 +170,7 @@ def test_a_later_source_does_not_stand_in_for_one_that_could_not_be_read(pod):
     pod.order = ("kubernetes", "manifests")
     pod.cluster.forbid("get", "configmaps")
     report = pod.says(group=GROUP, identity=IDENTITY, federation=FEDERATION, cluster=config_map(TWO)).plan()
-    body = of(report, "FederatedIdentityCredential").body
+    body = of(report, "FederatedIdentityCredential").change.body
     assert body["properties"]["issuer"] == "<configmap cluster/issuer>"
 
 
@@ -189,8 +189,11 @@ def test_a_plan_reads_a_secret_only_on_request(shop):
     rotate(shop, "tw0-of-the-cluster")
     shop.cluster.requests.clear()
     found = of(shop.plan(digest_key=KEY), "FlexibleServer")
-    assert (found.verdict, found.unverified, shop.cluster.requests) == (Verdict.IN_SYNC, (PASSWORD,), [])
-    assert found.because[PASSWORD] == "not known to a plan: it reads no Secrets from kubernetes without --plan-secrets"
+    assert (found.verdict, found.comparison.unverified, shop.cluster.requests) == (Verdict.IN_SYNC, (PASSWORD,), [])
+    assert (
+        found.comparison.because[PASSWORD]
+        == "not known to a plan: it reads no Secrets from kubernetes without --plan-secrets"
+    )
     report = shop.plan(digest_key=KEY, plan_secrets=True)
     found = of(report, "FlexibleServer")
     assert (found.verdict, sides(found)) == (Verdict.PENDING, [(PASSWORD, "<secret>", "<secret>")])
@@ -236,7 +239,10 @@ def test_a_whole_secret_that_a_plan_does_not_read_is_not_a_difference(shop):
     report = shop.says(group=GROUP, agent=EXTENSION.format(owner=owner)).sync(digest_key=KEY)
     assert report.exit_code == 0, of(report, "Extension").condition
     found = of(shop.plan(digest_key=KEY), "Extension")
-    assert (found.verdict, found.unverified) == (Verdict.IN_SYNC, ("/properties/configurationProtectedSettings",))
+    assert (found.verdict, found.comparison.unverified) == (
+        Verdict.IN_SYNC,
+        ("/properties/configurationProtectedSettings",),
+    )
     rotate(shop, "tw0-of-the-cluster")
     found = of(shop.plan(digest_key=KEY, plan_secrets=True), "Extension")
     assert [path for path, *_ in sides(found)] == ["/properties/configurationProtectedSettings/password"]
@@ -269,7 +275,7 @@ def test_a_rotated_secret_of_a_key_vault_passes_a_review(tmp_path):
     world.vault.make("default--db--password", "tw0-of-the-vault")
     world.vault.requests.clear()
     found = of(world.plan(digest_key=KEY), "FlexibleServer")
-    assert (found.verdict, found.unverified, world.vault.requests) == (Verdict.IN_SYNC, (PASSWORD,), [])
+    assert (found.verdict, found.comparison.unverified, world.vault.requests) == (Verdict.IN_SYNC, (PASSWORD,), [])
     found = of(world.plan(**settings), "FlexibleServer")
     assert (found.verdict, sides(found)) == (Verdict.PENDING, [(PASSWORD, "<secret>", "<secret>")])
     assert apply(world, planned(world, **settings), digest_key=KEY).exit_code == 0

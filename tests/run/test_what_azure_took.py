@@ -81,7 +81,7 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
     assert ("othing changed" in headline) is (not taken), (headline, taken)
     by_id = {result.arm_id.casefold(): result for result in report.results if result.arm_id}
     for arm_id in taken:
-        assert by_id[arm_id].action is not Action.NONE or by_id[arm_id].written is not Written.NOTHING, (
+        assert by_id[arm_id].action is not Action.NONE or by_id[arm_id].ending.written is not Written.NOTHING, (
             arm_id,
             headline,
         )
@@ -162,7 +162,7 @@ def test_what_a_stopped_replacement_reports(before, tmp_path):
     world.settings = replace(world.settings, rules=rules(rule))
     report = world.sync(**PRUNING)
     hub, one = of(report, "VirtualNetwork", "hub"), of(report, "VirtualNetworksSubnet")
-    assert (hub.action, hub.written, one.action, one.written) == (Action.DELETE, Written.DELETED) * 2
+    assert (hub.action, hub.ending.written, one.action, one.ending.written) == (Action.DELETE, Written.DELETED) * 2
     assert hub.condition.message == "It broke. It was deleted to be replaced: the next run creates it."
     assert "deleted 2 to be created again" in format_headline(report)
     assert "It was deleted to be replaced" in text.render(report)
@@ -201,6 +201,8 @@ def test_a_plain_sync_that_is_stopped_counts_its_writes(tmp_path):
     assert len(taken) > 3
     assert "nothing changed" not in format_headline(report)
     told = [
-        result for result in report.results if result.action is not Action.NONE or result.written is not Written.NOTHING
+        result
+        for result in report.results
+        if result.action is not Action.NONE or result.ending.written is not Written.NOTHING
     ]
     assert len(told) == len(taken)

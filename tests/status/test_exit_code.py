@@ -10,6 +10,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.status.conditions import make_other_agent
 from gitsync.status.exit_code import decide_exit_code
 from tests.support.builders import result, vnet
+from tests.support.parts import change
 
 WRONG = Problem(code="Bad", message="m")
 NOTED = Problem(code="Odd", message="m", level=Level.WARNING)
@@ -37,7 +38,7 @@ def test_how_a_run_ends(verdicts, problems, writes, detailed, expected, why):
 
 def test_what_another_agent_holds_fails_a_run_that_should_manage_it():
     held = replace(result(vnet()), condition=make_other_agent("two", "one"), is_fine=True)
-    read_only = replace(held, policy=Policy.SKIP)
+    read_only = change(held, policy=Policy.SKIP)
     codes = [
         decide_exit_code([one], [], writes=writes, detailed_exitcode=False)
         for one in (held, read_only)
@@ -87,6 +88,6 @@ def test_verdicts_that_fail_a_run(verdict, fail_on, writes, expected, why):
 
 
 def test_what_is_tolerated_fails_no_run_unless_its_verdict_does():
-    waiting = replace(result(vnet(), is_fine=False, verdict=Verdict.BLOCKED), is_tolerated=True)
+    waiting = change(result(vnet(), is_fine=False, verdict=Verdict.BLOCKED), is_tolerated=True)
     for fail_on, expected in (((), 0), (("blocked",), 1)):
         assert decide_exit_code([waiting], [], writes=True, detailed_exitcode=False, fail_on=fail_on) == expected

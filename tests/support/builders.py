@@ -94,9 +94,10 @@ def result(key: Key, *, is_fine: bool = True, verdict: Verdict = Verdict.IN_SYNC
         )
     )
     more.setdefault("action", Action.NONE)
-    return Result(
+    return build(
+        Result,
         key=key,
-        manifest_api_version=f"{key.group}/{GROUP_VERSION}",
+        api_version=f"{key.group}/{GROUP_VERSION}",
         source=None,
         arm_id=None,
         policy=Policy.MANAGE,

@@ -58,7 +58,7 @@ def run_in_processes(session: pytest.Session) -> bool | None:
 
 @dataclass(slots=True)
 class _Process:
-    """A process of tests as the first one sees it. `number` is that of its part of the shared memory."""
+    """A process of tests as the first one sees it."""
 
     pid: int
     number: int

@@ -53,14 +53,15 @@ from gitsync.run.git_settings import make_seals
 from gitsync.run.guards import Confirm
 from gitsync.run.run import sync_revision
 from gitsync.secrets.stores import SecretStores
-from gitsync.units.sandbox import Builds
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
+from tests.support.kept_builds import KeptBuilds
+from tests.support.parts import change
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()
-BUILDS = Builds(seconds=math.inf)
-"""Of all worlds of a process: a build of the same files has the same result, and kubectl takes 70 ms for it."""
+BUILDS = KeptBuilds(seconds=math.inf)
+"""Of all worlds of a process: a build of the same files has the same result."""
 
 _WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
 
@@ -335,7 +336,7 @@ def of(report: Report, kind: str, name: str | None = None) -> Result:
 
 def results(report: Report) -> list[Result]:
     """All of the results that does not follow from how they were read, and when."""
-    return [replace(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
+    return [change(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
 
 
 def read_status(world: World) -> dict[str, bytes]:

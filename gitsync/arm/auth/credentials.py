@@ -152,6 +152,7 @@ class _GuardedCredential:
         failed = f"Could not get a token with {self._description}"
         if isinstance(error, TimeoutError):
             return make_authority_error(f"{failed} within {TOKEN_PATIENCE:g} seconds.", error)
+        # The source has answered that it cannot give a token now, which another try may change.
         if answer is not None and answer.is_passing:
             return AuthorityError(
                 f"{failed}: {answer.source} has none at the moment ({answer}).",
@@ -179,6 +180,7 @@ class _GuardedCredential:
 
     def _make_token_error(self, why: str) -> CredentialError:
         hint = advise_on_refusal(self._method, why)
+        # The advice of azure-identity is for programmers, and there is a setting for it.
         if foreign := _FOREIGN_TENANT.search(why):
             why = _FOREIGN_TENANT.sub(r"\1", why)
             hint = f"If that tenant may get tokens of this identity, add {foreign[2]} to --additional-tenants."

@@ -236,7 +236,6 @@ def _find_following(link: object, source: ListSource, cloud: Cloud) -> str | Non
     if not isinstance(link, str):
         raise source.make_error(f"has {_describe_kind(link)} as its `{source.next_link}`, not a URL")
     # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
-    # A list that continues on another host is refused, and a broken link makes the list malformed.
     if parse_origin(link) is None:
         raise source.make_error(f"has a `{source.next_link}` that is not a URL")
     following = cloud.find_target(link)

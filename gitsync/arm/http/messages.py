@@ -90,7 +90,6 @@ def mask_payload(value: Any, secrets: Iterable[str]) -> Any:
     if isinstance(value, str):
         for secret in secrets:
             # A provider may quote the body as text, in which quotes and newlines are escaped.
-            # The longest secret comes first, or a shorter one in it would leave the rest in plain text.
             for spelling in (secret, json.dumps(secret)[1:-1]):
                 value = value.replace(spelling, MASK)
         return value

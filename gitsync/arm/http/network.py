@@ -81,7 +81,7 @@ class HttpConnection:
     session: aiohttp.ClientSession
     transport: AioHttpTransport  # the SDK's, over the session, which it does not own
     environment: Mapping[str, str]  # names the proxy
-    budget: AnswerBudget  # that of its answers
+    budget: AnswerBudget  # of its answers
 
     def find_proxies(self, url: str) -> dict[str, str]:
         """Return proxies as the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""

@@ -252,7 +252,6 @@ class Retrier:
         if answer.status == 429 and retry_after:
             self._throttle.pause(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
-        # A success that is not an expected one may come from a proxy, which has passed the write on.
         error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but perhaps by a proxy
         raise error
 

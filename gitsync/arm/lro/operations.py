@@ -63,7 +63,6 @@ class Operations:
         try:
             poll = await self._poll_to_end(self._start_poll(reply), reply, session)
             # The status of an operation is not its result, which is at the Location once the operation is done.
-            # The status of an operation is not its result, which is at the Location once the operation is done.
             location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
             if poll.state is OperationProgress.DONE and location is not None:
                 poll = await self._poll_once(

@@ -53,7 +53,7 @@ class ResourceId:
     type: tuple[str, str] = ("", "")  # namespace and types, such as ("Microsoft.Sql", "servers/databases")
     name: str = ""  # the one behind the last type
     subscription: str = ""
-    group: str = ""  # that of the resource group
+    group: str = ""  # of the resource group
     provider: str = ""  # a namespace, set only for the id of a provider itself
     location: str = ""
     parent: ResourceId | None = None  # the id of the pair before this one, None above the tenant

@@ -43,7 +43,7 @@ class Token:
     form: str  # a key of the forms above, or "end"
     text: str  # as written
     at: Position
-    value: Any = None  # that of a literal, except of int and double, which may have a sign before them
+    value: Any = None  # of a literal, except of int and double, which may have a sign before them
 
     @property
     def is_number(self) -> bool:

@@ -60,7 +60,7 @@ class FunctionCall:
     """A function, a method, or an operator: `_+_`, `-_`, `!_`, `_?_:_`, `_&&_`, `_||_`, `@in`, …."""
 
     function: str  # fully qualified if it has a namespace: `aso.parseResourceId`, `strings.quote`, `optional.of`
-    target: ExpressionNode | None  # that of a method, None otherwise
+    target: ExpressionNode | None  # of a method, None otherwise
     args: tuple[ExpressionNode, ...]
     at: Position
 

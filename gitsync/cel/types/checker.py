@@ -62,7 +62,7 @@ class Mistake:
 class Checked:
     """The checked expression."""
 
-    type: Type  # that of the result
+    type: Type  # of the result
     mistakes: tuple[Mistake, ...]  # every one, in reading order
     secrets: frozenset[str]  # the keys of `secret` that it names
     uses_secret_whole: bool  # it uses `secret` other than by key

@@ -53,7 +53,7 @@ class HandedOver:
     """A row: a value that Azure owns in some types."""
 
     types: re.Pattern[str]  # matches them
-    path: JsonPath  # that of the value
+    path: JsonPath  # of the value
     by: str  # names what hands it over
     applies: Callable[[FieldPair], bool]  # returns whether this one is Azure's
     choose: Callable[[FieldPair], Any]

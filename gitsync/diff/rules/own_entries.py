@@ -17,7 +17,7 @@ from gitsync.formats.json_pointer import JsonPath
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnEntries:
     arm_type: str
-    path: JsonPath  # that of a list
+    path: JsonPath  # of a list
     evidence: str  # where Microsoft describes it, or a recording that shows it
     is_one: Callable[[Any], bool]  # returns whether an entry is Azure's own, not one that somebody added
 

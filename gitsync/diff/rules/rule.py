@@ -24,7 +24,7 @@ class RuleOutcome(Enum):
 class Leaf:
     """One leaf that both sides have, and that is not the same letter by letter."""
 
-    path: JsonPath  # that of the leaf
+    path: JsonPath
     desired: Any
     live: Any
     hints: Hints  # what is known of the resource

@@ -48,7 +48,7 @@ class Course:
     retry_after: int | None = None  # seconds
     result: str = "Succeeded"  # the final status
     error: Mapping[str, Any] | None = None  # the final error, if it fails
-    host: str = ""  # that of the URLs, instead of the emulator's
+    host: str = ""  # of the URLs, instead of the emulator's
     hide: int = 0  # the number of reads after a create that return "not found"
 
 
@@ -90,7 +90,7 @@ class ServerRequest:
     api_version: str
     base: str  # the scheme and host that the client called, and the beginning of URLs in answers
     query: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)  # ignores case
+    headers: Mapping[str, str] = field(default_factory=dict)  # their names ignore case
     body: Any = None
     caller: Caller = Caller()
     correlation: str = ""  # the id in ARM's logs: the caller's, or one of ARM's own

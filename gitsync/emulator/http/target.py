@@ -58,7 +58,7 @@ class Target:
     extension resource belongs to.
     """
 
-    namespace: str = ""  # that of the provider
+    namespace: str = ""  # of the provider
     types: tuple[str, ...] = ()  # one more than names for a collection
     names: tuple[str, ...] = ()
 

@@ -46,6 +46,7 @@ class _Keeper:
 
     def ask(self, subject: Subject) -> tuple[LookupRequest, ...]:
         """The collection of the children, if the resource exists and shows no list of them."""
+        # Nothing exists yet that a PUT could delete, or the resource shows the list itself.
         if subject.live is None or self._find_shown(subject.live.body) is not None:
             return ()
         return (self._make_lookup(subject),)
@@ -55,6 +56,7 @@ class _Keeper:
         if subject.live is None:
             return body
         children = self._find_children(subject, subject.live.body)
+        # There can be no children, so there is nothing to keep.
         if children is _ABSENT:
             return body
         value = find_member(body, *self._path)
@@ -69,6 +71,7 @@ class _Keeper:
 
     def _bring_along(self, child: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         """The child as the run brings it to its state in git; as Azure has it if the run does not."""
+        # The run changes none of them, which is the usual case.
         if not subject.children:
             return child
         body = subject.children.get(f"{subject.arm_id}/{self._path[-1]}/{child['name']}".casefold(), child)
@@ -98,6 +101,7 @@ class _Keeper:
         if found is _ABSENT or isinstance(found, list):
             return found
         listed = subject.answers.get(self._make_lookup(subject))
+        # Both ways show nothing, so there are none. One of them alone may only not show them.
         if found is None and listed == ():
             return []
         raise self._make_unusable_error("there is none, and the collection is not empty" if listed else "there is none")

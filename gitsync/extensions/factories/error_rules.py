@@ -34,7 +34,7 @@ class Class(StrEnum):
 class ErrorRule:
     """One row."""
 
-    kind: str  # of the resource
+    kind: str
     code: str  # compared with case
     says: tuple[str, ...] = ()  # the message must hold each of these texts
     matches: str = ""  # a pattern that the message must match, whose dot crosses no line

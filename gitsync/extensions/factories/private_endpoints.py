@@ -49,6 +49,7 @@ async def export_private_address(subject: Subject, azure: ReadsAzure, wanted: fr
     if FIELD not in wanted:
         return {}
     try:
+        # A new endpoint has no interface for a while: then there is no address to export yet.
         interface = _INTERFACE(subject.live.body if subject.live else None)
         return await _read_address(interface, azure) if interface else {}
     except UnexpectedShapeError as fault:

@@ -35,7 +35,7 @@ class SecretAction:
     """An action of the resource: a POST without a body. It is called only if one of its fields is wanted."""
 
     suffix: str  # of the resource's id
-    api_version: str  # that of ASO, for any version of the manifest
+    api_version: str  # of ASO, for any version of the manifest
     fields: Mapping[str, ValuePath]  # where its answer has the value of each
     paged: bool = False  # its answer is the list of all entries, page by page
 
@@ -87,6 +87,7 @@ class Keys:
         secrets: dict[str, Secret] = {}
         for source in self._sources:
             field_names = sorted(source.fields.keys() & wanted)
+            # An action may need a right of its own, so none is called for a field that is not exported.
             document = await source.document(subject, azure) if field_names else None
             secrets |= _read_secrets(source, subject, field_names, document)
         return secrets

@@ -64,7 +64,7 @@ class Checkout:
     remote: Remote | None = None  # the remote repository of SOURCE
     remote_refused: str = ""  # why a remote cannot be used
     wanted: SourcePart = field(default_factory=SourcePart)
-    history: History | None = field(default=None, repr=False)
+    history: History | None = field(default=None, repr=False)  # None for a folder without one
 
     def open_tree(self, revision: str | None) -> Revision | None:
         """Open the files of a revision of the same source, used or not; None if they cannot be listed."""

@@ -301,7 +301,7 @@ class _ChosenFiles:
     """The files outside of everything that is built, among them those that `units` calls plain."""
 
     units: FoundUnits
-    source_files: _SourceFiles  # reads their contents
+    source_files: _SourceFiles  # reads their contents, each once
     reader: KustomizationReader
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]  # the paths of files that could contain manifests and are ignored
@@ -317,6 +317,7 @@ def _choose(
     if file:
         _check_file(entries[0])
     rules = _read_ignore_rules(listing, entries, wanted)
+    # An ignored file is not a manifest, but a kustomization may still use it: so only this list is narrowed.
     visible = select_visible(entries, rules, wanted.without)
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
     source_files = _SourceFiles(listing, wanted.budget)
@@ -327,6 +328,7 @@ def _choose(
     # Units are found among what is visible, but may use files that are ignored or outside of the path.
     units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
     plain = select_manifests(by_path[path] for path in units.plain)
+    # One file that is too large is a problem of its own, and not of all others.
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
     check_budget(manifests, wanted.budget)
     return _ChosenFiles(

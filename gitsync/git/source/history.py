@@ -71,6 +71,7 @@ class History:
         """Open the files of a revision, without their sizes, whatever they are; None if they cannot be listed."""
         try:
             listing = self._open_revision(revision)
+            # git finds each size by itself, and who opens a tree needs none.
             tree = replace(listing, has_sizes=False) if listing else None
             if tree is not None:
                 tree.entries("")
@@ -123,6 +124,7 @@ class History:
 
     def precedes(self, later: str) -> bool | None:
         """Return whether the checked-out commit is an ancestor of `later`; None if their history cannot be read."""
+        # A commit does not come before itself.
         if later == self._commit:
             return False
         try:

@@ -30,7 +30,7 @@ class SourceEntry(NamedTuple):
     path: str  # relative to the root of the source
     kind: EntryKind
     size: int = 0  # in bytes, 0 if it is not a file
-    id: str = ""  # that of the blob, or of a submodule's commit, in a revision, and "" in a folder
+    id: str = ""  # of the blob, or of a submodule's commit, in a revision, and "" in a folder
 
 
 class SourceListing(Protocol):

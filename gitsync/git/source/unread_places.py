@@ -28,7 +28,7 @@ class UnreadPlaces:
     plain: frozenset[str] = frozenset()  # those of `files` that are read as they are
     used: frozenset[str] = frozenset()  # the files that units were built of, wherever they are
     closed: tuple[SourceEntry, ...] = ()  # entries that are not files
-    path: str = ""  # that of the run, "" for all
+    path: str = ""  # of the run, "" for all
     ignores: Callable[[str], bool] = _ignore_nothing  # returns whether a path is excluded from the source
     listing: SourceListing | None = field(default=None, repr=False)  # reads those files, None if nothing was listed
     budget: ReadLimits = field(default_factory=ReadLimits)

@@ -107,6 +107,8 @@ class StatusBranch:
         """Push with `git push --dry-run`: what the branch has already or, before the first status, an empty commit."""
         try:
             self._check_folder()
+            # Before the first status there is no commit to push, so an empty one shows whether the push would be
+            # accepted.
             probe = self._tip or self._commit({}, format_status_message("Check push access", None))
             self._push(
                 probe, "--dry-run", "--force"
@@ -327,6 +329,7 @@ class StatusBranch:
         belong to any more: all that they have recorded is on the status branch. What cannot be removed stays for a
         later run.
         """
+        # A worker that was killed has no exit code, but no run lasts as long as this.
         since = self._clock.now() - LONGEST_RUN
         branches = self._recorded.branches
         over = [
@@ -398,6 +401,7 @@ class StatusBranch:
     def _check_folder(self) -> None:
         """Check the permissions of a repository on this machine: it has no server that could refuse a push."""
         folder = folder_of(Url(self._remote.url, "file"))
+        # A repository on this machine has no server that could refuse the push before it is made.
         for objects in (folder / "objects", folder / ".git" / "objects"):
             if objects.is_dir() and not os.access(objects, os.W_OK):
                 raise GitError(

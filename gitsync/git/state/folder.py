@@ -73,6 +73,7 @@ class StatusFolder:
         """Create the folder and take its lock, which is held until the store is closed."""
         with self._raise_publish_errors():
             self._ensure_lock()
+            # Only a write shows whether the disk is full or the mount is read-only.
             self._write(_HALF_WRITTEN, b"")
             self._remove(_HALF_WRITTEN)
 
@@ -104,6 +105,7 @@ class StatusFolder:
         return True
 
     def _read(self) -> State:
+        # Anyone who can change the link would decide which records are read, and so what is deleted.
         if self._folder.is_symlink():
             raise StateError(f"{self._folder} is a symbolic link.", hint="Set --status-dir to the folder itself.")
         self._find_place()
@@ -155,6 +157,7 @@ class StatusFolder:
         *folders, name = path.split("/")
         with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
             os.unlink(name, dir_fd=folder)
+        # git has no empty folders either, so both stores keep the same tree.
         while folders:
             *folders, name = folders
             with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
@@ -239,6 +242,7 @@ def acquire_lock(folder: Path, descriptor_of_folder: int) -> FolderLock:
         os.truncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
     except BlockingIOError:
+        # The number is for people only; the lock itself is the kernel's.
         holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(descriptor)
         raise StateError(

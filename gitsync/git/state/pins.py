@@ -51,6 +51,7 @@ class Pin:
 
 def check_run_id(run_id: str) -> str:
     """Return the id of a run, which becomes part of the name of a branch. Raises ConfigError if it cannot be one."""
+    # git refuses these in the name of a branch.
     if not _RUN_ID.fullmatch(run_id) or ".." in run_id or run_id.endswith(".lock"):
         raise ConfigError(
             f"--run-id {run_id!r} cannot name a run.",
@@ -99,6 +100,7 @@ def remove_old_pins(clone: Clone, now: datetime) -> None:
     form = "%(refname)%00%(objectname)%00%(committerdate:unix)"
     for line in clone.repository.run("for-each-ref", f"--format={form}", _FETCHED).decode("utf-8", "replace").split():
         ref, commit, seconds = line.split("\0")
+        # Without a date that can be read, nothing shows that the pin is old.
         if not seconds.isdigit() or int(seconds) > (now - KEPT).timestamp():
             continue
         name = f"refs/heads/{RUNS}{ref.removeprefix(_FETCHED)}"
@@ -179,6 +181,7 @@ def _find_faults(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> Iter
         yield f"it is for the agent {pin.agent}"
     if not wanted.time - LONGEST_RUN <= pin.time <= wanted.time + _EARLY:
         yield f"it was written at {pin.time:%Y-%m-%d %H:%M} UTC"
+    # In constant time, so that its duration reveals nothing about the seal.
     if not hmac.compare_digest(pin.seal.encode(), _make_seal(run_id, pin, seals).encode()):
         yield "its seal was not made with the digest key of this run"
 

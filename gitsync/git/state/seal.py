@@ -50,7 +50,7 @@ class RecordSeals:
     for it.
     """
 
-    identity: str | None = None  # that of the status: "" if it has none yet, None where none is requested
+    identity: str | None = None  # of the status: "" if it has none yet, None where none is requested
 
     def of_status(self, identity: str) -> RecordSeals:
         """Return the seals of a status with this identity, "" for none yet."""
@@ -69,6 +69,7 @@ class RecordSeals:
         """
         trust = self._check_seal(document)
         is_own = document["gitsync"].get("agent", "") in {"", self.agent, self.former}
+        # Another agent may have another key, so only its own runs can find a fault.
         if is_own or self.checks_all:
             return trust
         return Trust.SIGNED if trust in _VALID else Trust.UNCHECKED
@@ -143,6 +144,7 @@ def _normalize_numbers(value: Any) -> Any:
         return {name: _normalize_numbers(child) for name, child in value.items()}
     if isinstance(value, list | tuple):
         return [_normalize_numbers(child) for child in value]
+    # Go reads such a number as a float, and the seal must be that of what is read back.
     is_large = isinstance(value, int) and not _SMALLEST <= value <= _LARGEST
     if not is_large and not isinstance(value, float):
         return value

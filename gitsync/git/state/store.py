@@ -32,7 +32,7 @@ class Update:
     notified: str | None = None
     """The state in a notification that `agent` sent, "" for all is well; None if none was sent."""
 
-    exit_code: int | None = None  # that of the run, None before its end
+    exit_code: int | None = None  # of the run, None before its end
     trailers: str = ""  # lines that its commit ends with
 
 

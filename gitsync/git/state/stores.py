@@ -129,7 +129,7 @@ class StatusReader:
 class ForeignStatus:
     """The recorded state at another location."""
 
-    name: str  # that of the location, for messages
+    name: str  # of the location, for messages
     state: State
 
 

@@ -46,8 +46,8 @@ _MOST_COMMITS: Final = 100  # of a worker: one for each group of claims, and one
 class WorkerBranch:
     """The branch of one worker."""
 
-    run_id: str  # that of its run
-    number: int  # that of its shard, from 1
+    run_id: str  # of its run
+    number: int  # of its shard, from 1
     commit: str  # its last one
     time: datetime  # when its last commit was made
     base: str  # the commit of the status branch that it began with, "" if there was none
@@ -151,6 +151,7 @@ def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> 
             continue
         branches.append(branch)
         for key, now in sorted(records_now.items()):
+            # A record that another run has changed since is newer than that of the worker.
             if _may_take(
                 now, before.records.get(key), after.records.get(key), [records.get(key) for records in earlier]
             ):
@@ -171,6 +172,7 @@ def _may_take(
     """Return whether the record of a worker replaces that of the status branch: no other run has changed it since the
     worker began, or has only announced a write.
     """
+    # The status branch has it already, taken in by another run.
     if now == after:
         return False
     is_own = now == before or now in earlier
@@ -189,6 +191,7 @@ def _read_earlier(clone: Clone, name: str, branch: WorkerBranch, seals: RecordSe
 
 def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
     """Read the files of records and config maps that a worker has changed, as they were before and as they are now."""
+    # Without the commit it began with, all of its records would look like changes of the worker.
     if branch.base and not fetch_commit(clone, branch.base):
         raise StateError(
             f"The commit {branch.base[:12]} that worker {branch.number} of the run {branch.run_id} began with is gone.",

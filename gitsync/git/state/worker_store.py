@@ -19,13 +19,13 @@ class WorkerStore:
     """A StateStore."""
 
     own: StatusBranch  # the branch of the worker
-    status: StatusBranch  # the status branch
+    status: StatusBranch
     pinned: State
     """The state at the pin, which is what the cut and the guards of the run go by, also in a worker that was started
     again.
     """
 
-    number: int  # that of the worker, from 1
+    number: int  # of the worker, from 1
     workers: int  # their number
 
     @property

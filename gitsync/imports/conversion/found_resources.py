@@ -28,7 +28,7 @@ class FoundResource:
     group.
     """
 
-    body: Mapping[str, Any] = field(repr=False)  # that of a GET
+    body: Mapping[str, Any] = field(repr=False)  # of a GET
     created: str = ""  # the time of its creation (RFC 3339) if a list has it; "" otherwise
 
     @property

@@ -35,7 +35,7 @@ class ManifestStyle:
 
     existing: Mapping[str, Key]  # the keys of manifests that are there already, by ARM id
     policy: Policy = Policy.DETACH_ON_DELETE
-    namespace: str  # that of the manifests
+    namespace: str  # of the manifests
     is_explicit: bool = False  # the namespace is written into them
     is_full: bool = False  # keeps what Azure sets by itself
 

@@ -143,7 +143,7 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if not attempt.prepared.is_written:
         writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
         # In a plan, the manifest that creates the resource has not done so yet.
-        is_planned = writer is not None and writer.action is Action.CREATE and not writer.exists
+        is_planned = writer is not None and writer.action is Action.CREATE and not writer.ending.exists
         if attempt.prepared.is_watched and run.others is not None and not _is_there(attempt):
             return await _wait_for_worker(attempt, run.others)
         return attempt if attempt.observed.exists or is_planned else _stop_not_found(attempt, writer)
@@ -189,7 +189,7 @@ def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttemp
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
         return attempt.stopped(waits_for_capz, Verdict.BLOCKED, StopKind.TOLERATED_NOW)
     verdict = Verdict.BLOCKED if attempt.policy.allows_modify else Verdict.SKIP
-    kind = StopKind.WAITS if writer is not None and writer.exists else StopKind.NEXT_RUN
+    kind = StopKind.WAITS if writer is not None and writer.ending.exists else StopKind.NEXT_RUN
     return attempt.stopped(_make_not_found(attempt), verdict, kind)
 
 

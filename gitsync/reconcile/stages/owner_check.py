@@ -177,7 +177,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if result.key == attempt.prepared.written_by:
             if not result.is_fine and attempt.policy.allows_modify:
                 return _wait_for_writer(attempt, result)
-        elif not result.is_fine and not (is_ours and result.exists):
+        elif not result.is_fine and not (is_ours and result.ending.exists):
             waits = _explain_wait(attempt, result)
             return _stop_for(attempt, waits, result)
     is_checked = run.registry.checks_owner(attempt.key.group, attempt.key.kind)
@@ -204,7 +204,7 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     condition = writer.condition
     text = f"{writer.key} writes this resource, but is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
-        attempt.with_observed(attempt.observed.changed(exists=writer.exists)),
+        attempt.with_observed(attempt.observed.changed(exists=writer.ending.exists)),
         make_warning(condition.reason, text),
         writer,
     )
@@ -212,10 +212,10 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
 
 def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
     """Stop a resource that waits for another one; if the run tolerates that, it tolerates this too."""
-    if result.is_tolerated:
-        kind = StopKind.TOLERATED_NOW if result.is_retryable else StopKind.TOLERATED
+    if result.ending.is_tolerated:
+        kind = StopKind.TOLERATED_NOW if result.ending.is_retryable else StopKind.TOLERATED
     else:
-        kind = StopKind.NEXT_RUN if result.is_retryable else StopKind.FINAL
+        kind = StopKind.NEXT_RUN if result.ending.is_retryable else StopKind.FINAL
     return attempt.stopped(condition, Verdict.BLOCKED, kind, blocked_by=result.key)
 
 
@@ -277,7 +277,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | No
     if owner is None or rule is None:
         return None
     result = attempt.before.get(owner.key) if owner.key else None
-    kind = catalog.kind(GVK.parse(result.manifest_api_version, rule[1])) if result else None
+    kind = catalog.kind(GVK.parse(result.manifest.api_version, rule[1])) if result else None
     is_known = result is not None and result.arm_id and "<" not in result.arm_id
     return (result.arm_id, kind.api_version) if result and result.arm_id and is_known and kind else None
 

@@ -52,7 +52,7 @@ class Links:
     def make_portal_link(self, result: Result) -> str:
         """Make the link to a resource in the portal, if Azure has it."""
         arm_id = result.arm_id or ""
-        is_there = self.portal and result.exists and arm_id.startswith(_SCOPES)
+        is_there = self.portal and result.ending.exists and arm_id.startswith(_SCOPES)
         return f"{self.portal}/#resource{quote(arm_id, errors='replace')}" if is_there else ""
 
     def make_commit_link(self, commit: str | None) -> str:

@@ -109,13 +109,13 @@ def _render_cards(results: Sequence[Result], context: CardContext) -> Iterator[t
     for result in results[:_MOST_CARDS]:
         body = render_details(result, context) if room > 0 else Markup()
         room -= len(body)
-        is_open = result.outcome in _UNFOLDED or result.replacement is not None
+        is_open = result.outcome in _UNFOLDED or result.change.replacement is not None
         opened = few and (result.is_refused or (bool(result.differences) and is_open))
         yield result.key, render_card(result, context, opened=opened, body=body)
 
 
 def _render_quiet(results: Sequence[Result], context: CardContext, *, opened: bool) -> Markup:
-    has_unverified = any(result.unverified for result in results)
+    has_unverified = any(result.comparison.unverified for result in results)
     return render_template(
         "in_sync.html",
         section=IN_SYNC,

@@ -85,7 +85,7 @@ def find_tone(result: Result) -> Tone:
     """
     if result.is_refused:
         return Tone.STOP
-    if result.replacement:
+    if result.change.replacement:
         return Tone.DELETE
     return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
 

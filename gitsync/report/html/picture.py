@@ -73,7 +73,7 @@ class Drawing(NamedTuple):
 
     lines: Sequence[GraphLine]
     boxes: Sequence[Box]
-    size: Size  # that of a box
+    size: Size
     width: int  # of the picture, in pixels
     height: int  # of the picture, in pixels
     hidden: int = 0  # the number of boxes that are left out
@@ -115,7 +115,7 @@ def _draw_resources(results: Sequence[Result]) -> Drawing:
     needs = [
         (key, target)
         for key in known
-        for target in sorted({*known[key].depends_on})
+        for target in sorted({*known[key].manifest.depends_on})
         # The line of the owner shows that already.
         if target in known and target != key and not _is_above(target, key, owners)
     ]
@@ -153,7 +153,7 @@ def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
     """
     owners: dict[Key, Key] = {}
     for key, result in known.items():
-        owner = result.owner
+        owner = result.manifest.owner
         if owner and owner in known and owner != key and not _is_above(key, owner, owners):
             owners[key] = owner
     return owners
@@ -212,7 +212,7 @@ def _find_needs(
     found: dict[GroupName, set[GroupName]] = defaultdict(set)
     for result in results:
         here = where[result.key]
-        named = {where[key] for key in (result.owner, *result.depends_on) if key and key in where}
+        named = {where[key] for key in (result.manifest.owner, *result.manifest.depends_on) if key and key in where}
         found[here] |= (named & shown) - {here}
     return found
 

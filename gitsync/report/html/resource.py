@@ -80,9 +80,9 @@ def render_card(result: Result, context: CardContext, *, opened: bool, body: Mar
     refusals = result.list_found(CheckVerdict.REFUSED)
     message = format_statement(refusals[0], result) if refusals else result.message
     authors = list_authors(result, names=context.names_people)
-    told = (*_list_counts(result), namespace, str(result.source or ""))
+    told = (*_list_counts(result), namespace, str(result.manifest.source or ""))
     is_deleted = result.action is Action.DELETE
-    takes = is_deleted or result.replacement
+    takes = is_deleted or result.change.replacement
     loss = describe_loss(result.arm_id, done=is_deleted and context.writes) if takes else ""
     return render_template(
         "card.html",
@@ -138,20 +138,22 @@ def render_details(result: Result, context: CardContext) -> Markup:
         checks=_format_checks(result, writes=context.writes),
         answers=_format_answers(result),
         portal=context.links.make_portal_link(result),
-        commit=context.links.make_commit_link(result.last_commit.commit) if result.last_commit else "",
+        commit=context.links.make_commit_link(result.manifest.last_commit.commit)
+        if result.manifest.last_commit
+        else "",
         replacement=describe_replacement(result),
         replacement_title=(REPLACES if result.needs_replacement else REPLACED).find_title(writes=context.writes),
         action=format_action(result),
-        renamed=[result.renamed] if result.renamed else [],
-        last_commit=format_last_commit(result.last_commit),
+        renamed=[result.change.renamed] if result.change.renamed else [],
+        last_commit=format_last_commit(result.manifest.last_commit),
         advice="" if repeats_check(result) else find_condition_advice(condition, result.key),
         differences=render_differences(result, context.before),
         authors=list_authors(result, names=context.names_people),
-        body=_format_body(result.body),
+        body=_format_body(result.change.body),
         attempts=[(attempt, shorten(attempt.message, _LONGEST_MESSAGE)) for attempt in result.attempts[:_MOST]],
         causes=[context.roots[result.key]] if result.key in context.roots else [],
-        owners=[result.owner] if result.owner else [],
-        needs=sorted(set(result.depends_on) - {result.owner}),
+        owners=[result.manifest.owner] if result.manifest.owner else [],
+        needs=sorted(set(result.manifest.depends_on) - {result.manifest.owner}),
         failed=result.outcome is Outcome.FAILED,
         writes=context.writes,
         ready=_format_ready(condition),

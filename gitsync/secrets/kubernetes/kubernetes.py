@@ -99,6 +99,7 @@ class Kubernetes:
     async def rehearse(self, exports: Sequence[Export]) -> None:
         """Have the server check each write without storing it (dryRun), if its webhooks support that."""
         for export in exports:
+            # Only the rehearsal is impossible then; the write itself may be fine.
             with suppress(DryRunUnsupportedError):
                 await self._retries.ask(partial(self._write_once, export, is_rehearsal=True))
 
@@ -131,6 +132,7 @@ class Kubernetes:
 
     async def _remove_once(self, address: Address, owner: Owner) -> None:
         existing = await self._requests.get(address)
+        # An object that another owner has taken over since is not a leftover.
         if existing is not None and existing.is_owned_by(owner):
             await self._requests.delete(existing)
 
