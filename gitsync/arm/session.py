@@ -14,7 +14,7 @@ from typing import Final
 
 from gitsync.backoff import Backoff
 from gitsync.model.clock import Clock
-from gitsync.model.condition import Hold
+from gitsync.model.condition import WaitReason
 from gitsync.model.record import LastWrite
 from gitsync.model.result import FailedRequest, Stage, Wait
 
@@ -23,7 +23,7 @@ LAST_ANSWER = 5.0
 """Seconds that requests in flight may still take after the session is ended."""
 
 DEADLINE = "DeadlineExceeded"
-INTERRUPTED: Final = Hold.INTERRUPTED.value
+INTERRUPTED: Final = WaitReason.INTERRUPTED.value
 """Codes of a request that was not answered in time, and of one that was not answered because a person or a scheduler
 stopped the run.
 """

@@ -1,7 +1,7 @@
 """Write locks: one write at a time if Azure would refuse a second one (docs/reference/design.md#write-locks).
 
-`formats.arm_path.name_lock` defines which resources share a lock. A lock is held from the write until its
-operation has ended; reads need none.
+`formats.arm_path.name_lock` defines which resources share a lock. A lock is acquired for the write, and released
+when its operation has ended; reads need none.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class WriteLocks:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @asynccontextmanager
-    async def hold(self, arm_id: str, session: Session) -> AsyncIterator[None]:
-        """Wait for the lock of a resource and hold it for the body of the `async with`."""
+    async def acquire(self, arm_id: str, session: Session) -> AsyncIterator[None]:
+        """Wait for the lock of a resource, and release it after the body of the `async with`."""
         lock = self._locks[name_lock(arm_id)]
         # A free lock is the usual case, and shows nothing to wait for.
         with session.waiting(_make_wait(arm_id)) if lock.locked() else nullcontext():

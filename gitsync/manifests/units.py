@@ -93,17 +93,17 @@ def may_hide(problem: Problem, unit: str, read: Collection[str] = ()) -> bool:
     """
     if problem.unit:
         # A unit that is not built has no manifests in this run, so none of its resources counts as removed.
-        hides_all = problem.holds_deletes or problem.code in UNBUILT
+        hides_all = problem.may_hide_manifest or problem.code in UNBUILT
         is_part = unit in problem.parts or is_inside(unit, problem.unit)
         return hides_all and (unit == problem.unit or (is_part and unit not in read))
-    if not (problem.holds_deletes or problem.code == "PassedOver"):
+    if not (problem.may_hide_manifest or problem.code == "PassedOver"):
         return False
     folder = find_unit(problem.path)
     if not problem.path or is_inside(unit, problem.path):
         return True
     if posixpath.basename(problem.path) in KUSTOMIZATIONS:  # it may build anything below it
         return is_inside(unit, folder)
-    return unit == folder and (problem.holds_deletes or problem.path.endswith(SUFFIXES))
+    return unit == folder and (problem.may_hide_manifest or problem.path.endswith(SUFFIXES))
 
 
 def remove_repeats(resources: Iterable[Resource]) -> tuple[Resource, ...]:

@@ -29,7 +29,7 @@ class Retry(StrEnum):
     NEVER = "Never"
 
 
-class Hold(StrEnum):
+class WaitReason(StrEnum):
     """Reasons of a resource that did not fail: the run ended before it did, or a person has to decide first."""
 
     INTERRUPTED = "Interrupted"

@@ -62,7 +62,7 @@ class Problem:
         return self.level is Level.NOTE
 
     @property
-    def holds_deletes(self) -> bool:
+    def may_hide_manifest(self) -> bool:
         """Return whether it may hide a manifest: an error may, and a note, whose document may be a manifest. Only a
         group that is unlike ASO's belongs to another operator.
         """

@@ -95,7 +95,7 @@ class WriteStreak:
     count: int
     paths: tuple[str, ...]  # JSON pointers of the fields that changed each time, "" for the resource itself
     at: str  # the time of the last, RFC 3339, UTC
-    held: str = ""  # set while the resource is paused: a digest of the differences at that time
+    paused: str = ""  # set while the resource is paused: a digest of the differences at that time
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast

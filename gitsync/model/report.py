@@ -69,7 +69,7 @@ class LimitUse(NamedTuple):
     taken: int  # the number of requests so far
     per_second: float  # Azure's long-term rate
     is_near: bool  # almost nothing of the burst is left
-    held_until: float  # when requests go on after a 429, in the clock's monotonic seconds
+    paused_until: float  # when requests go on after a 429, in the clock's monotonic seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
-from gitsync.model.condition import Condition, Hold, Severity
+from gitsync.model.condition import Condition, Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit, Reviewed
@@ -82,7 +82,7 @@ class Replacement:
 
     refers: tuple[Key, ...] = ()  # the resources that refer to any of those, and lose their target
     is_due: bool = False  # a sync deletes and creates it, since git and the operator consent
-    held: str = ""  # why it does not, in full sentences
+    kept_because: str = ""  # why it does not, in full sentences
     away: float | None = None  # for how many seconds the resource did not exist; None if it was not replaced
     given_ids: frozenset[str] = frozenset()  # ids that Azure generated for the resource, which a new one would not have
 
@@ -222,7 +222,7 @@ class Result:
         return next(outcome for outcome, applies in _OUTCOMES if applies(self))
 
 
-_HOLDS = frozenset(Hold)
+_WAIT_REASONS = frozenset(WaitReason)
 
 
 def _waits(result: Result) -> bool:
@@ -230,7 +230,7 @@ def _waits(result: Result) -> bool:
     if result.verdict in {Verdict.BLOCKED, Verdict.HELD} or result.needs_replacement:
         return True
     condition = result.condition
-    return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _HOLDS)
+    return not result.is_fine and (condition.severity is Severity.INFO or condition.reason in _WAIT_REASONS)
 
 
 _OUTCOMES: tuple[tuple[Outcome, Callable[[Result], bool]], ...] = (

@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.diff.projection import project, select_asked
 from gitsync.diff.unknown_values import blank, collect_unknown_values, match_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.model.condition import Condition, Hold
+from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.live import Live
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
@@ -22,9 +22,9 @@ from gitsync.model.verdict import Action
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.status.conditions import make_warning
 
-OUTDATED = Hold.PLAN_OUTDATED.value
-NOT_REVIEWED = Hold.NOT_REVIEWED.value
-SECRETS_NOT_REVIEWED = Hold.SECRETS_NOT_REVIEWED.value
+OUTDATED = WaitReason.PLAN_OUTDATED.value
+NOT_REVIEWED = WaitReason.NOT_REVIEWED.value
+SECRETS_NOT_REVIEWED = WaitReason.SECRETS_NOT_REVIEWED.value
 
 ID = "id"
 """The entry in `Reviewed.later` for a request whose ARM id is known during a run only."""

@@ -69,7 +69,7 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         and record.claim.is_ours
         and prepared.credential == parent.credential
         and record.writes.operation is None
-        and not (record.writes.streak and record.writes.streak.held)
+        and not (record.writes.streak and record.writes.streak.paused)
         and prepared.arm_id is not None
         and is_same_id(record.arm_id, prepared.arm_id)
         and prepared.resource.annotations.get(UPDATE_METHOD) != "patch"

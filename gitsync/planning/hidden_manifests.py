@@ -152,7 +152,7 @@ def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
     """Make a problem for each rejected document of a file without another problem."""
-    files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.holds_deletes}
+    files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.may_hide_manifest}
     for document in unread:
         if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
             message = "The document is not recognized."
@@ -237,7 +237,7 @@ def explain_any_error(removed: RemovedResource, index: SourceIndex) -> str:
     """Keep it for any error if its record is of an older gitsync, which has no unit: it does not show where to look."""
     if removed.record.manifest.unit:
         return ""
-    fault = next((p for p in (*index.faults, *index.invalid) if p.holds_deletes), None)
+    fault = next((p for p in (*index.faults, *index.invalid) if p.may_hide_manifest), None)
     if fault is None:
         return ""
     return (

@@ -19,12 +19,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition, Hold
+from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.verdict import Comparison, Verdict
 from gitsync.status.conditions import make_warning
 
-FLAPPING: Final = Hold.FLAPPING.value
+FLAPPING: Final = WaitReason.FLAPPING.value
 """The reason if a resource is no longer written, since something resets it each time."""
 
 LONGEST_GAP: Final = timedelta(days=2)
@@ -63,21 +63,21 @@ def digest_spec(spec: Mapping[str, Any]) -> str:
     return hashlib.sha256(_ENCODER.encode(spec).encode()).hexdigest()[:16]
 
 
-def find_hold(streak: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:
+def find_pause(streak: WriteStreak | None, comparison: Comparison, limit: int, now: datetime) -> WriteStreak | None:
     """Return the streak to record if the resource must not be written; None if it may be written.
 
-    `limit` is the number of writes in a row that are allowed (0: no limit). A held resource stays held until git, or
-    the difference in Azure, changes.
+    `limit` is the number of writes in a row that are allowed (0: no limit). A paused resource stays paused until
+    git, or the difference in Azure, changes.
     """
     common_paths = _list_common_paths(streak, comparison)
     if streak is None or not limit or not common_paths:
         return None
     digest = _digest_differences(comparison)
-    if streak.held:
-        return streak if streak.held == digest else None
+    if streak.paused:
+        return streak if streak.paused == digest else None
     if streak.count < limit or not _is_recent(streak, now):
         return None
-    return WriteStreak(count=streak.count, paths=common_paths, at=streak.at, held=digest)
+    return WriteStreak(count=streak.count, paths=common_paths, at=streak.at, paused=digest)
 
 
 def extend_streak(streak: WriteStreak | None, comparison: Comparison, now: datetime) -> WriteStreak | None:
@@ -86,7 +86,7 @@ def extend_streak(streak: WriteStreak | None, comparison: Comparison, now: datet
     if not paths:
         return None
     common_paths = _list_common_paths(streak, comparison)
-    if streak is None or streak.held or not common_paths or not _is_recent(streak, now):
+    if streak is None or streak.paused or not common_paths or not _is_recent(streak, now):
         return WriteStreak(count=1, paths=paths, at=format_rfc3339(now))
     return WriteStreak(count=streak.count + 1, paths=common_paths, at=format_rfc3339(now))
 

@@ -17,7 +17,7 @@ from gitsync.catalog.packed_tables import is_immutable
 from gitsync.diff.unknown_values import NOT_KNOWN, collect_unknown_values
 from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
-from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
+from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
@@ -43,7 +43,7 @@ REFUSED: Final = "PropertyChangeNotAllowed"
 REPLACEMENT_BEGUN: Final = Condition(
     status=ConditionStatus.FALSE,
     severity=Severity.INFO,
-    reason=Hold.REPLACING.value,
+    reason=WaitReason.REPLACING.value,
     message="gitsync deletes it and creates it again. It may be missing in between.",
 )
 """The condition of a resource between its two halves."""
@@ -122,8 +122,8 @@ def decide_replacement(  # noqa: PLR0913 - what the consent is compared with
     )
     needing = [difference for difference in changed if _explain(kind.arm_type, difference, refusal)]
     named = dict(_name_change(kind, difference, resource) for difference in needing)
-    held = _find_hold(named, resource, record, prunes=prunes)
-    return replace(replacement, is_due=not held, held=held)
+    kept_because = _explain_kept(named, resource, record, prunes=prunes)
+    return replace(replacement, is_due=not kept_because, kept_because=kept_because)
 
 
 class _NewValue(NamedTuple):
@@ -140,7 +140,7 @@ class _NewValue(NamedTuple):
         return self.source if text is not None and self.source and not self.is_known else text
 
 
-def _find_hold(named: Mapping[str, _NewValue], resource: Resource, record: Record | None, *, prunes: bool) -> str:
+def _explain_kept(named: Mapping[str, _NewValue], resource: Resource, record: Record | None, *, prunes: bool) -> str:
     """Return why a sync must not replace a resource, and what to do; "" if it may. `named` has the new values by the
     names of their fields.
     """
@@ -260,7 +260,7 @@ def collect_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Ke
     return tuple(sorted(other for other, arm_id in ids.items() if other != key and is_below(arm_id, deleted_id)))
 
 
-def find_hold_below(
+def explain_kept_below(
     key: Key, takes: Iterable[Key], plan: Plan, records: Mapping[Key, Record], agent: str, *, loses_data: bool
 ) -> str:
     """Return why a resource must not be replaced, by what git and the records have below it, and by the data that would
@@ -288,12 +288,12 @@ def find_hold_below(
     return ""
 
 
-def hold_replacement(result: Result, held: str, *, writes: bool) -> Result:
+def keep_old(result: Result, kept_because: str, *, writes: bool) -> Result:
     """Return the result of a replacement that does not take place, for this reason."""
     change = result.change
     if change.replacement is None:
-        raise AssertionError("only a replacement is held")
-    replacement = replace(change.replacement, is_due=False, held=held)
+        raise AssertionError("only a replacement keeps the old resource")
+    replacement = replace(change.replacement, is_due=False, kept_because=kept_because)
     condition = replace(
         build_replacement_condition(replacement),
         generation=result.condition.generation,
@@ -313,7 +313,7 @@ def hold_replacement(result: Result, held: str, *, writes: bool) -> Result:
 
 def build_replacement_condition(replacement: Replacement) -> Condition:
     """Return the condition of a resource that is not written, since Azure would refuse it."""
-    return make_warning(Hold.REPLACE_NEEDED.value, replacement.reason, replacement.held)
+    return make_warning(WaitReason.REPLACE_NEEDED.value, replacement.reason, replacement.kept_because)
 
 
 def add_takes(

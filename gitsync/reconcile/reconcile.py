@@ -77,7 +77,7 @@ class Leg(Generic[A]):
 
     steps: tuple[Step[A], ...]
     acts: bool = False  # a plan skips the stages, and so does a resource that a list has approved
-    locks: bool = False  # the stages share one hold of the write lock, if there is something to write
+    locks: bool = False  # the write lock is acquired once for the stages, if there is something to write
 
 
 APPLY: tuple[Leg[ApplyAttempt], ...] = (
@@ -256,7 +256,7 @@ async def _run_stages(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> 
             continue
         # What has nothing to send must not hold up the writes near it.
         is_locked = leg.locks and attempt.decision.action is not Action.NONE
-        async with run.locks.hold(attempt.location, attempt.session) if is_locked else _NO_LOCK:
+        async with run.locks.acquire(attempt.location, attempt.session) if is_locked else _NO_LOCK:
             for step in leg.steps:
                 if step.is_for_open and attempt.observed.is_listed:
                     continue

@@ -221,7 +221,7 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
     if not is_decided or attempt.decision.action is not Action.NONE:
         return before
     moved_on = attempt.remembered is not None and attempt.remembered.applied != old.spec.applied
-    return None if before.held or moved_on else before
+    return None if before.paused or moved_on else before
 
 
 def _find_last_write(attempt: Attempt, rules: RunRules) -> LastWrite | None:

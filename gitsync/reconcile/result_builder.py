@@ -13,7 +13,7 @@ from functools import lru_cache
 from gitsync.arm.session import INTERRUPTED
 from gitsync.diff.three_way import remove_secrets
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
+from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Prune
@@ -59,7 +59,7 @@ _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 PLANNED = Condition(status=ConditionStatus.UNKNOWN, reason="Planned")
 NO_TURN = Condition(
     status=ConditionStatus.UNKNOWN,
-    reason=Hold.NOT_REACHED.value,
+    reason=WaitReason.NOT_REACHED.value,
     message="The run ended before it reached this resource.",
 )
 

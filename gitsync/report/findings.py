@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import chain
 
 from gitsync.model.check import CheckFinding, CheckVerdict
-from gitsync.model.condition import Hold
+from gitsync.model.condition import WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
@@ -90,7 +90,7 @@ def list_findings(report: Report) -> list[ReportFinding]:
 
     One cause is one error: what waits for it is a number in that, and so is what a run did not reach.
     """
-    unreached = [result for result in report.results if result.condition.reason == Hold.NOT_REACHED]
+    unreached = [result for result in report.results if result.condition.reason == WaitReason.NOT_REACHED]
     # The problems of an invalid manifest are more specific than its verdict.
     told = {result.key for result in report.results if result.verdict is Verdict.INVALID and report.problems}
     left_out = told.union(result.key for result in unreached)
@@ -172,7 +172,7 @@ def _list_unreached(results: Sequence[Result]) -> list[ReportFinding]:
     finding = ReportFinding(
         rule=Verdict.UNKNOWN.value,
         weight=Weight.ERROR,
-        identity=Hold.NOT_REACHED.value,
+        identity=WaitReason.NOT_REACHED.value,
         path="",
         line=0,
         title=f"{format_plural(len(results), 'resource')} {verb} not reached",
@@ -316,7 +316,7 @@ def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
         description = describe_replacement(result)  # begins with Azure's message, if the plan has nothing to add
         more = "" if description.startswith(message) else message
         return f"{name} {_STATES[REPLACE_RULE]}", " ".join(filter(None, (more, description)))
-    if condition.reason == Hold.NOT_REACHED:
+    if condition.reason == WaitReason.NOT_REACHED:
         return f"{name} was not reached", message
     # Only what a plan would do is fine and has an action: a sync reports nothing that it did.
     planned = _PLANNED.get(rule, "") if result.is_fine and result.action is not Action.NONE else ""

@@ -68,4 +68,4 @@ def _leave_out_of_result(result: Result) -> Result:
 
 
 def _leave_out_of_replacement(replacement: Replacement | None) -> Replacement | None:
-    return mask_texts(replacement, hide_people, "reason", "held") if replacement else None
+    return mask_texts(replacement, hide_people, "reason", "kept_because") if replacement else None

@@ -218,8 +218,8 @@ def _describe_work(work: Work, now: float) -> str:
 
 def _describe_limit(use: LimitUse, rate: float, now: float) -> str:
     """Describe a limit that requests are held back by, or soon will be; "" for any other."""
-    if use.held_until > now:
-        return f"{use.kind} throttled, go on in {format_seconds(math.ceil(use.held_until - now))}"
+    if use.paused_until > now:
+        return f"{use.kind} throttled, go on in {format_seconds(math.ceil(use.paused_until - now))}"
     if not use.is_near:
         return ""
     return f"{_format_rate(rate)} {use.kind}/s, near the limit of {_format_rate(use.per_second)}"

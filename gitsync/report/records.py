@@ -231,7 +231,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
 def _format_streak(row: WriteStreak) -> str:
     """Format how often the writes of gitsync were undone, and in which fields."""
     fields = ", ".join(filter(None, row.paths)) or "the complete resource"
-    pause_note = "; writes are paused" if row.held else ""
+    pause_note = "; writes are paused" if row.paused else ""
     return f"{format_plural(row.count, 'write')} in a row, last at {row.at}: {fields}{pause_note}"
 
 

@@ -17,7 +17,7 @@ from gitsync.diff.handed_over import is_handed_over
 from gitsync.diff.unknown_values import is_not_known
 from gitsync.logging import escape_controls
 from gitsync.model.check import CheckFinding, CheckVerdict
-from gitsync.model.condition import Hold
+from gitsync.model.condition import WaitReason
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
@@ -128,7 +128,9 @@ def render(
     """
     report, paint, requests = report if names else leave_out_people(report), Paint(on=colour), list_by_type(report)
     # Of a run that was stopped, what came of it matters; what it did not reach is a number.
-    unlisted = {result.key for result in report.results if not verbose and result.condition.reason == Hold.NOT_REACHED}
+    unlisted = {
+        result.key for result in report.results if not verbose and result.condition.reason == WaitReason.NOT_REACHED
+    }
     is_result, has_end = extent is Extent.RESULT, extent is not Extent.PLAN
     listed = (result for result in report.results if result.key not in unlisted)
     results = split_results(result for result in listed if not (is_result and result.is_fine))
@@ -399,7 +401,7 @@ class _Listing:
     def _format_failed_requests(self, result: Result) -> Iterator[str]:
         """Format the failed tries. The message already states that a stop of the run ended one."""
         for attempt in result.attempts:
-            if attempt.code != Hold.INTERRUPTED or self._verbose:
+            if attempt.code != WaitReason.INTERRUPTED or self._verbose:
                 yield from indent(escape_controls(format_failed_request(attempt, result)), self._width, by=4)
 
     def _format_body(self, result: Result) -> Iterator[str]:

@@ -17,7 +17,7 @@ import yaml
 
 from gitsync.formats.name_list import name_first
 from gitsync.logging import escape_controls
-from gitsync.model.condition import Hold
+from gitsync.model.condition import WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit
@@ -295,7 +295,7 @@ def format_state(result: Result) -> str:
     if result.comparison.withheld:
         return f"{result.verdict.value}, {result.comparison.withheld.value}"
     if result.action is Action.NONE:
-        return "not reached" if result.condition.reason == Hold.NOT_REACHED else result.verdict.value
+        return "not reached" if result.condition.reason == WaitReason.NOT_REACHED else result.verdict.value
     is_plain = result.verdict in {Verdict.PENDING, result.action.value}
     return result.action.value if is_plain else f"{result.action.value}, {result.verdict.value}"
 

@@ -21,7 +21,7 @@ from gitsync.errors import ArmError, StateError
 from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.model.check import CheckVerdict
 from gitsync.model.clock import format_rfc3339
-from gitsync.model.condition import Condition, Hold
+from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
@@ -35,9 +35,19 @@ from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
+<<<<<<< ours
     collect_takes,
     find_hold_below,
     hold_replacement,
+||||||| base
+    find_hold_below,
+    find_takes,
+    hold_replacement,
+=======
+    explain_kept_below,
+    find_takes,
+    keep_old,
+>>>>>>> theirs
 )
 from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
@@ -83,25 +93,27 @@ async def settle_replacements(
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})
         # What is below it may hold data that git does not have, and goes with the delete.
-        if held := await _find_hold(run, plan, state, key, replacing, ids):
-            results[key] = hold_replacement(applied[key], held, writes=run.rules.writes)
+        if kept_because := await _explain_kept(run, plan, state, key, replacing, ids):
+            results[key] = keep_old(applied[key], kept_because, writes=run.rules.writes)
         else:
             due[key] = replacing
     prunes = plan.prunes if run.rules.prune else {}
     # The deletes of replacements count like those of prunes, or a change of one field could empty an estate.
-    if due and (held := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
-        results |= {key: hold_replacement(applied[key], held, writes=run.rules.writes) for key in due}
+    if due and (kept_because := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
+        results |= {key: keep_old(applied[key], kept_because, writes=run.rules.writes) for key in due}
         due = {}
     return results, due
 
 
-async def _find_hold(run: RunContext, plan: Plan, state: State, key: Key, due: Due, ids: Mapping[Key, str]) -> str:
+async def _explain_kept(run: RunContext, plan: Plan, state: State, key: Key, due: Due, ids: Mapping[Key, str]) -> str:
     """Return why a resource must not be replaced; "" if it may."""
     resource = plan.applies[key].prepared.resource
     consent = read_consent(resource)
-    held = find_hold_below(key, due.takes, plan, state.records, run.rules.agent, loses_data=consent.loses_data)
-    if held:
-        return held
+    kept_because = explain_kept_below(
+        key, due.takes, plan, state.records, run.rules.agent, loses_data=consent.loses_data
+    )
+    if kept_because:
+        return kept_because
     kind = run.catalog.kind(resource.gvk)
     if kind is None:
         raise AssertionError("a compared resource is of a known kind")
@@ -230,9 +242,9 @@ async def replace_resources(
     of what waited for them.
     """
     begun_at = run.clock.monotonic()
-    reserved, held = _reserve(run, state, due)
-    if held:
-        return {key: hold_replacement(applied[key], held, writes=True) for key in due}
+    reserved, kept_because = _reserve(run, state, due)
+    if kept_because:
+        return {key: keep_old(applied[key], kept_because, writes=True) for key in due}
     prunes = order_prunes(
         {
             key: Prune(record=record, replaces=True, reason="It is replaced.")
@@ -350,8 +362,10 @@ def _tell_delete(after: Result, delete: Result) -> Result:
         return replace(after, ending=replace(ending, written=Written.UNKNOWN if is_unknown else written))
     state = "It was deleted to be replaced" if delete.is_gone else "Azure was still deleting it to replace it"
     condition = after.condition
-    if condition.reason == Hold.NOT_REACHED:  # the delete has reached it
-        condition = make_warning(Hold.INTERRUPTED.value, "The run was stopped before it created this resource again.")
+    if condition.reason == WaitReason.NOT_REACHED:  # the delete has reached it
+        condition = make_warning(
+            WaitReason.INTERRUPTED.value, "The run was stopped before it created this resource again."
+        )
     condition = replace(
         condition,
         message=" ".join(filter(None, (_end_sentence(condition.message), f"{state}: the next run creates it."))),

@@ -22,7 +22,7 @@ from gitsync.git.state.pins import Pin, check_run_id
 from gitsync.git.state.store import StateStore, Update
 from gitsync.git.state.worker_store import WorkerStore
 from gitsync.model.clock import Clock
-from gitsync.model.condition import Hold, Severity
+from gitsync.model.condition import Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.shard import Shard
@@ -37,7 +37,7 @@ _LOOK_AGAIN = 2.0
 resource reads less and less often by itself.
 """
 
-_STOPPED = frozenset({Hold.INTERRUPTED, Hold.NOT_REACHED})
+_STOPPED = frozenset({WaitReason.INTERRUPTED, WaitReason.NOT_REACHED})
 """What a stopped worker records: it may be started again, for example after its node is drained."""
 
 

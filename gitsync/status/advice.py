@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from gitsync.model.condition import Condition, Hold, Severity
+from gitsync.model.condition import Condition, Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.status.conditions import find_code
 from gitsync.status.passing_refusals import describes_other_work, is_code_of_other_work
@@ -44,7 +44,7 @@ def find_code_advice(condition: Condition | None, key: Key) -> str:
     return find_advice(find_code(condition), key.group, key.kind, condition.message if is_refusal else None)
 
 
-_OWN_REASONS: Final = frozenset(Hold)
+_OWN_REASONS: Final = frozenset(WaitReason)
 
 
 def _find_meaning(code: str, message: str) -> str:

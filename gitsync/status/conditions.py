@@ -9,7 +9,7 @@ from dataclasses import replace
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.formats.arm_path import find_subscription
 from gitsync.formats.people import hide_people
-from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
+from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
@@ -93,7 +93,7 @@ _BLOCKED_REASONS = frozenset({"PruneHeld", "ReconciliationBlocked", DELETION_NOT
 
 def make_held(hold: HeldUntil) -> Condition:
     """Return the condition of a resource that differs from git, and that a hold leaves as it is."""
-    return make_warning(Hold.HELD.value, hold.sentence)
+    return make_warning(WaitReason.HELD.value, hold.sentence)
 
 
 def make_kept(kept_because: str) -> Condition:
@@ -159,7 +159,7 @@ def make_unknown_state(state: str) -> Condition:
     """Make the condition of a resource that is in a state that may or may not mean that an operation is under way."""
     shown = state if len(state) <= _LONGEST_STATE else "(too long to show)"
     text = f"state {shown} unknown: gitsync cannot determine whether the operation in Azure has ended."
-    return make_warning(Hold.UNKNOWN_STATE.value, text)
+    return make_warning(WaitReason.UNKNOWN_STATE.value, text)
 
 
 def make_waiting_for_owner(owner: Key) -> Condition:
@@ -226,7 +226,7 @@ def is_waiting(condition: Condition) -> bool:
     """Return whether a resource waits: for another one or for a value, for Azure, for a person, or for the next run.
     Waiting is not a failure.
     """
-    waits = condition.reason in _WAITING_REASONS | _BLOCKED_REASONS or condition.reason in set(Hold)
+    waits = condition.reason in _WAITING_REASONS | _BLOCKED_REASONS or condition.reason in set(WaitReason)
     return not condition.is_ready and (waits or condition.severity not in {Severity.ERROR, Severity.WARNING})
 
 

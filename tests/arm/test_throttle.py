@@ -40,7 +40,7 @@ def make_throttle(clock: FakeClock, limits=ARM_LIMITS) -> Throttle:
 
 def hold(throttle: Throttle, seconds: float, method: str = "GET", cause: str = "gateway") -> None:
     """A 429 to a request for VNET that was sent long ago, after the one before."""
-    throttle.hold(method, VNET, answer(429, x_ms_failure_cause=cause), "TooManyRequests", seconds, next(MOMENTS))
+    throttle.pause(method, VNET, answer(429, x_ms_failure_cause=cause), "TooManyRequests", seconds, next(MOMENTS))
 
 
 MOMENTS = count(2000.0)
@@ -163,7 +163,7 @@ async def test_another_operation_on_one_resource_holds_nobody_back():
     clock = FakeClock()
     throttle = make_throttle(clock, SMALL)
     for code in ("RetryableError", "RetryableErrorDueToAnotherOperation"):
-        throttle.hold("PUT", VNET, answer(429), code, 10, clock.monotonic())
+        throttle.pause("PUT", VNET, answer(429), code, 10, clock.monotonic())
     assert await times(throttle, clock, 2, method="PUT") == [0, 0]
 
 
@@ -250,4 +250,4 @@ async def test_the_use_of_a_limit_is_shown():
     assert [use.is_near for use in throttle.list_limits()] == [False, False], "two came back"
     hold(throttle, 30)
     held = throttle.list_limits()[0]
-    assert (held.per_second, held.is_near, held.held_until) == (1, True, clock.monotonic() + 30)
+    assert (held.per_second, held.is_near, held.paused_until) == (1, True, clock.monotonic() + 30)

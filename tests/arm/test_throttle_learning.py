@@ -62,7 +62,7 @@ async def ask(throttle: Throttle, clock: VirtualClock, bucket: Bucket, path: str
         if answer.status == 200:
             return
         seconds = float(answer.headers["Retry-After"])
-        throttle.hold("GET", path, answer, "SubscriptionRequestsThrottled", seconds, sent_at)
+        throttle.pause("GET", path, answer, "SubscriptionRequestsThrottled", seconds, sent_at)
         await clock.sleep(seconds)
 
 

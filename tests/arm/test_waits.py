@@ -86,7 +86,7 @@ async def test_a_write_lock_is_named_by_whoever_waits_for_it(arm_id: str, reason
     locks, first, second = WriteLocks(), open_session(), open_session()
 
     async def write(session: Session) -> None:
-        async with locks.hold(arm_id, session):
+        async with locks.acquire(arm_id, session):
             assert session.wait is None
             await asyncio.sleep(0.001)
 
@@ -110,7 +110,7 @@ async def test_a_429_is_named_to_requests_that_azure_did_not_refuse(cause: str):
     clock, session = FakeClock(), open_session()
     throttle = Throttle(clock, asyncio.Semaphore(1), {RequestKind.READS: Limit(10, 10)})
     refusal = Response(status=429, headers={"x-ms-failure-cause": cause})
-    throttle.hold("GET", VNET, refusal, "TooManyRequests", 30, clock.monotonic())
+    throttle.pause("GET", VNET, refusal, "TooManyRequests", 30, clock.monotonic())
     waits = await watch(throttle.admit("GET", VNET, session), session)
     assert [wait.reason for wait in waits] == ["throttled"]
     assert waits[0].until == pytest.approx(START_TIME + 30, abs=0.5)

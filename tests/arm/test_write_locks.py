@@ -15,7 +15,7 @@ async def test_writes_below_one_resource_take_turns_and_others_do_not():
     locks, order = WriteLocks(), []
 
     async def hold(arm_id: str, name: str) -> None:
-        async with locks.hold(arm_id, Session(deadline=1e9)):
+        async with locks.acquire(arm_id, Session(deadline=1e9)):
             order.append(f"{name} in")
             await asyncio.sleep(0)
             order.append(f"{name} out")

@@ -58,7 +58,7 @@ rows = st.builds(
     count=st.integers(0, 10**6),
     paths=st.lists(texts, max_size=3).map(tuple),
     at=st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
-    held=texts,
+    paused=texts,
 )
 
 

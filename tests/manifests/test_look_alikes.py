@@ -53,7 +53,12 @@ def test_what_is_not_for_gitsync_is_skipped_and_counted(path, text, resources, p
 def test_a_group_that_is_like_none_of_aso_is_somebody_elses(header, spec, why):
     found = read_manifests({"a.yaml": f"{{apiVersion: {header}, metadata: {{name: a}}, spec: {spec}}}".encode()})
     (note,) = found.problems
-    assert (note.code, note.level, note.holds_deletes, found.resources) == ("UnknownGroup", Level.NOTE, False, ()), why
+    assert (note.code, note.level, note.may_hide_manifest, found.resources) == (
+        "UnknownGroup",
+        Level.NOTE,
+        False,
+        (),
+    ), why
     assert [one.is_rejected for one in found.unread] == [False]
 
 

@@ -454,7 +454,7 @@ def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, lev
     found = read(f"{head}metadata:\n  name: {name}\n")
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.line, found.resources) == ("Template", level, 4, ())
-    assert [one.is_rejected or problem.holds_deletes for one in found.unread] == [True]
+    assert [one.is_rejected or problem.may_hide_manifest for one in found.unread] == [True]
 
 
 REST_OF_IT = "metadata: {name: a}\nspec: {location: westeurope, owner: {name: b}}\n"

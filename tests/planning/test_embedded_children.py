@@ -42,7 +42,7 @@ STAY = {
     "it was not created, and not adopted": of_record(claim=Claim.EXPECTED),
     "another agent has it": of_record(agent="other"),
     "an operation is under way": of_record(operation=PendingOperation("update", "2026-01-01T00:00:00Z")),
-    "something resets it": of_record(streak=WriteStreak(count=3, paths=("/a",), at="2026-01-01T00:00:00Z", held="x")),
+    "something resets it": of_record(streak=WriteStreak(count=3, paths=("/a",), at="2026-01-01T00:00:00Z", paused="x")),
     "it is held": replace(CHILD, hold=HeldUntil(date(2030, 1, 1), "x")),
     "it is not applied": replace(CHILD, skipped_because=READY),
     "gitsync only reads it": of_prepared(policy=Policy.SKIP),

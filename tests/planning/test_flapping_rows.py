@@ -7,7 +7,7 @@ import pytest
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.record import WriteStreak
 from gitsync.model.verdict import Comparison, Difference, Verdict
-from gitsync.planning.record_counts import LONGEST_GAP, build_flapping_condition, extend_streak, find_hold
+from gitsync.planning.record_counts import LONGEST_GAP, build_flapping_condition, extend_streak, find_pause
 
 NOON = datetime(2030, 6, 15, 12, tzinfo=UTC)
 LIMIT = 3
@@ -82,7 +82,7 @@ def test_what_ends_a_row(comparison, why):
 )
 def test_when_writing_stops(writes, found, limit, is_held, why):
     row, now = after(*writes)
-    assert (find_hold(row, found, limit, now) is not None) is is_held, why
+    assert (find_pause(row, found, limit, now) is not None) is is_held, why
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_when_writing_stops(writes, found, limit, is_held, why):
 )
 def test_a_row_ends_after_a_while(gap, is_held, why):
     row, now = after(TEAM, TEAM, TEAM, gap=gap)
-    assert (find_hold(row, TEAM, LIMIT, now) is not None) is is_held, why
+    assert (find_pause(row, TEAM, LIMIT, now) is not None) is is_held, why
 
 
 @pytest.mark.parametrize(
@@ -109,22 +109,22 @@ def test_a_row_ends_after_a_while(gap, is_held, why):
 )
 def test_what_is_held_stays_so_until_git_or_azure_changes(found, is_held, why):
     row, now = after(TEAM, TEAM, TEAM)
-    row = find_hold(row, TEAM, LIMIT, now)
-    later = find_hold(row, found, LIMIT, now + timedelta(days=30))
+    row = find_pause(row, TEAM, LIMIT, now)
+    later = find_pause(row, found, LIMIT, now + timedelta(days=30))
     assert (later == row) is is_held, why
     assert (later is None) is not is_held
 
 
 def test_after_it_was_held_counting_begins_again():
     row, now = after(TEAM, TEAM, TEAM)
-    row = find_hold(row, TEAM, LIMIT, now)
+    row = find_pause(row, TEAM, LIMIT, now)
     assert extend_streak(row, drift(team="other"), now).count == 1
 
 
 def test_the_condition_names_the_field_the_sides_and_the_way_out():
     row, now = after(TEAM, TEAM, TEAM)
     found = drift(team="azure", env="a")
-    condition = build_flapping_condition(find_hold(row, found, LIMIT, now), found)
+    condition = build_flapping_condition(find_pause(row, found, LIMIT, now), found)
     assert (condition.status, condition.severity, condition.reason) == (
         ConditionStatus.FALSE,
         Severity.WARNING,

@@ -13,7 +13,7 @@ import pytest
 import gitsync
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.condition import Hold
+from gitsync.model.condition import WaitReason
 from gitsync.model.verdict import Verdict
 from gitsync.problems.problem_codes import (
     TOPICS,
@@ -89,7 +89,7 @@ def codes_of(node):
 
 @cache
 def used_codes():
-    found = {hold.value for hold in Hold}
+    found = {reason.value for reason in WaitReason}
     for node in nodes(ast.AnnAssign):
         if getattr(node.target, "id", "") == "_code":
             found |= codes_of(node.value)

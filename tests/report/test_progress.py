@@ -266,8 +266,8 @@ READS, WRITES = LimitUse("reads", 0, 25.0, True, 0.0), LimitUse("writes", 0, 0.5
         ([READS._replace(taken=94), WRITES._replace(taken=1)], [
             "24 reads/s, near the limit of 25", "0.2 writes/s, near the limit of 0.5"
         ]),
-        ([READS._replace(held_until=170.0)], ["reads throttled, go on in 1m06s"]),
-        ([READS._replace(held_until=170.0)] * 2, ["reads throttled, go on in 1m06s"]),
+        ([READS._replace(paused_until=170.0)], ["reads throttled, go on in 1m06s"]),
+        ([READS._replace(paused_until=170.0)] * 2, ["reads throttled, go on in 1m06s"]),
     ],
     ids=["none", "within", "near", "two", "throttled", "two alike"],
 )  # fmt: skip

@@ -59,7 +59,7 @@ def test_colour_is_put_on_last():
     ("row", "line", "why"),
     [
         (WriteStreak(count=1, paths=("/tags/a",), at="2026-01-02T03:04:05Z"), "1 write in a row, last at 2026-01-02T03:04:05Z: /tags/a", "once"),
-        (WriteStreak(count=3, paths=("/a", "/b"), at="x", held="y"), "3 writes in a row, last at x: /a, /b; writes are paused", "flapping"),
+        (WriteStreak(count=3, paths=("/a", "/b"), at="x", paused="y"), "3 writes in a row, last at x: /a, /b; writes are paused", "flapping"),
         (WriteStreak(count=2, paths=("",), at="x"), "2 writes in a row, last at x: the complete resource", "it is deleted each time"),
     ],
 )  # fmt: skip

@@ -236,7 +236,7 @@ def test_a_held_child_holds_the_replacement_of_its_owner(world):
     far = annotated(VNET.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})
     world.says(group=GROUP, network=far, subnet=annotated(SUBNET, **HOLD))
     for report in (world.plan(**PRUNING), world.sync(**PRUNING)):
-        held = of(report, "VirtualNetwork").change.replacement.held
+        held = of(report, "VirtualNetwork").change.replacement.kept_because
         assert "VirtualNetworksSubnet.network.azure.com/default/one is below it, and is held until 2026-03-02" in held
     assert world.writes == []
 

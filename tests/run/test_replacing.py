@@ -87,7 +87,7 @@ def test_without_both_consents_nothing_is_sent(world, network, settings, advice,
     assert world.writes == []
     for found in (planned, done):
         assert (found.action, found.outcome, found.condition.reason) == (Action.NONE, Outcome.BLOCKED, "ReplaceNeeded")
-        assert advice in found.change.replacement.held == found.condition.advice
+        assert advice in found.change.replacement.kept_because == found.condition.advice
 
 
 STRANGERS = [
@@ -102,8 +102,11 @@ def test_what_git_does_not_have_below_it_holds_it(agreed, arm_id, body, api_vers
     agreed.outside("PUT", arm_id, body, api_version=api_version)
     found = of(agreed.sync(**PRUNING), "VirtualNetwork")
     assert agreed.writes == []
-    assert f"Its delete would also delete {arm_id}" in found.change.replacement.held
-    assert of(agreed.plan(**PRUNING), "VirtualNetwork").change.replacement.held == found.change.replacement.held
+    assert f"Its delete would also delete {arm_id}" in found.change.replacement.kept_because
+    assert (
+        of(agreed.plan(**PRUNING), "VirtualNetwork").change.replacement.kept_because
+        == found.change.replacement.kept_because
+    )
 
 
 def test_a_kind_whose_name_stays_held_is_not_deleted(world):
@@ -114,7 +117,10 @@ def test_a_kind_whose_name_stays_held_is_not_deleted(world):
     metadata = f"annotations: {{gitsync/replace: '{consent}'}}"
     world.says(group=GROUP, vault=manifest(*vault, metadata, "location: northeurope", "core", fields))
     found = of(world.sync(**PRUNING), "Vault")
-    assert (world.writes, "keeps the name of a deleted key vault" in found.change.replacement.held) == ([], True)
+    assert (world.writes, "keeps the name of a deleted key vault" in found.change.replacement.kept_because) == (
+        [],
+        True,
+    )
 
 
 @pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
@@ -123,7 +129,7 @@ def test_a_child_that_must_stay_holds_it(world, policy):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     world.says(group=GROUP, network=AGREED, subnet=subnet)
     found = of(world.sync(**PRUNING), "VirtualNetwork")
-    assert (world.writes, f"its policy is {policy}." in found.change.replacement.held) == ([], True)
+    assert (world.writes, f"its policy is {policy}." in found.change.replacement.kept_because) == ([], True)
 
 
 def test_what_does_not_wait_for_it_goes_on_and_what_is_not_reached_is_left(agreed):

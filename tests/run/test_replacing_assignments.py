@@ -64,7 +64,7 @@ def test_a_plan_reports_that_the_value_is_not_known_yet(world):
     assert (found.verdict, found.action, found.outcome) == (Verdict.PENDING, Action.NONE, Outcome.BLOCKED)
     assert found.needs_replacement
     assert "The new value is not known yet." in found.change.replacement.reason
-    assert advised(found.change.replacement.held) == FROM_CONFIG
+    assert advised(found.change.replacement.kept_because) == FROM_CONFIG
     assert "spec.principalIdFromConfig" in text.render(report)
 
 
@@ -79,7 +79,7 @@ def test_a_sync_sends_no_write_that_azure_would_refuse(world):
 def test_with_consent_the_assignment_is_replaced(world, consents):
     without_identity(world)
     report = world.plan() if consents == "as the plan says" else world.sync()
-    consent = advised(of(report, "RoleAssignment").change.replacement.held)
+    consent = advised(of(report, "RoleAssignment").change.replacement.kept_because)
     world.says(group=GROUP, identity=IDENTITY, assignment=annotated(ASSIGNMENT, **{"gitsync/replace": consent}))
     planned = of(world.plan(**PRUNING), "RoleAssignment")
     assert (planned.action, planned.outcome) == (Action.REPLACE, Outcome.CHANGED)
@@ -111,7 +111,7 @@ def test_the_limit_of_deletes_counts_both_replacements(world):
     world.says(group=GROUP, identity=moved, assignment=agreed)
     done = world.sync(prune=True, max_deletes=1)
     assert of(done, "RoleAssignment").action is Action.NONE
-    assert "--max-deletes 2" in of(done, "RoleAssignment").change.replacement.held
+    assert "--max-deletes 2" in of(done, "RoleAssignment").change.replacement.kept_because
 
 
 FIXED = [
@@ -130,7 +130,7 @@ def test_what_is_fixed_needs_a_replacement(world, before, after, field):
     world.says(group=GROUP, identity=IDENTITY, assignment=changed)
     planned = of(world.plan(), "RoleAssignment")
     assert planned.needs_replacement
-    consent = advised(planned.change.replacement.held)
+    consent = advised(planned.change.replacement.kept_because)
     assert consent.startswith(f"{field}=")
     assert of(world.sync(), "RoleAssignment").condition.reason == "ReplaceNeeded"
     assert world.writes == []

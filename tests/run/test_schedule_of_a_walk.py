@@ -94,7 +94,7 @@ async def walk(writes: Mapping[Key, PlannedWrite], share: float) -> dict[Key, tu
     async def send(node: Node, before: Mapping[Key, Result]) -> Result:
         write, session = writes[node.key], Session(deadline=1e9)
         method = "DELETE" if write.action is Action.DELETE else "PUT"
-        async with locks.hold(write.lock, session):
+        async with locks.acquire(write.lock, session):
             assert await throttle.admit(method, write.lock, session)
             throttle.release(method, write.lock)
             sent = clock.monotonic()

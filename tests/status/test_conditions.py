@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.condition import Condition, ConditionStatus, Hold
+from gitsync.model.condition import Condition, ConditionStatus, WaitReason
 from gitsync.status.conditions import (
     DELETION_NOT_SUPPORTED,
     READY,
@@ -54,7 +54,7 @@ CONDITIONS = [
     (make_warning("ReconciliationBlocked", "A pool is missing."), True, "a check does not allow it now"),
     (make_warning("PruneHeld", "Something is left."), True, "a delete is held"),
     (DELETION_NOT_SUPPORTED, True, "Azure deletes it with its parent"),
-    *((make_warning(hold.value, ""), True, f"the hold {hold.name}") for hold in Hold),
+    *((make_warning(reason.value, ""), True, f"the wait reason {reason.name}") for reason in WaitReason),
     (Condition(status=ConditionStatus.UNKNOWN, reason="NotReached"), True, "the run did not reach it"),
     (make_warning("Conflict", "Azure refuses it."), False, "a failure that may pass"),
     (make_warning("Failed", "It cannot be read."), False, "a failed read"),

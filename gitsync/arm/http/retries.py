@@ -28,7 +28,7 @@ from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.failures import make_arm_error, read_error
 from gitsync.arm.http.messages import CORRELATION_ID, ArmRequest, Response
-from gitsync.arm.http.throttle import HeldTime, RequestTally, Throttle
+from gitsync.arm.http.throttle import PausedTime, RequestTally, Throttle
 from gitsync.arm.session import THROTTLED, Session
 from gitsync.backoff import Backoff
 from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
@@ -85,7 +85,7 @@ class Retrier:
         self.clock = clock
         self._traffic = traffic
         self._tally = traffic.tally
-        self._held = traffic.held
+        self._paused = traffic.paused
         self._read_timeout = access.network.read_timeout
 
     async def send(self, request: ArmRequest, session: Session) -> Response:
@@ -179,7 +179,7 @@ class Retrier:
         self.note_repeated(error, session)
         reason = "throttled" if is_throttled(error) else " ".join(filter(None, (str(error.status or ""), error.code)))
         wait = Wait(reason, self.clock.monotonic() + seconds, tries + 2)
-        with self._held.holding() if is_throttled(error) else nullcontext(), session.waiting(wait):
+        with self._paused.pausing() if is_throttled(error) else nullcontext(), session.waiting(wait):
             await self.clock.sleep(seconds)
 
     def note_repeated(self, error: ArmError, session: Session) -> None:
@@ -250,7 +250,7 @@ class Retrier:
         retry_after = answer.read_retry_after(now)
         # Other requests of the bucket wait too: each of them would be refused as well.
         if answer.status == 429 and retry_after:
-            self._throttle.hold(request.method, request.path, answer, code, retry_after, sent_at)
+            self._throttle.pause(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
         error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but perhaps by a proxy
         raise error
@@ -363,7 +363,7 @@ class Traffic:
     def __init__(self, clock: Clock, access: ArmAccess) -> None:
         self._slots = asyncio.Semaphore(access.network.concurrency)
         self.tally = RequestTally()
-        self.held = HeldTime(clock)
+        self.paused = PausedTime(clock)
         self._clock = clock
         self._limits = access.limits
         self._request_share = access.request_share
@@ -385,7 +385,7 @@ class Traffic:
         return RequestUse(
             by_type=self.tally.by_type,
             hour_shares={kind.value: max(share for of, share in shares if of is kind) for kind, _ in sorted(shares)},
-            throttled_seconds=self.held.seconds,
+            throttled_seconds=self.paused.seconds,
         )
 
     def list_limits(self) -> list[LimitUse]:
@@ -405,7 +405,7 @@ class Traffic:
         principal = _name_principal(access)
         if principal not in self._throttles:
             self._throttles[principal] = Throttle(
-                self._clock, self._slots, self._limits, self._request_share, self.held, self.workers
+                self._clock, self._slots, self._limits, self._request_share, self.paused, self.workers
             )
         return self._throttles[principal]
 

@@ -8,7 +8,7 @@ bucket, or those to one provider if only the provider is busy. Waiting is first 
 A bucket in Azure may be smaller than documented, or shared with others. So a 429 halves the expected refill, and
 answers that show more than expected raise it again: within a few answers the pace is Azure's own.
 
-`HeldTime` and `RequestTally` are figures of the report: how long limits held the run back, and its requests.
+`PausedTime` and `RequestTally` are figures of the report: how long limits paused the run, and its requests.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _FOR_A_SLOT = Wait("waits for answers to other requests")
 
 class Throttle:
     """All buckets of one principal. `share` is how much of each may be used; the rest is left to others. `workers` has
-    the number of the run's workers that divide that, by subscription in lower case. `held` counts the time that
+    the number of the run's workers that divide that, by subscription in lower case. `paused` counts the time that
     requests wait here.
     """
 
@@ -72,11 +72,11 @@ class Throttle:
         slots: asyncio.Semaphore,
         limits: Mapping[RequestKind, Limit] = ARM_LIMITS,
         share: float = 1.0,
-        held: HeldTime | None = None,
+        paused: PausedTime | None = None,
         workers: Mapping[str, int] = NO_WORKERS,
     ) -> None:
         self._clock = clock
-        self._held = held or HeldTime(clock)
+        self._paused = paused or PausedTime(clock)
         self._share = share
         self._workers = workers
         self._slots = slots
@@ -103,7 +103,7 @@ class Throttle:
         while (seconds := pause.until - self._clock.monotonic()) > 0:
             if pause.until > session.deadline:
                 return False
-            with self._held.holding(), session.waiting(Wait("throttled", pause.until)):
+            with self._paused.pausing(), session.waiting(Wait("throttled", pause.until)):
                 await self._clock.sleep(seconds)
         return True
 
@@ -127,8 +127,8 @@ class Throttle:
             # An answer without counts shows only that the pace was not too fast.
             bucket.raise_refill()
 
-    def hold(self, method: str, path: str, answer: Response, code: str, seconds: float, sent_at: float) -> None:
-        """Hold all requests after a 429 for the time that it specifies; an earlier request would restart the wait."""
+    def pause(self, method: str, path: str, answer: Response, code: str, seconds: float, sent_at: float) -> None:
+        """Pause all requests after a 429 for the time that it specifies; an earlier request would restart the wait."""
         if code.casefold().startswith(_ANOTHER_OPERATION):
             return
         until = self._clock.monotonic() + seconds
@@ -136,7 +136,7 @@ class Throttle:
         if answer.headers.get("x-ms-failure-cause", "").casefold() == "service":
             self._provider_pauses[self._make_provider_key(method, path)].extend(until)
         else:
-            self._find_bucket(method, path).hold(until, sent_at)
+            self._find_bucket(method, path).pause(until, sent_at)
 
     def list_hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
         """Yield for each bucket its kind, and the used share of Azure's hourly limit."""
@@ -152,7 +152,7 @@ class Throttle:
         if key not in self._buckets:
             # Made on first use: most runs use few of the subscriptions and kinds.
             limit = self._limits[key[1]].take_share(self._compute_share(key[0]))
-            self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._held)
+            self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._paused)
         return self._buckets[key]
 
     def _compute_share(self, subscription: str) -> float:
@@ -183,10 +183,12 @@ class _Bucket:
     asyncio's lock is the queue: it serves in the order of the calls. A pause is a refill that starts in the future.
     """
 
-    def __init__(self, kind: RequestKind, clock: Clock, slots: asyncio.Semaphore, limit: Limit, held: HeldTime) -> None:
+    def __init__(
+        self, kind: RequestKind, clock: Clock, slots: asyncio.Semaphore, limit: Limit, paused: PausedTime
+    ) -> None:
         self._kind = kind
         self._clock = clock
-        self._held = held
+        self._paused = paused
         self._slots = slots
         self._burst = limit.burst
         self._per_second = self._most_per_second = limit.per_second
@@ -237,7 +239,7 @@ class _Bucket:
             if seconds > session.deadline - self._clock.monotonic():
                 return False
             self._note_wait(session, seconds)
-            with self._held.holding():
+            with self._paused.pausing():
                 await self._clock.sleep(seconds)
         # Nothing is awaited between the check of the tokens and this, so no other request takes one.
         self._tokens -= 1
@@ -305,7 +307,7 @@ class _Bucket:
         """Expect a higher refill: a count showed one, or there is no count and the next 429 corrects this."""
         self._per_second = min(self._most_per_second, self._per_second * _RAISE)
 
-    def hold(self, until: float, sent_at: float) -> None:
+    def pause(self, until: float, sent_at: float) -> None:
         """No request before `until`, and no burst after it.
 
         Requests that were in flight when Azure refused the first one show nothing new about the refill.
@@ -327,30 +329,30 @@ def classify_method(method: str) -> RequestKind:
     return KINDS.get(method, RequestKind.WRITES)
 
 
-class HeldTime:
-    """The time in which a limit held back at least one request. Waits that overlap count once."""
+class PausedTime:
+    """The time in which a limit paused at least one request. Waits that overlap count once."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._held = 0
+        self._paused = 0
         self._since = 0.0
         self._seconds = 0.0
 
     @property
     def seconds(self) -> float:
-        return self._seconds + (self._clock.monotonic() - self._since if self._held else 0.0)
+        return self._seconds + (self._clock.monotonic() - self._since if self._paused else 0.0)
 
     @contextmanager
-    def holding(self) -> Iterator[None]:
+    def pausing(self) -> Iterator[None]:
         """Count the time inside this context."""
-        if not self._held:  # the first of those that overlap
+        if not self._paused:  # the first of those that overlap
             self._since = self._clock.monotonic()
-        self._held += 1
+        self._paused += 1
         try:
             yield
         finally:
-            self._held -= 1
-            if not self._held:
+            self._paused -= 1
+            if not self._paused:
                 self._seconds += self._clock.monotonic() - self._since
 
 

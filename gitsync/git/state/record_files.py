@@ -391,7 +391,7 @@ def _read_failure(own: CheckedMapping) -> FailedWrite | None:
 
 
 def _build_streak(row: WriteStreak) -> Mapping[str, Any]:
-    return {"at": row.at, "count": row.count, "paths": list(row.paths), **({"held": row.held} if row.held else {})}
+    return {"at": row.at, "count": row.count, "paths": list(row.paths), **({"held": row.paused} if row.paused else {})}
 
 
 def _read_streak(own: CheckedMapping) -> WriteStreak | None:
@@ -400,7 +400,7 @@ def _read_streak(own: CheckedMapping) -> WriteStreak | None:
         return None
     row = own.within("row")
     return WriteStreak(
-        count=row.count("count"), paths=row.texts("paths"), at=row.moment("at"), held=row.text("held", "")
+        count=row.count("count"), paths=row.texts("paths"), at=row.moment("at"), paused=row.text("held", "")
     )
 
 

@@ -46,7 +46,7 @@ from gitsync.git.state.record_files import (
 )
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Changes, Records, Update
-from gitsync.model.condition import Hold
+from gitsync.model.condition import WaitReason
 from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import LastRun, Record, State, Trust
@@ -152,7 +152,7 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
                     resource["name"],
                 )
                 for resource in report["resources"]
-                if resource["reason"] == Hold.NOT_REACHED
+                if resource["reason"] == WaitReason.NOT_REACHED
             ),
             sent=frozenset(
                 str(sent).casefold() for resource in report["resources"] for sent in resource.get("sent", ())

@@ -148,7 +148,7 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
         return attempt
     try:
         # An action changes the resource, so it takes its turn with the writes near it.
-        async with run.locks.hold(attempt.arm_id, attempt.session):
+        async with run.locks.acquire(attempt.arm_id, attempt.session):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ProviderError as failure:
         return attempt.stopped(make_unreadable(failure))

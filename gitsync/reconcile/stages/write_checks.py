@@ -24,7 +24,7 @@ from gitsync.planning.approval import (
     list_runtime_values,
     remove_runtime_values,
 )
-from gitsync.planning.record_counts import build_flapping_condition, find_hold
+from gitsync.planning.record_counts import build_flapping_condition, find_pause
 from gitsync.planning.referrers import list_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
@@ -103,7 +103,7 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     record, comparison = attempt.record, attempt.decision.comparison
     if record is None or comparison is None or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
-    streak = find_hold(record.writes.streak, comparison, run.rules.flap_limit, run.clock.now())
+    streak = find_pause(record.writes.streak, comparison, run.rules.flap_limit, run.clock.now())
     if streak is None:
         return attempt
     attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, streak=streak))

@@ -108,7 +108,7 @@ def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[st
     # Flux and kustomize may give an object another name than the text has: the text keeps its own.
     renamed = json.dumps({**json.loads(text.reveal()), "metadata": metadata}).encode()
     manifests = read_manifests({"secret.json": renamed})
-    if problem := next((problem for problem in manifests.problems if problem.holds_deletes), None):
+    if problem := next((problem for problem in manifests.problems if problem.may_hide_manifest), None):
         raise _make_unreadable(entry, problem)
     identity = (address.namespace, address.name)
     if address.object_kind is ObjectKind.CONFIG_MAP and identity in manifests.config_maps:
