@@ -35,19 +35,9 @@ from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
-<<<<<<< ours
     collect_takes,
-    find_hold_below,
-    hold_replacement,
-||||||| base
-    find_hold_below,
-    find_takes,
-    hold_replacement,
-=======
     explain_kept_below,
-    find_takes,
     keep_old,
->>>>>>> theirs
 )
 from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
