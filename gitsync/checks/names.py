@@ -192,6 +192,7 @@ async def check_names(changes: Sequence[PlannedChange], questions: CheckRequests
             findings += [(change.key, finding) for finding in first.findings]
         else:
             asked.append((change, next(iter(first.findings), None)))
+    # Each name takes a request, and a plan must not use up the limits of the sync.
     granted = await questions.claim([change] for change, _ in asked)
     answers = await asyncio.gather(
         *(
@@ -285,6 +286,7 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
     name, group = change.arm_id.rpartition("/")[2].casefold(), find_resource_group(change.arm_id) or ""
     named = [holder for holder in holders if holder.name.casefold() == name]
     here = [holder for holder in named if holder.group.casefold() == group.casefold()]
+    # One in the same group is the likely one to recover.
     named = here if here or soft.is_held_in_group else named
     subdomain = find_member(change.body, *_SUBDOMAIN)
     taken = [
@@ -308,9 +310,11 @@ def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> C
         return _FINE
     if isinstance(location, HiddenValue) or mode is HiddenValue.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
+    # A PUT of this type recovers by itself what was deleted, with its data.
     if fits and soft.recover is None:
         message = f"The create recovers {what}, with its data and settings."
         return _make(verdict=CheckVerdict.WARNING, code="RecoversDeleted", message=message)
+    # The manifest states the recovery.
     if fits and mode in {soft.recover, _RECOVER_GOAL}:
         return _FINE
     is_named = holder.name.casefold() == change.arm_id.rpartition("/")[2].casefold()

@@ -128,6 +128,7 @@ async def _decide_region(
 def _measure(change: PlannedChange, region: str) -> Need:
     """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
     place = QuotaRegion((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
+    # The old resource may still count while the new one is created.
     live = {} if change.replaces else change.live_body or {}
     kind = KINDS[change.arm_type.casefold()]
     wanted, present = kind.count(change.body or {}), kind.count(live) if live else Counter()
@@ -209,6 +210,7 @@ def _add_cores(
 ) -> None:
     """Add the cores that machines need beyond those that Azure has of them."""
     cores = count * size.cores
+    # Spot machines have a limit of their own, so a change between the two frees nothing there.
     present = before.count * then.cores if before and then and before.is_spot == machines.is_spot else 0
     if machines.is_spot:
         counted[QuotaLimit(_COMPUTE, "lowPriorityCores")] += max(0, cores - present)

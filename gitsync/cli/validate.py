@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _make_report(offline: Offline, code: ExitCode, started: str, finished: str) -> Report:
     """The problems as a report, for the forms that hosts and pipelines read."""
-    from gitsync.model.report import Report, RequestCounts
+    from gitsync.model.report import Report, ReportSource, RequestCounts
 
     return Report(
         command="validate",
@@ -78,8 +78,7 @@ def _make_report(offline: Offline, code: ExitCode, started: str, finished: str) 
         requests=RequestCounts(),
         problems=offline.problems,
         results=(),
-        root=offline.root,
-        coverage=offline.coverage,
+        source=ReportSource(root=offline.root, coverage=offline.coverage),
     )
 
 

@@ -137,7 +137,7 @@ class ResultChange:
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class Ending:
+class AttemptEnding:
     """How the attempt at a resource ended, and what it sent."""
 
     exists: bool = False  # Azure has the resource, which is enough for a dependent that gitsync already manages
@@ -153,7 +153,7 @@ class Ending:
 
 NOTHING_NOTED = ComparisonNotes()
 NOTHING_CHANGED = ResultChange()
-NOT_ATTEMPTED = Ending()
+NOT_ATTEMPTED = AttemptEnding()
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -174,7 +174,7 @@ class Result:
     comparison: ComparisonNotes = NOTHING_NOTED
     change: ResultChange = NOTHING_CHANGED
     attempts: tuple[FailedRequest, ...] = ()
-    ending: Ending = NOT_ATTEMPTED
+    ending: AttemptEnding = NOT_ATTEMPTED
     record: Record | None = None  # the new one; None means that it is removed
 
     @property

@@ -53,7 +53,6 @@ def build_apply_record(
         condition = old.condition
     if old and attempt.request is None and not prepared.written_by:
         return _revise_record(attempt, old, condition, spec, now)
-    remembered = attempt.remembered
     return Record(
         key=attempt.key,
         arm_id=attempt.arm_id,
@@ -68,21 +67,8 @@ def build_apply_record(
             hold=_find_hold(attempt),
             **find_declaration(prepared.resource),
         ),
-        spec=RecordedSpec(
-            generation=spec.generation,
-            digest=spec.digest,
-            reconciled_generation=_find_reconciled(attempt, spec.generation),
-            applied=remembered.applied if remembered else None,
-            baseline=remembered.baseline if remembered else None,
-        ),
-        writes=RecordedWrites(
-            count=(old.writes.count if old else 0) + (attempt.write.done is not Action.NONE),
-            operation=_find_replacing(attempt) or _find_pending(attempt, now),
-            failure=_find_failure(attempt, spec.generation, now),
-            streak=_find_streak(attempt, now),
-            last=_find_last_write(attempt, rules),
-            durations=_find_durations(attempt),
-        ),
+        spec=_record_spec(attempt, spec),
+        writes=_record_writes(attempt, spec.generation, rules, now),
         access=RecordedAccess(
             credential=prepared.credential,
             subscription=attempt.subscription if prepared.credential else "",
@@ -92,6 +78,29 @@ def build_apply_record(
         kept=_find_kept(attempt),
         condition=condition,
         trust=old.trust if old else Trust.UNCHECKED,
+    )
+
+
+def _record_spec(attempt: ApplyAttempt, spec: SpecGeneration) -> RecordedSpec:
+    remembered = attempt.remembered
+    return RecordedSpec(
+        generation=spec.generation,
+        digest=spec.digest,
+        reconciled_generation=_find_reconciled(attempt, spec.generation),
+        applied=remembered.applied if remembered else None,
+        baseline=remembered.baseline if remembered else None,
+    )
+
+
+def _record_writes(attempt: ApplyAttempt, generation: int, rules: RunRules, now: datetime) -> RecordedWrites:
+    old = attempt.record
+    return RecordedWrites(
+        count=(old.writes.count if old else 0) + (attempt.write.done is not Action.NONE),
+        operation=_find_replacing(attempt) or _find_pending(attempt, now),
+        failure=_find_failure(attempt, generation, now),
+        streak=_find_streak(attempt, now),
+        last=_find_last_write(attempt, rules),
+        durations=_find_durations(attempt),
     )
 
 

@@ -21,8 +21,8 @@ from gitsync.model.record import Record
 from gitsync.model.result import (
     NOTHING_CHANGED,
     NOTHING_NOTED,
+    AttemptEnding,
     ComparisonNotes,
-    Ending,
     ManifestOrigin,
     Replacement,
     Result,
@@ -179,9 +179,9 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
     )
 
 
-def _describe_ending(attempt: Attempt, verdict: Verdict) -> Ending:
+def _describe_ending(attempt: Attempt, verdict: Verdict) -> AttemptEnding:
     stop, session = attempt.stop, attempt.session
-    return Ending(
+    return AttemptEnding(
         exists=_exists(attempt),
         is_retryable=stop is not None and stop.kind.is_retryable,
         is_tolerated=stop is not None and stop.kind.is_tolerated,
@@ -231,7 +231,7 @@ def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
         condition=NO_TURN,
         is_fine=False,
         change=ResultChange(renamed=node.renamed, deleted_with=within),
-        ending=Ending(exists=_was_ours(record), is_retryable=True),
+        ending=AttemptEnding(exists=_was_ours(record), is_retryable=True),
         record=record,
     )
 

@@ -55,8 +55,8 @@ def _has_two_sides(change: Change) -> bool:
 
 def name_sides(report: Report) -> tuple[str, str]:
     """Name the live and the desired side of all differences of a report."""
-    if report.base is not None:
-        return shorten_revision(report.base), shorten_revision(report.revision)
+    if report.source.base is not None:
+        return shorten_revision(report.source.base), shorten_revision(report.revision)
     return "Azure", "git"
 
 

@@ -301,7 +301,7 @@ def _say_renderers(names: Sequence[str]) -> str:
 
 
 def _make_path_from_root(path: str, report: Report) -> str:
-    return f"{report.root}/{path}" if report.root and path else path
+    return f"{report.source.root}/{path}" if report.source.root and path else path
 
 
 def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
         "revision": report.revision,
-        "base": report.base,
+        "base": report.source.base,
         "target": build_target(report.target),
         "started": report.started,
         "finished": report.finished,
@@ -71,7 +71,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
         "syncNeeds": _build_sync_needs(report),
-        "coverage": build_coverage(report.coverage),
+        "coverage": build_coverage(report.source.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
@@ -82,7 +82,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
 
 
 def _build_sync_needs(report: Report) -> dict[str, Any] | None:
-    need, schedule = estimate_sync(report), report.schedule
+    need, schedule = estimate_sync(report), report.plan.schedule
     if need is None:
         return None
     time = {

@@ -97,7 +97,9 @@ async def remove_exports(
         return Collected(problems=warn_left_over(leftovers))
     records = {**state.records, **{key: result.record for key, result in results.items()}}
     exports = {key: record.exports for key, record in records.items() if record is not None}
+    # A resource may export the object again by now: then it must stay.
     exported_again = collect_exported_again(leftovers, exports)
+    # Also after a stop, a few seconds are left: an export that stays behind may be a secret.
     session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
     forgotten = [
         (Owner(key, run.rules.agent, run.rules.repository), address)

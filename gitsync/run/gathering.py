@@ -67,7 +67,8 @@ def gather(config: Config, redactions: Redactions) -> Report:
                 hint="Check the logs of the workers. If the run was gathered before, or another run came first, the "
                 "status branch has their results.",
             )
-        report = replace(join_run(run, clock), root=source.root)
+        report = join_run(run, clock)
+        report = replace(report, source=replace(report.source, root=source.root))
         return _write(config, Gatherer(branch, clock, redactions), run, state, report)
 
 

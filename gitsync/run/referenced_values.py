@@ -91,6 +91,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
     except SecretStoreError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
+    # Only a sync may read the rest, so what is missing now may be there then.
     if state.unread:
         fault = f"a plan does not read {describe(reference)}: {state.unread}"
         return ReferencedValues(values=values, fault=fault, is_to_come=True)

@@ -28,7 +28,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report, RequestCounts, RunTarget
+from gitsync.model.report import Report, ReportSource, RequestCounts, RunTarget
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
@@ -116,9 +116,7 @@ def _plan_revisions(
         requests=RequestCounts(),
         problems=problems,
         results=results,
-        root=after.root,
-        base=before.commit,
-        coverage=coverage_of(after, manifests),
+        source=ReportSource(root=after.root, base=before.commit, coverage=coverage_of(after, manifests)),
         target=target,
     )
     return mask_report(report, redactions.mask)

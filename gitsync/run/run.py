@@ -26,7 +26,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan, Review
 from gitsync.model.record import State
-from gitsync.model.report import Report, RunTarget
+from gitsync.model.report import Report, ReportPlan, ReportSource, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import DRIFTED
@@ -254,16 +254,25 @@ def _make_report(
         ),
         requests=connections.arm.requests,
         use=connections.arm.use,
-        unrepeated=count_unrepeated(run, reported),
-        checks=tuple(name for name in CheckName if name in config.checks),
         who=Who(config.who),
         problems=problems,
         results=reported,
         interrupted=connections.stop.is_set(),
-        review=make_review(config, connections, reported) if config.plan_out and not writes else None,
-        root=connections.source.root,
-        coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
+        source=ReportSource(
+            root=connections.source.root,
+            coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
+        ),
+        plan=_describe_plan(config, run, reported),
+    )
+
+
+def _describe_plan(config: Config, run: RunContext, reported: tuple[Result, ...]) -> ReportPlan:
+    writes = run.rules.writes
+    return ReportPlan(
+        checks=tuple(name for name in CheckName if name in config.checks),
+        unrepeated=count_unrepeated(run, reported),
         schedule=Schedule() if writes else _foresee_sync(config, run, reported),
+        review=make_review(config, run.connections, reported) if config.plan_out and not writes else None,
     )
 
 

@@ -40,6 +40,7 @@ async def open_secret_stores(
     identity = _make_identity(access, clock)
     if not writes:
         for word in sinks:
+            # Nothing is written, but a wrong setting shows in the plan, not first in the sync.
             open_local_sink(word, config, os.environ, _choose_stream(config))
         async with open_for_plan(config, identity, clock, os.environ) as sources:
             yield _make_secret_stores(config, sources, (), grace)

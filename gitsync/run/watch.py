@@ -54,6 +54,7 @@ class RunWatch:
 
     def ended(self, report: Report) -> Report:
         """Write the requested metrics and traces of a run that ended. A failure to write metrics is in the report."""
+        # A run that was stopped has not done its work, even if nothing in it failed.
         code = report.exit_code or (ExitCode.FAILED if report.interrupted else ExitCode.FINE)
         end = self._describe(code, report)
         self._export(end)
@@ -106,6 +107,7 @@ class RunWatch:
         try:
             choose_output_path(file, self.config.source)
             with open_parent(file, self.config.source) as folder:
+                # A run that fails keeps the time of the last success, which only the file has.
                 before = read_file(folder, file.name, _LARGEST) or b""
                 text = render(end, before.decode("utf-8", "replace"))
                 replace_file(folder, file.name, text.encode(), _READABLE)
@@ -147,6 +149,7 @@ def begin_watch(
         clock=clock,
         command=command,
         timeline=timeline,
+        # Each resource calls the progress, so the timeline is in between only if something is made of it.
         progress=timeline if config.metrics or is_traced(environment) else progress,
         started_at=clock.now(),
         started=clock.monotonic(),

@@ -88,6 +88,7 @@ class ChartJob:
         of the release were applied. Raises ChartError if there are none.
         """
         documents = self._render_twice(timeout, grace)
+        # Without changes, kustomize has nothing to do.
         if not self.release.changes:
             return b"".join(
                 b"---\n%s%s\n%s" % (SOURCE_COMMENT, document.path.encode(), document.text) for document in documents
@@ -105,6 +106,7 @@ class ChartJob:
             )
         documents = tuple(self._split(first))
         others = tuple(self._split(_OTHER_MARK.sub(rb"${\1}", second)))
+        # A template that renders only sometimes is as unstable as one with a random value.
         if [document.path for document in documents] != [document.path for document in others]:
             raise self._refuse_unstable(self.path)
         for document, other in zip(documents, others, strict=True):
@@ -136,6 +138,7 @@ class ChartJob:
         result = run_tool(call, self.path, ChartError)
         if result.code != 0:
             raise self._explain(result.complaint.decode("utf-8", "replace").replace(f"{temporary}/", ""))
+        # A loop in a template may render without end.
         if len(result.output) > MAX_BYTES:
             message = f"{self.path} renders to {len(result.output)} bytes; the limit is {MAX_BYTES}."
             raise ChartError(message, hint="Split the chart.", path=self.path)
@@ -166,6 +169,7 @@ class ChartJob:
         """Split a result into documents, each with the path of its template in the source."""
         _, *parts = _DOCUMENT.split(text)
         for name, part in zip(parts[::2], parts[1::2], strict=True):
+            # A template may render to comments alone.
             if _CONTENT.search(part):
                 yield _Rendered(self.names.get(name.decode("utf-8", "replace"), self.path), part)
 
@@ -183,6 +187,7 @@ class ChartJob:
     def _explain(self, complaint: str) -> ChartError:
         """Make the error for helm's complaint, at the template that it names."""
         text = _REPEATED.sub(r"\1", complaint.replace("Use --debug flag to render out invalid YAML", ""))
+        # helm quotes the line of the template or of its result, which may have a value of a Secret.
         text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
         path, line = self.path, 1
         for name, number in (*_PLACE.findall(text), *((template, "1") for template in _PARSED.findall(text))):

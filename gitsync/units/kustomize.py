@@ -131,9 +131,11 @@ def _clean_complaint(complaint: str) -> str:
     lines = complaint.strip().splitlines()
     warnings = [line for line in lines if line.startswith(_WARNING)]
     text = "\n".join(line for line in lines if not line.startswith(_WARNING)).strip()
+    # kubectl writes its own log line around the message of kustomize.
     if logged := _KUBECTL_LOG.match(text):
         text = _unquote(logged[1]) if logged[1] else logged[2]
     text = " ".join(filter(None, (text.removeprefix("Error: "), *warnings)))
+    # The tool quotes the manifest that it cannot patch.
     if _SECRET.search(text):
         text = _QUOTED.sub("(not shown: it may have a secret)", text)
     return clean_complaint(text)

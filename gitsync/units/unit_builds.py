@@ -180,6 +180,7 @@ def _make_problems(
     below = {}  # the files that may have manifests of a unit: those below its folder, and those that it names
     for name, (unit, _) in failed.items():
         builder = find_builder(unit.kind)
+        # What cannot be built may still be known by its files: they decide whether gitsync lacks anything.
         paths = {*reader.list_below(unit.path), *builder.list_reachable(unit, reader)}
         below[name] = sorted(path for path in paths if path.endswith((*SUFFIXES, ".tpl", *builder.suffixes)))
     with suppress(SourceError):  # all at once; what is too much for that is read unit by unit
@@ -199,6 +200,7 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
     """Return whether a declared unit may declare further ones: all that its cluster has are held then, except those
     that are built. One without any file may have lost them by a slip in its path.
     """
+    # A folder of the source declares only itself.
     if not unit.is_declared:
         return False
     try:
@@ -228,6 +230,7 @@ def _locate(problem: Problem, reader: KustomizationReader) -> Problem:
     for name in dict.fromkeys(_NAMED_FILE.findall(problem.message)):
         path = resolve("" if folder == "." else folder, name)
         faults = read_documents(path, reader.tree.read([path])[path]).problems if path in reader.tree.paths else []
+        # The parser of gitsync names the line of the mistake, where the tool names the one before.
         if faults:
             return replace(problem, path=path, line=faults[0].line)
     return _locate_inline(problem, folder, reader)

@@ -14,8 +14,10 @@ from gitsync.model.attribution import Who
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
 from tests.report.golden_runs import RUNS
+from tests.support.parts import build
 
-REPORT = Report(
+REPORT = build(
+    Report,
     command="plan",
     revision=None,
     started="2026-01-02T03:04:05Z",

@@ -335,7 +335,7 @@ def test_a_reviewed_plan_writes_nothing_that_is_held_now(world, tmp_path):
     drift(world)
     file = tmp_path / "plan.json"
     planned = world.says(group=GROUP, network=HELD).plan(plan_out=str(file))
-    file.write_text(encode_plan(planned.review))
+    file.write_text(encode_plan(planned.plan.review))
     assert world.sync(plan_file=str(file)).exit_code == 0
     assert world.writes == []
     world.clock.elapsed = TO_THE_LAST_SECOND + 1

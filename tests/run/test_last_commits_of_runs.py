@@ -82,8 +82,8 @@ def test_what_is_held_and_what_goes_with_its_parent_is_shown_too(world):
     world.sync()
     commit(world, {"group.yaml": GROUP, "net/hub.yaml": "kind: ["}, "Bo", "Break it")
     planned = world.plan(prune=True)
-    assert {r.verdict.value for r in planned.results if r.last_commit} == {"blocked"}
-    assert {shown(r)[1] for r in planned.results if r.last_commit} == {"Ada: Add the network"}
+    assert {r.verdict.value for r in planned.results if r.manifest.last_commit} == {"blocked"}
+    assert {shown(r)[1] for r in planned.results if r.manifest.last_commit} == {"Ada: Add the network"}
     assert of(planned, "ResourceGroup").manifest.last_commit is None, "it is in git"
 
 
@@ -139,19 +139,19 @@ def test_a_commit_that_is_not_known_is_not_absent(world, tmp_path):
     unknown = {(one := record(vnet(name="mesh"), VNET_ID, unit="net")).key: one}
     with open_checkout(str(world.folder)) as source:
         (found,) = collect_removals(source, unknown, since, Config(), Reading("default")).by_key.values()
-    assert found.manifest.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
+    assert found.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
     (world.folder / ".git").rename(tmp_path / "moved")
     for start in (since, None):
         with open_checkout(str(tmp_path / "copy"), access=GitAccess()) as source:
             (found,) = collect_removals(source, gone, start, Config(), Reading("default")).by_key.values()
-        doubts[start] = found.manifest.last_commit.doubt
+        doubts[start] = found.last_commit.doubt
     assert doubts == {
         since: f"the history since {since[:12]} is not in this clone (fetch-depth: 0)",
         None: "the records name no revision",
     }
     with open_checkout(str(world.folder)) as source:
         (found,) = collect_removals(source, gone, since, Config(), Reading("default")).by_key.values()
-    assert found.manifest.last_commit is None, "a folder without git has no commits"
+    assert found.last_commit is None, "a folder without git has no commits"
 
 
 def test_every_form_of_a_report_shows_it_and_none_obeys_it(world):

@@ -33,7 +33,7 @@ class UniqueName:
     question: str = "checkNameAvailability"  # the last word of the path of the check
     is_typed: bool = True  # the body of the check has the type
     member: str = "name"  # the one of that body with the name
-    flag: str = "nameAvailable"  # the member of the answer that shows whether the name is free
+    flag: str = "nameAvailable"  # the member of the answer that shows whether the name is free; "" if its status does
     taken: str = "AlreadyExists"  # the reason in the answer for a taken name
     free: Mapping[str, Any] = field(default_factory=dict)  # the rest of the answer for a free name
     echoes: tuple[str, ...] = ()  # members of the check that the answer repeats

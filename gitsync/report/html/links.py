@@ -71,7 +71,7 @@ def make_links(report: Report) -> Links:
         portal=_PORTALS.get(_read_host(report.target.endpoint), ""),
         forge=find_forge(report.target.repository),
         revision=report.revision,
-        root=report.root.strip("/"),
+        root=report.source.root.strip("/"),
     )
 
 

@@ -138,7 +138,7 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
         ],
         bar=list(divide_bar(Counter(map(choose_tone, report.results)), start=0.0, width=100.0, digits=2)),
         target=list_target(report.target),
-        coverage=format_coverage(report.coverage),
+        coverage=format_coverage(report.source.coverage),
         steps=list_next_steps(report),
     )
 
