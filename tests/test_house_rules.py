@@ -281,7 +281,7 @@ def test_a_stage_changes_only_members_that_an_attempt_has():
 
 
 MOST_ONES = 30
-"""How often the package may bind `one`, which says nothing of what it is."""
+"""How often the package may bind `one`: the noun of the thing is a better name."""
 
 
 BOUND = re.compile(r"\b(?:for|lambda) (?:\w+, )*one(?:, \w+)*(?: in\b|:)|^ *one = |\(one :=|[(,] *one: ", re.MULTILINE)

@@ -24,7 +24,7 @@ from gitsync.attribution.change import (
     read_guid,
     read_time,
 )
-from gitsync.checks.questions import Questions, Unanswered, shorten_text
+from gitsync.checks.requests import CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_id
 from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
@@ -63,7 +63,7 @@ def make_path(subscription: str) -> str:
 
 
 async def read_log(
-    arm_ids: Sequence[str], since: datetime, until: datetime, questions: Questions, *, most: int = MOST_ROWS
+    arm_ids: Sequence[str], since: datetime, until: datetime, questions: CheckRequests, *, most: int = MOST_ROWS
 ) -> Records:
     """Return the operations that changed something between two times, in the one subscription of some resources; in
     their resource group alone if they have one in common. Not more rows are read than `most` and the rest of a page.

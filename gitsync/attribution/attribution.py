@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.attribution import activity_log, resource_graph
 from gitsync.attribution.change import RecordedChange, Records, Verb, read_time
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_id
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.gvk import Key
@@ -52,7 +52,7 @@ class Drift:
     paths: tuple[str, ...] = ()  # JSON pointers of what differs, none for a resource that is missing
     is_missing: bool = False  # Azure no longer has the resource
     last_write: LastWrite | None = None  # the last one before this run, None if it is not known
-    questions: Questions  # those of its identity
+    questions: CheckRequests  # those of its identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class _Answer:
 async def find_authors(drifts: Sequence[Drift], own: OwnWrites, now: datetime) -> dict[Key, tuple[Attribution, ...]]:
     """Find who changed each resource, the newest change first; or one entry with a doubt. No drift sends nothing."""
     search = _Search({drift.key: _Answer() for drift in drifts}, own, await _list_own_applications(drifts), now)
-    by_identity: defaultdict[Questions, list[Drift]] = defaultdict(list)
+    by_identity: defaultdict[CheckRequests, list[Drift]] = defaultdict(list)
     for drift in drifts:
         by_identity[drift.questions].append(drift)
     await asyncio.gather(*map(search.ask_graph, by_identity.values()))

@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
-from gitsync.checks.questions import shorten_text
+from gitsync.checks.requests import shorten_text
 from gitsync.model.attribution import Attribution, AuthorKind
 
 NO_CORRELATION: Final = "00000000-0000-0000-0000-000000000000"
 """The correlation id of what Azure did by itself."""
 
-ODD_ANSWER: Final = "Azure's response is malformed."
+UNUSABLE_ANSWER: Final = "Azure's response is malformed."
 
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CLIENTS: Final[Mapping[str, str]] = {

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from gitsync.attribution.change import (
-    ODD_ANSWER,
+    UNUSABLE_ANSWER,
     RecordedChange,
     Records,
     Verb,
@@ -21,7 +21,7 @@ from gitsync.attribution.change import (
     read_guid,
     read_time,
 )
-from gitsync.checks.questions import Questions, Unanswered, shorten_text
+from gitsync.checks.requests import CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_subscription, normalize_id
 from gitsync.formats.json_members import as_mapping, read_mapping
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
@@ -47,7 +47,7 @@ _VERBS = {"create": Verb.CREATE, "update": Verb.WRITE, "delete": Verb.DELETE}
 _TYPES = {"user": AuthorKind.PERSON, "application": AuthorKind.APPLICATION, "system": AuthorKind.AZURE}
 
 
-async def read_graph(arm_ids: Iterable[str], since: datetime, questions: Questions) -> Records:
+async def read_graph(arm_ids: Iterable[str], since: datetime, questions: CheckRequests) -> Records:
     """Return the changes of resources since a time. One query has at most 300 ids, of any subscriptions."""
     # An id comes from a manifest: a quote in it could end the literal, so the activity log is read instead.
     is_asked = {arm_id: find_subscription(arm_id) and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
@@ -66,7 +66,7 @@ async def read_graph(arm_ids: Iterable[str], since: datetime, questions: Questio
     return Records(tuple(change for answer in answers for change in answer.changes), " ".join(gaps))
 
 
-async def _read_table(table: str, ids: Sequence[str], since: datetime, questions: Questions) -> Records:
+async def _read_table(table: str, ids: Sequence[str], since: datetime, questions: CheckRequests) -> Records:
     query = _QUERY.format(table=table, since=format_time(since), ids=",".join(f"'{arm_id}'" for arm_id in ids))
     subscriptions = sorted({find_subscription(arm_id) or "" for arm_id in ids} - {""})
     rows, gap = await query_rows(query, subscriptions, questions, most_pages=_MOST_PAGES)
@@ -80,7 +80,7 @@ class Rows(NamedTuple):
     gap: str = ""
 
 
-async def query_rows(query: str, subscriptions: Sequence[str], questions: Questions, *, most_pages: int) -> Rows:
+async def query_rows(query: str, subscriptions: Sequence[str], questions: CheckRequests, *, most_pages: int) -> Rows:
     """Return the rows of a query, from as many pages of 1,000 rows as Azure has, or at most `most_pages`. The query
     must project the column `id` and be sorted by it: else Azure gives one page without a sign of the others.
     """
@@ -93,7 +93,7 @@ async def query_rows(query: str, subscriptions: Sequence[str], questions: Questi
             return Rows(rows, answer.reason)
         page, token = answer.get("data"), answer.get("$skipToken")
         if not isinstance(page, list) or not isinstance(token, str | None):
-            return Rows(rows, ODD_ANSWER)
+            return Rows(rows, UNUSABLE_ANSWER)
         rows += page
         if not token:
             return Rows(rows)

@@ -19,7 +19,7 @@ from typing import Final
 from gitsync.attribution.activity_log import is_key_action, read_log
 from gitsync.attribution.attribution import SKEW, list_ids
 from gitsync.attribution.change import RecordedChange, Verb
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_id
 from gitsync.model.attribution import AuthorKind
 from gitsync.model.record import LastRun, Record
@@ -83,7 +83,7 @@ async def audit(
     records: Iterable[Record],
     runs: Sequence[LastRun],
     since: datetime,
-    questions: Questions,
+    questions: CheckRequests,
     is_declared: Callable[[str], bool],
 ) -> Audit:
     """Audit the resources in git since a time. Resources of earlier runs count as well: they may be deleted by now.
@@ -98,26 +98,26 @@ async def audit(
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
     own = await _list_own(touched, recorded, questions)
-    judged = []
+    evaluated = []
     for change in sorted(touched, key=lambda change: (change.at, change.arm_id, change.correlation_id), reverse=True):
-        origin, run = judge(change, recorded, own)
+        origin, run = evaluate(change, recorded, own)
         part_of = parts.get(change.arm_id, "")
         arm_id = managed.get(change.arm_id) or managed.get(part_of, part_of) + change.arm_id.removeprefix(part_of)
         is_open = change.at >= until - LATE
-        judged.append(
+        evaluated.append(
             AuditedOperation(arm_id=arm_id, change=change, origin=origin, part_of=part_of, run=run, is_open=is_open)
         )
     return Audit(
         since=since,
         until=until,
-        operations=tuple(add_undone(judged)),
+        operations=tuple(add_undone(evaluated)),
         others=len(changes) - len(touched),
         gaps=gaps,
     )
 
 
 async def _read_logs(
-    arm_ids: Iterable[str], since: datetime, questions: Questions
+    arm_ids: Iterable[str], since: datetime, questions: CheckRequests
 ) -> tuple[list[RecordedChange], tuple[str, ...]]:
     """Read what is audited of the log of each subscription, and why there may be more."""
     by_subscription: defaultdict[str, list[str]] = defaultdict(list)
@@ -137,7 +137,7 @@ async def _read_logs(
 
 
 async def _list_own(
-    changes: Iterable[RecordedChange], recorded: Mapping[str, Run], questions: Questions
+    changes: Iterable[RecordedChange], recorded: Mapping[str, Run], questions: CheckRequests
 ) -> frozenset[str]:
     """List the ids of the applications that gitsync runs as: of the one that runs the audit, and of those that sent
     what runs have recorded.
@@ -176,7 +176,7 @@ def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:
     return change.verb is Verb.DELETE and any(change.arm_id in iterate_ancestors(arm_id) for arm_id in managed)
 
 
-def judge(change: RecordedChange, recorded: Mapping[str, Run], own: frozenset[str]) -> tuple[Origin, Run | None]:
+def evaluate(change: RecordedChange, recorded: Mapping[str, Run], own: frozenset[str]) -> tuple[Origin, Run | None]:
     """Decide whose operation it was, and of which run. `own` are the ids of gitsync's identities: if none is known, an
     application may be gitsync or not.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitsync.catalog.aso_types import SCALARS
-from gitsync.catalog.places import HEADER, Place, find_root
+from gitsync.catalog.positions import HEADER, SpecPosition, find_root
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
@@ -82,7 +82,7 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visit(visits: list[Visit], place: Place, path: FieldPath, value: Any) -> None:
+def _visit(visits: list[Visit], place: SpecPosition, path: FieldPath, value: Any) -> None:
     visit = make_visit(place, path, value)
     visits.append(visit)
     if visit.fits and visit.shape not in SCALARS:
@@ -90,7 +90,7 @@ def _visit(visits: list[Visit], place: Place, path: FieldPath, value: Any) -> No
             _visit(visits, inner, (*path, key), child)
 
 
-def make_visit(place: Place, path: FieldPath, value: Any) -> Visit:
+def make_visit(place: SpecPosition, path: FieldPath, value: Any) -> Visit:
     if isinstance(value, Placeholder) or (isinstance(value, Secret) and place.shape == "string"):
         return Visit(path, value, "any")  # its text is not known, or not looked at
     shape = place.shape
@@ -99,7 +99,7 @@ def make_visit(place: Place, path: FieldPath, value: Any) -> Visit:
     )
 
 
-def list_children(place: Place, value: Any) -> Iterator[tuple[str | int, Any, Place]]:
+def list_children(place: SpecPosition, value: Any) -> Iterator[tuple[str | int, Any, SpecPosition]]:
     """The parts of a value that has the shape of its field, each with its key and its own position."""
     if place.shape == "mapping":
         fields, members = place.fields, place.members

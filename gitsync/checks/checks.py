@@ -17,13 +17,13 @@ from loguru import logger
 from gitsync.arm.client import Arm
 from gitsync.arm.session import Session
 from gitsync.checks.allowance import Budget
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
 from gitsync.model.report import RequestCounts
 
-Check = Callable[[Sequence[PlannedChange], Questions], Awaitable[Findings]]
+Check = Callable[[Sequence[PlannedChange], CheckRequests], Awaitable[Findings]]
 
 
 @cache
@@ -64,7 +64,7 @@ class Checks:
     def __init__(self, names: Collection[CheckName], open_session: Callable[[], Session]) -> None:
         self.names = tuple(name for name in CheckName if name in names)
         self._open_session = open_session
-        self._questions: dict[int, Questions] = {}
+        self._questions: dict[int, CheckRequests] = {}
         self._found: dict[Key, tuple[CheckFinding, ...]] = {}
         self._budget = Budget(self._count_sent)
 
@@ -83,7 +83,7 @@ class Checks:
         for change in sorted(new, key=lambda change: change.key):
             arm = cast("Arm", arms[change.key])
             # What an identity may see differs, so each has requests of its own.
-            self._questions.setdefault(id(arm), Questions(arm, self._open_session))
+            self._questions.setdefault(id(arm), CheckRequests(arm, self._open_session))
             by_arm[id(arm)].append(change)
         allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
         runs = [
@@ -120,7 +120,7 @@ class Checks:
         return sum(questions.count for questions in self._questions.values())
 
 
-async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Run one check. A bug in it makes a finding: it must not end the run."""
     try:
         return await list_checks()[name](changes, questions)

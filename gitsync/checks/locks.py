@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.bodies import Entries
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.validation.references import parse_arm_type
@@ -71,7 +71,7 @@ class _Place(Enum):
     BELOW = auto()
 
 
-async def check_locks(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def check_locks(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Look for what forbids each change of a resource in a subscription."""
     by_group: defaultdict[tuple[str, str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
@@ -82,7 +82,7 @@ async def check_locks(changes: Sequence[PlannedChange], questions: Questions) ->
     return [finding for findings in found for finding in findings]
 
 
-async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
     # A doubt is about the subscription: the locks of another one mean nothing.
@@ -98,12 +98,12 @@ async def _check_group(changes: Sequence[PlannedChange], questions: Questions) -
     return [
         (change.key, finding)
         for change in changes
-        for finding in judge(change, locks, denials, principal=principal, gaps=gaps)
+        for finding in evaluate(change, locks, denials, principal=principal, gaps=gaps)
     ]
 
 
 async def _read_rules(
-    arm_id: str, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: Questions
+    arm_id: str, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: CheckRequests
 ) -> tuple[list[T], list[CheckFinding]]:
     """Return the rules of a subscription, and why some may be missing. Without the right to list them, it reads those
     of the group: rules of the subscription itself stay unknown then.
@@ -123,7 +123,7 @@ async def _read_rules(
     rules = [read(row) for row in rows]
     # An entry that cannot be read may be the one that forbids the change.
     if None in rules:
-        gaps.append(_make_unknown(f"Azure's list of {kind} has an entry that cannot be read.", ODD_ANSWER))
+        gaps.append(_make_unknown(f"Azure's list of {kind} has an entry that cannot be read.", UNUSABLE_ANSWER))
     return [rule for rule in rules if rule is not None], gaps
 
 
@@ -183,7 +183,7 @@ def _read_actions(rows: Any) -> tuple[str, ...]:
     return tuple(row.casefold() for row in rows if isinstance(row, str)) if isinstance(rows, list) else ()
 
 
-def judge(
+def evaluate(
     change: PlannedChange,
     locks: Iterable[Lock],
     denials: Iterable[DenyAssignment],
@@ -194,7 +194,7 @@ def judge(
     """Return what locks and deny assignments say of a change. `gaps` are what is not known of them: they stand with a
     change that is not refused for certain.
     """
-    found = [*_judge_locks(change, locks), *_judge_denials(change, denials, principal)]
+    found = [*_evaluate_locks(change, locks), *_evaluate_denials(change, denials, principal)]
     # What is refused for certain needs no doubts beside it.
     if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
         return found
@@ -202,8 +202,8 @@ def judge(
     return [*found, *doubts] or [CheckFinding(check=CheckName.LOCKS, verdict=CheckVerdict.FINE)]
 
 
-def _judge_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[CheckFinding]:
-    found = [finding for lock in sorted(locks, key=lambda lock: lock.id) for finding in _judge_lock(change, lock)]
+def _evaluate_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[CheckFinding]:
+    found = [finding for lock in sorted(locks, key=lambda lock: lock.id) for finding in _evaluate_lock(change, lock)]
     found.sort(key=lambda finding: finding.verdict is not CheckVerdict.REFUSED)
     yield from found[:_MOST]
     if len(found) > _MOST:
@@ -211,7 +211,7 @@ def _judge_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[Check
         yield CheckFinding(check=CheckName.LOCKS, verdict=found[_MOST].verdict, code=LOCKED, message=message)
 
 
-def _judge_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
+def _evaluate_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
     place, level = _find_place(change, lock.scope), lock.level.casefold()
     if place is None:
         return
@@ -241,7 +241,7 @@ def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict,
     )
 
 
-def _judge_denials(
+def _evaluate_denials(
     change: PlannedChange, denials: Iterable[DenyAssignment], principal: Principal | None
 ) -> Iterator[CheckFinding]:
     for denial in sorted(denials, key=lambda denial: (denial.scope.casefold(), denial.name)):

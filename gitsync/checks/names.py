@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from gitsync.checks.allowance import make_limit_finding
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
@@ -180,7 +180,7 @@ class Holder:
     subdomain: str = ""
 
 
-async def check_names(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def check_names(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Look for what holds the name of each resource that would be created, if its type has names to look for."""
     findings: Findings = []
     asked: list[tuple[PlannedChange, CheckFinding | None]] = []
@@ -215,14 +215,14 @@ class _Looked(NamedTuple):
     is_all: bool = True  # no request is needed
 
 
-async def _check_lists(change: PlannedChange, questions: Questions) -> _Looked:
+async def _check_lists(change: PlannedChange, questions: CheckRequests) -> _Looked:
     """Look at what the deleted resources of the subscription say of a name: one list for each type."""
     soft = SOFT_DELETES.get(change.arm_type.casefold())
     has_question = change.arm_type.casefold() in {*AVAILABILITIES, COSMOS} or has_label(change)
     if soft is None and not has_question:
         return _Looked([])
     if change.replaces:  # it has the name itself
-        return _Looked([judge_replacement(change, soft)])
+        return _Looked([evaluate_replacement(change, soft)])
     if change.doubt or "<" in (find_subscription(change.arm_id) or "") + change.arm_id.rpartition("/")[2]:
         return _Looked([_leave(UNKNOWN_VALUE, change.id_gap)])
     finding, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
@@ -238,7 +238,7 @@ async def _leave_beyond_limit() -> CheckFinding:
 
 
 async def _check_deleted(
-    change: PlannedChange, soft: Retention, questions: Questions
+    change: PlannedChange, soft: Retention, questions: CheckRequests
 ) -> tuple[CheckFinding | None, CheckFinding | None]:
     """Return what the deleted resources of the subscription mean for a create, if anything, and why they may not be
     known.
@@ -249,9 +249,9 @@ async def _check_deleted(
         return None, rows.as_finding(CheckName.NAMES)
     holders = read_holders(rows, soft)
     if holders is None:
-        return None, _leave(ODD_ANSWER, f"Azure's list of {soft.list} has an entry that cannot be read.")
+        return None, _leave(UNUSABLE_ANSWER, f"Azure's list of {soft.list} has an entry that cannot be read.")
     if (holder := find_holder(change, soft, holders)) is not None:
-        return judge_holder(change, soft, holder), None
+        return evaluate_holder(change, soft, holder), None
     if not soft.nothing or _find_mode(change, soft) != soft.recover:
         return None, None
     message = f"There is no deleted {soft.noun} {change.arm_id.rpartition('/')[2]} that could be recovered."
@@ -297,7 +297,7 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
     return next(iter((*named, *taken)), None)
 
 
-def judge_holder(change: PlannedChange, soft: Retention, holder: Holder) -> CheckFinding:
+def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> CheckFinding:
     """Return what a deleted resource that holds the name means for a create."""
     what = f"the deleted {soft.noun} {holder.name}"
     place = f"in resource group {holder.group} and location {holder.location}"
@@ -350,7 +350,7 @@ def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     return " ".join(filter(None, (*ways, "Otherwise choose another name.")))
 
 
-def judge_replacement(change: PlannedChange, soft: Retention | None) -> CheckFinding:
+def evaluate_replacement(change: PlannedChange, soft: Retention | None) -> CheckFinding:
     """Return what the delete of a replacement means for the create after it: a type that is deleted softly keeps the
     name.
     """
@@ -381,7 +381,7 @@ def has_label(change: PlannedChange) -> bool:
     return change.arm_type.casefold() == _ADDRESS and bool(find_member(change.body, *_LABEL))
 
 
-async def _ask_provider(change: PlannedChange, questions: Questions) -> CheckFinding:
+async def _ask_provider(change: PlannedChange, questions: CheckRequests) -> CheckFinding:
     """Check the name with the provider, whose type has such a request."""
     subscription, name = find_subscription(change.arm_id), change.arm_id.rpartition("/")[2]
     kind, flag = change.arm_type.casefold(), "nameAvailable"
@@ -405,18 +405,18 @@ async def _ask_provider(change: PlannedChange, questions: Questions) -> CheckFin
         answer = await questions.ask(f"/subscriptions/{subscription}/providers/{call.path}", call.api_version, body)
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.NAMES)
-    finding = judge_answer(answer, name, flag)
+    finding = evaluate_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
         advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
     return await _refuse_unless_own(finding, change, questions) if finding.code == ALREADY_EXISTS else finding
 
 
-def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailable") -> CheckFinding:
+def evaluate_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailable") -> CheckFinding:
     """Return the finding about a name from the provider's response. A malformed name is not available either."""
     is_free = answer.get(flag)
     if not isinstance(is_free, bool):
-        return _leave(ODD_ANSWER, f"Azure's response about the name {name} does not show whether it is available.")
+        return _leave(UNUSABLE_ANSWER, f"Azure's response about the name {name} does not show whether it is available.")
     if is_free:
         return _FINE
     reason, words = shorten_text(answer.get("reason") or ALREADY_EXISTS), shorten_text(answer.get("message"))
@@ -432,7 +432,7 @@ def judge_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailabl
     return _make(verdict=CheckVerdict.WARNING, code="NameUnavailable", message=message)
 
 
-async def _refuse_unless_own(refusal: CheckFinding, change: PlannedChange, questions: Questions) -> CheckFinding:
+async def _refuse_unless_own(refusal: CheckFinding, change: PlannedChange, questions: CheckRequests) -> CheckFinding:
     """A name that our own resource has is fine: it is adopted."""
     exists = await questions.has_resource(change.arm_id, change.api_version)
     if isinstance(exists, Unanswered):

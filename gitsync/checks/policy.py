@@ -17,8 +17,8 @@ from typing import Any, Final
 from gitsync.arm.http.bodies import Entries
 from gitsync.checks.allowance import Allowance, make_limit_finding
 from gitsync.checks.bodies import drop_unknown, list_unknown
-from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, evaluate
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import (
     choose_deployment_scope,
     find_resource_group,
@@ -112,7 +112,7 @@ class Rules:
         return not self.gap and not any(is_below(scope, subscription) for scope in scopes)
 
 
-async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def check_policy(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Find what Azure Policy does to what would be created, updated or replaced."""
     findings: Findings = []
     new_groups = {
@@ -149,7 +149,7 @@ async def check_policy(changes: Sequence[PlannedChange], questions: Questions) -
     sent = [case for (case, _), may_ask in zip(asked, granted, strict=True) if may_ask]
     said = await asyncio.gather(*(_ask(case, questions, gate) for case in sent))
     answers = {case.change.key: answer for case, answer in zip(sent, said, strict=True)}
-    runs = [_judge_class(equals, answers, rules, scopes) for equals in classes]
+    runs = [_evaluate_class(equals, answers, rules, scopes) for equals in classes]
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
@@ -160,7 +160,7 @@ class Scopes:
     """
 
     all: frozenset[str]
-    questions: Questions
+    questions: CheckRequests
 
     async def list(self, scope: str, what: tuple[str, str]) -> Entries | Unanswered:
         path, api_version = what
@@ -213,7 +213,7 @@ def choose_samples(equals: Sequence[Case]) -> list[Case]:
     return list({case.change.key: case for case in chosen}.values())[:SAMPLES]
 
 
-async def _judge_class(
+async def _evaluate_class(
     equals: Sequence[Case],
     answers: Mapping[Key, Mapping[str, Any] | Unanswered],
     rules: Mapping[str, Rules],
@@ -227,30 +227,32 @@ async def _judge_class(
     for case in equals:
         key, in_force = case.change.key, rules[case.scope]
         if key in answers:
-            found = await _judge_case(case, answers[key], in_force, scopes)
+            found = await _evaluate_case(case, answers[key], in_force, scopes)
         elif sample is not None:
-            found = await _judge_by_sample(case, sample, in_force, scopes)
+            found = await _evaluate_by_sample(case, sample, in_force, scopes)
         else:
             found = [unanswered or make_limit_finding(CheckName.POLICY)]
         findings += [(key, finding) for finding in found]
     return findings
 
 
-async def _judge_case(
+async def _evaluate_case(
     case: Case, answer: Mapping[str, Any] | Unanswered, rules: Rules, scopes: Scopes
 ) -> list[CheckFinding]:
     if isinstance(answer, Unanswered):
         return [answer.as_finding(CheckName.POLICY)]
-    claims = judge(case, answer)
+    claims = evaluate(case, answer)
     if claims is None:
         message = "Azure's response about policies is malformed."
-        return [_find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message)]
+        return [_find(CheckVerdict.NOT_CHECKED, UNUSABLE_ANSWER, message)]
     return await _evaluate_all(case, claims, rules, scopes) or [_make_unhindered(case)]
 
 
-async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
+async def _evaluate_by_sample(
+    case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes
+) -> list[CheckFinding]:
     """Evaluate a case by the response for an equal one with another name. A claim on the body applies to both."""
-    claims = judge(case, answer) or []
+    claims = evaluate(case, answer) or []
     ours = [
         claim for claim in claims if claim.is_of_body and claim.effect in {PolicyEffect.DENIES, PolicyEffect.REPORTS}
     ]
@@ -365,7 +367,7 @@ def read_exemption(row: Mapping[str, Any]) -> Exemption | None:
     )
 
 
-async def _ask(case: Case, questions: Questions, gate: asyncio.Semaphore) -> Mapping[str, Any] | Unanswered:
+async def _ask(case: Case, questions: CheckRequests, gate: asyncio.Semaphore) -> Mapping[str, Any] | Unanswered:
     async with gate:
         return await questions.ask(f"{case.scope}/{_CHECK[0]}", _CHECK[1], case.question)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from gitsync.checks.questions import shorten_text
+from gitsync.checks.requests import shorten_text
 from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_members import list_mappings, read_mapping
 from gitsync.formats.json_pointer import JsonPath, format_pointer
@@ -67,7 +67,7 @@ class Case:
     left_out: tuple[JsonPath, ...]  # the paths that the request leaves out
 
 
-def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
+def evaluate(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
     """Find what an answer claims of each policy; None if it has another shape than such answers have."""
     restrictions, content = answer.get("fieldRestrictions") or [], answer.get("contentEvaluationResult") or {}
     evaluations = (content.get("policyEvaluations") or []) if isinstance(content, Mapping) else None
@@ -75,16 +75,16 @@ def judge(case: Case, answer: Mapping[str, Any]) -> list[PolicyClaim] | None:
         return None
     if not all(isinstance(row, Mapping) for row in (*restrictions, *evaluations)):
         return None
-    claims = [claim for row in evaluations if (claim := _judge_evaluation(case, row))]
+    claims = [claim for row in evaluations if (claim := _read_evaluation(case, row))]
     denied = {claim.policy for claim in claims if claim.denies}
     for row in restrictions:
         path = _parse_field(row.get("field"))
-        found = [_judge_restriction(case, path, each) for each in list_mappings(row, "restrictions")]
+        found = [_read_restriction(case, path, each) for each in list_mappings(row, "restrictions")]
         claims += [claim for claim in found if claim and not (claim.denies and claim.policy in denied)]
     return claims
 
 
-def _judge_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
+def _read_evaluation(case: Case, row: Mapping[str, Any]) -> PolicyClaim | None:
     """Return the claim of a policy that the body does not comply with. None if it does not affect a write."""
     info, details = read_mapping(row, "policyInfo"), read_mapping(row, "evaluationDetails")
     effect = shorten_text(read_mapping(row, "effectDetails").get("policyEffect")).casefold()
@@ -131,7 +131,7 @@ def _find_unseen(case: Case, expressions: Sequence[JsonPath]) -> str:
     return format_pointer(case.left_out[0]) if case.left_out and not expressions else ""
 
 
-def _judge_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> PolicyClaim | None:
+def _read_restriction(case: Case, path: JsonPath, row: Mapping[str, Any]) -> PolicyClaim | None:
     """Return the claim of a policy on a field that the request calls pending. None if the change complies."""
     word, present = str(row.get("policyEffect")).casefold(), _find_present(case, path)
     effect, field = _EFFECTS.get(word, PolicyEffect.UNCLEAR), ".".join(map(str, path))

@@ -17,7 +17,7 @@ from loguru import logger
 
 from gitsync.checks.allowance import make_limit_finding
 from gitsync.checks.bodies import list_unknown, write_expressions
-from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
+from gitsync.checks.requests import UNKNOWN_VALUE, CheckRequests, Unanswered, find_missing_right, shorten_text
 from gitsync.formats.arm_path import choose_deployment_scope, normalize_id, normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
@@ -71,7 +71,7 @@ class _Leaf:
     additions: Sequence[Any]  # what else Azure returned about it, such as a policy
 
 
-async def check_preflight(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def check_preflight(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Find what Azure refuses of what would be created, updated or replaced."""
     findings: Findings = []
     batches: defaultdict[_Batch, list[PlannedChange]] = defaultdict(list)
@@ -100,14 +100,14 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: Questions
             return [(change.key, make_limit_finding(CheckName.PREFLIGHT)) for change in batch]
         async with gate:
             answer = await questions.ask(PATH, API_VERSION, build_request(batch))
-        return judge(batch, answer)
+        return evaluate(batch, answer)
 
     runs = (ask(same, may_ask=may_ask) for same, may_ask in zip(asked, granted, strict=True))
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
 async def _list_missing_groups(
-    changes: Sequence[PlannedChange], scopes: Collection[str], questions: Questions
+    changes: Sequence[PlannedChange], scopes: Collection[str], questions: CheckRequests
 ) -> Collection[str]:
     """List which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
     nothing below them, so one list for each subscription saves a request for each type in each group.
@@ -171,11 +171,11 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
     }
 
 
-def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered) -> Findings:
+def evaluate(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered) -> Findings:
     """Make the findings of a response. A change that it does not name is not checked."""
     if isinstance(answer, Unanswered):
         if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
-            return _judge_refusal(batch, list(_list_leaves(answer.error.details)))
+            return _evaluate_refusal(batch, list(_list_leaves(answer.error.details)))
         if answer.code.casefold() == _NO_GROUP.casefold():
             return [(change.key, _leave_without_group(answer.code)) for change in batch]
         if answer.status == 400:
@@ -190,24 +190,26 @@ def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered
     return [(change.key, fine if normalize_id(change.arm_id) in validated else silent) for change in batch]
 
 
-def _judge_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> Findings:
+def _evaluate_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> Findings:
     findings: Findings = []
     astray: list[_Leaf] = []
     for leaf in leaves:
         if change := _find_change(batch, leaf):
             is_policy = leaf.code.casefold() == _POLICY
-            judged = _judge_policies(leaf) if is_policy else [_find_no_answer(leaf) or _judge_provider(change, leaf)]
-            findings += [(change.key, finding) for finding in judged]
+            evaluated = (
+                _evaluate_policies(leaf) if is_policy else [_find_no_answer(leaf) or _evaluate_provider(change, leaf)]
+            )
+            findings += [(change.key, finding) for finding in evaluated]
         else:
             astray.append(leaf)
     named = {key for key, _ in findings}
     for change in batch:
         if change.key not in named:
-            findings.append((change.key, _judge_unnamed(len(batch), astray)))
+            findings.append((change.key, _evaluate_unnamed(len(batch), astray)))
     return list(dict.fromkeys(findings))
 
 
-def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
+def _evaluate_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
     """Make the finding of a change that a refusal does not name."""
     if not astray:
         message = "Azure refuses other resources of the same request, and its response does not name this one."
@@ -253,7 +255,7 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
     return None
 
 
-def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
+def _evaluate_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
     """Make the finding of a refusal by a provider, or by Azure itself."""
     code, text = shorten_text(leaf.code), shorten_text(leaf.message)
     if _WAITS.fullmatch(leaf.code):
@@ -278,7 +280,7 @@ def _judge_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
     )
 
 
-def _judge_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
+def _evaluate_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
     """Name each assignment that denies it: of the structured part, else of the message."""
     infos = [addition["info"] for addition in leaf.additions if isinstance(addition, Mapping) and "info" in addition]
     named = _ASSIGNMENT.search(leaf.message)

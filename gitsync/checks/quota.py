@@ -22,7 +22,7 @@ from gitsync.checks.machines import (
     find_scale_set,
     read_size,
 )
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.errors import UnknownSizeError
 from gitsync.formats.arm_path import find_subscription, is_same_id, normalize_region
 from gitsync.formats.json_members import read_mapping
@@ -83,7 +83,7 @@ class Demand(NamedTuple):
     most: Counter[QuotaLimit]
 
 
-async def check_quota(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Compare what a plan needs with the limits of each region."""
     findings: Findings = []
     needs: list[Need] = []
@@ -107,7 +107,7 @@ async def check_quota(changes: Sequence[PlannedChange], questions: Questions) ->
 
 
 async def _decide_region(
-    change: PlannedChange, changes: Sequence[PlannedChange], questions: Questions
+    change: PlannedChange, changes: Sequence[PlannedChange], questions: CheckRequests
 ) -> str | CheckFinding:
     """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
     if change.doubt or "<" in (find_subscription(change.arm_id) or "<"):
@@ -141,7 +141,7 @@ def _measure(change: PlannedChange, region: str) -> Need:
     return Need(change=change, place=place, counted=counted, machines=changed)
 
 
-async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: Questions, *, frees: bool) -> Findings:
+async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: CheckRequests, *, frees: bool) -> Findings:
     """Check the needs of one region together."""
     findings: Findings = []
     answer = await _read_sizes(place, questions) if any(need.machines for need in needs) else {}
@@ -153,7 +153,7 @@ async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: Que
         elif refusals := [
             finding
             for machines, _ in need.machines
-            for finding in judge_size(machines, sizes.get(machines.size.casefold()), place)
+            for finding in evaluate_size(machines, sizes.get(machines.size.casefold()), place)
         ]:
             findings += [(need.change.key, finding) for finding in refusals]
         else:
@@ -162,7 +162,7 @@ async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: Que
 
 
 async def _compare_with_limits(
-    place: QuotaRegion, demands: Sequence[Demand], questions: Questions, *, frees: bool
+    place: QuotaRegion, demands: Sequence[Demand], questions: CheckRequests, *, frees: bool
 ) -> Findings:
     """Compare the sum of the demands in a region with what is left of each limit."""
     providers = sorted({limit.provider for demand in demands for limit in demand.most})
@@ -180,7 +180,7 @@ async def _compare_with_limits(
                 found.append(listed)
             elif (usage := listed.get(limit.name.casefold())) is None:
                 unlisted.append(limit)
-            elif finding := judge(limit, total[limit], most[limit], usage, place, frees=frees):
+            elif finding := evaluate(limit, total[limit], most[limit], usage, place, frees=frees):
                 found.append(finding)
         if unlisted:
             names = ", ".join(limit.name for limit in unlisted)
@@ -221,7 +221,7 @@ def _add_cores(
     counted[QuotaLimit(_COMPUTE, size.family)] += max(0, cores - present) if is_same_family else cores
 
 
-def judge(
+def evaluate(
     limit: QuotaLimit, needed: int, most: int, usage: Usage, place: QuotaRegion, *, frees: bool = False
 ) -> CheckFinding | None:
     """Compare what a plan needs with one limit; None if it is left. `most` is what autoscalers may need. `frees`: the
@@ -249,7 +249,7 @@ def judge(
     )
 
 
-def judge_size(machines: MachineGroup, size: MachineSize | None, place: QuotaRegion) -> Iterator[CheckFinding]:
+def evaluate_size(machines: MachineGroup, size: MachineSize | None, place: QuotaRegion) -> Iterator[CheckFinding]:
     """Check whether the region and the wanted zones offer a size."""
     if size is None or size.is_closed:
         why = "is not offered" if size is None else "is not available to the subscription"
@@ -275,7 +275,7 @@ def _refuse(message: str, path: str) -> CheckFinding:
     )
 
 
-async def _read_sizes(place: QuotaRegion, questions: Questions) -> Mapping[str, MachineSize] | CheckFinding:
+async def _read_sizes(place: QuotaRegion, questions: CheckRequests) -> Mapping[str, MachineSize] | CheckFinding:
     """Read the sizes that a region offers, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/Microsoft.Compute/skus"
     answer = await questions.list(path, _SKUS, {"$filter": f"location eq '{place.region}'"})
@@ -287,7 +287,9 @@ async def _read_sizes(place: QuotaRegion, questions: Questions) -> Mapping[str, 
     return {size.name.casefold(): size for size in sizes}
 
 
-async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) -> Mapping[str, Usage] | CheckFinding:
+async def _read_usages(
+    place: QuotaRegion, provider: str, questions: CheckRequests
+) -> Mapping[str, Usage] | CheckFinding:
     """Read what is used of the limits of a provider, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/{provider}/locations/{place.region}/usages"
     answer = await questions.list(path, _USAGES[provider])
@@ -301,7 +303,8 @@ async def _read_usages(place: QuotaRegion, provider: str, questions: Questions) 
         value = name.get("value") if isinstance(name, Mapping) else None
         if not isinstance(value, str) or not isinstance(used, int) or not isinstance(limit, int):
             return _leave(
-                ODD_ANSWER, f"Azure's list of usages of {provider} in {place.region} has an entry that cannot be read."
+                UNUSABLE_ANSWER,
+                f"Azure's list of usages of {provider} in {place.region} has an entry that cannot be read.",
             )
         usages[value.casefold()] = Usage(used=used, limit=limit)
     return usages

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, TypeGuard
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_region
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 
@@ -37,7 +37,7 @@ class Listing:
     locations: tuple[str, ...]  # as Azure shows them ("West Europe"), none for a global type
 
 
-async def check_versions(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def check_versions(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Compare each change with the metadata of its provider, which is read once."""
     by_provider: defaultdict[tuple[str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
@@ -52,7 +52,7 @@ def _make_provider_path(change: PlannedChange) -> str:
     return f"/subscriptions/{subscription}/providers/{namespace}" if subscription else f"/providers/{namespace}"
 
 
-async def _check_provider(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
+async def _check_provider(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Check the changes of one provider in one subscription."""
     path = _make_provider_path(changes[0])
     if changes[0].doubt or "<" in path:
@@ -64,9 +64,9 @@ async def _check_provider(changes: Sequence[PlannedChange], questions: Questions
     listings = read_listings(answer)
     if not listings:
         message = "The provider lists no resource types." if listings is not None else _MALFORMED
-        odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=ODD_ANSWER, message=message)
+        odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=UNUSABLE_ANSWER, message=message)
         return [(change.key, odd) for change in changes]
-    return [(change.key, finding) for change in changes for finding in judge(change, listings)]
+    return [(change.key, finding) for change in changes for finding in evaluate(change, listings)]
 
 
 def read_listings(provider: Mapping[str, Any]) -> dict[str, Listing] | None:
@@ -88,7 +88,7 @@ def _is_texts(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
-def judge(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckFinding]:
+def evaluate(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckFinding]:
     """Compare a change with the metadata of its provider.
 
     Providers do not list all of their child types (Microsoft.Storage has no containers). ARM routes these as their
@@ -98,7 +98,7 @@ def judge(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckF
     listing = listings.get(below)
     fine = _make(verdict=CheckVerdict.FINE)
     if listing is not None:
-        return [*_judge_version(change, listing), *_judge_location(change, listing)] or [fine]
+        return [*_evaluate_version(change, listing), *_evaluate_location(change, listing)] or [fine]
     parent = next((listings[parent] for parent in iterate_ancestors(below) if parent in listings), None)
     if parent is not None and _has_version(parent, change.api_version):
         return [fine]
@@ -110,7 +110,7 @@ def _has_version(listing: Listing, api_version: str) -> bool:
     return api_version.casefold() in map(str.casefold, listing.versions)
 
 
-def _judge_version(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:
+def _evaluate_version(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:
     if _has_version(listing, change.api_version):
         return
     # Stable ones before previews, the newest first.
@@ -140,7 +140,7 @@ def find_manifest_version(arm_type: str, api_versions: Sequence[str]) -> str:
     return next((kind.gvk.api_version for kind in kinds if kind), "")
 
 
-def _judge_location(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:
+def _evaluate_location(change: PlannedChange, listing: Listing) -> Iterator[CheckFinding]:
     location = (change.body or {}).get("location")
     if not listing.locations or not location:
         return

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 async def _audit(options: argparse.Namespace, config: Config, since: datetime) -> AuditReport:
     from gitsync.audit.audit import audit
     from gitsync.audit.report import AuditReport
-    from gitsync.checks.questions import Questions
+    from gitsync.checks.requests import CheckRequests
     from gitsync.cli.offline import check_subscription, read_whole
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
@@ -103,7 +103,7 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     if not arm_ids:
         raise ConfigError(f"{config.source} has no resource with an ARM id.", hint="Check SOURCE and --path.")
     async with open_search(options, config) as search:
-        questions = Questions(search.arm, search.begin_session)
+        questions = CheckRequests(search.arm, search.begin_session)
         done = await audit(arm_ids, records, runs, since, questions, make_inventory(offline.everything, records).has)
         return AuditReport(
             audit=done,

@@ -19,7 +19,7 @@ from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, SourceError
 
 if TYPE_CHECKING:
-    from gitsync.checks.questions import Questions
+    from gitsync.checks.requests import CheckRequests
     from gitsync.cli.searching import Search
     from gitsync.unmanaged.inventory import Inventory
     from gitsync.unmanaged.report import UnmanagedReport
@@ -114,14 +114,14 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
 async def _search(
     options: argparse.Namespace, config: Config, inventory: Inventory, scopes: Mapping[str, tuple[str, ...]]
 ) -> UnmanagedReport:
-    from gitsync.checks.questions import Questions
+    from gitsync.checks.requests import CheckRequests
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
     from gitsync.unmanaged.creators import list_creators
     from gitsync.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
 
     async with open_search(options, config) as search:
-        questions = Questions(search.arm, search.begin_session)
+        questions = CheckRequests(search.arm, search.begin_session)
         found = await _search_scopes(options, search, questions, inventory, scopes)
         estate = join_estates([*found.values()])
         creations, doubts = await list_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
@@ -141,7 +141,7 @@ async def _search(
 async def _search_scopes(
     options: argparse.Namespace,
     search: Search,
-    questions: Questions,
+    questions: CheckRequests,
     inventory: Inventory,
     scopes: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Estate]:

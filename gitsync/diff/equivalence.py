@@ -37,7 +37,7 @@ READ_FROM_ANSWER: Final = frozenset(
 """The names of the rules that read two leaves of the answer."""
 
 
-def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:
+def compare_values(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOutcome, str]:
     """Compare two leaves: the outcome, and the name of the rule that decided ("" for exactly the same, or none)."""
     # In Python, True equals 1; in JSON a boolean is never a number.
     is_comparable = type(desired) is type(live) or (is_number(desired) and is_number(live))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.diff.equivalence import judge
+from gitsync.diff.equivalence import compare_values
 from gitsync.diff.hints import Hints
 from gitsync.diff.list_pairing import (
     OPEN_LISTS,
@@ -87,7 +87,7 @@ def is_equal(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
 
 
 def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> FirstSightDifferences:
-    outcome, rule = judge(path, desired, live, hints)
+    outcome, rule = compare_values(path, desired, live, hints)
     if outcome is RuleOutcome.UNTOLD:
         yield Unverified(path)
     elif outcome is RuleOutcome.OTHER:
@@ -196,4 +196,4 @@ def _remove_empty(entries: list[Any]) -> list[Any]:
 
 
 def _is_same(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
-    return judge((*path, 0), desired, live, hints)[0] is RuleOutcome.SAME  # the facts are those of any entry
+    return compare_values((*path, 0), desired, live, hints)[0] is RuleOutcome.SAME  # the facts are those of any entry

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Final
 
-from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
+from gitsync.diff.equivalence import READ_FROM_ANSWER, compare_values
 from gitsync.diff.first_sight import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.hints import Hints
 from gitsync.diff.leaf_changes import compute_changes, find, find_removed, is_same
@@ -172,7 +172,7 @@ def _list_fine_values(path: JsonPath, desired_value: Any, before: Any, hints: Hi
     """
     if before is not None:
         yield before
-    if desired_value is not None and judge(path, desired_value, before, hints)[0] is not RuleOutcome.UNTOLD:
+    if desired_value is not None and compare_values(path, desired_value, before, hints)[0] is not RuleOutcome.UNTOLD:
         yield desired_value
 
 

@@ -11,8 +11,8 @@ from gitsync.arm.clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.doctor.azure import PATIENCE, AzureExamination
 from gitsync.doctor.check import Check, make_doubt, make_failure, make_ok
-from gitsync.doctor.places import examine_places
 from gitsync.doctor.source import SourceFindings, check_tool, examine_source, list_needed_tools
+from gitsync.doctor.stores import examine_stores
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
@@ -76,7 +76,7 @@ async def _examine_services(
     """
     async with open_access(config, redactions) as opened:
         access = replace(opened, network=replace(opened.network, patience=0.0))
-        for check in await examine_places(config, access, clock, found.prepared):
+        for check in await examine_stores(config, access, clock, found.prepared):
             yield check
         async with open_arms(access, clock) as arms:
             arm = await arms.open(access.sign_in)

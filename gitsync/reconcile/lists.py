@@ -28,7 +28,7 @@ from gitsync.planning.list_cover import ListCover, ResourceList, is_sampled
 
 T = TypeVar("T")
 Entry = Mapping[str, Any]
-Judge = Callable[[Entry], Awaitable[T | None]]
+Evaluate = Callable[[Entry], Awaitable[T | None]]
 """Makes something of an entry that approves its resource; None of one that does not."""
 
 ReadPages = Callable[[Key, ResourceList], AsyncGenerator[Entries, None]]
@@ -64,41 +64,41 @@ class Lists:
         """Return whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
         return key in self._cover.chains
 
-    async def find_approval(self, key: Key, kind: Kind, arm_id: str, judge: Judge[T]) -> T | None:
-        """Return what `judge` makes of the entry of a resource in a list; None if the resource has to be read."""
+    async def find_approval(self, key: Key, kind: Kind, arm_id: str, evaluate: Evaluate[T]) -> T | None:
+        """Return what `evaluate` makes of the entry of a resource in a list; None if the resource has to be read."""
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
         entry_id = normalize_id(arm_id)
         # The body of the parent has shown it already, which saves the list too.
         if entry_id in self._children:
-            return await judge(self._children.pop(entry_id))
+            return await evaluate(self._children.pop(entry_id))
         for resource_list in self._cover.chains[key]:
-            is_found, approval = await self._judge_in_turn(resource_list, key, entry_id, judge)
+            is_found, approval = await self._evaluate_in_turn(resource_list, key, entry_id, evaluate)
             if is_found:
                 return approval
         return None
 
-    async def _judge_in_turn(
-        self, resource_list: ResourceList, key: Key, entry_id: str, judge: Judge[T]
+    async def _evaluate_in_turn(
+        self, resource_list: ResourceList, key: Key, entry_id: str, evaluate: Evaluate[T]
     ) -> tuple[bool, T | None]:
-        """As `_judge_listed`, for one resource of a family at a time until its lists are known to be of use."""
+        """As `_evaluate_listed`, for one resource of a family at a time until its lists are known to be of use."""
         # Until one entry has approved something, a list may be in vain: so one resource tries, and the others wait.
         if resource_list.family not in self._is_useful:
             async with self._first_uses[resource_list.family]:
                 if resource_list.family not in self._is_useful:
-                    return await self._judge_listed(resource_list, key, entry_id, judge)
-        return await self._judge_listed(resource_list, key, entry_id, judge)
+                    return await self._evaluate_listed(resource_list, key, entry_id, evaluate)
+        return await self._evaluate_listed(resource_list, key, entry_id, evaluate)
 
-    async def _judge_listed(
-        self, resource_list: ResourceList, key: Key, entry_id: str, judge: Judge[T]
+    async def _evaluate_listed(
+        self, resource_list: ResourceList, key: Key, entry_id: str, evaluate: Evaluate[T]
     ) -> tuple[bool, T | None]:
-        """Return whether a list shows a resource or its absence, and what `judge` makes of that."""
+        """Return whether a list shows a resource or its absence, and what `evaluate` makes of that."""
         is_whole = self._is_useful.get(resource_list.family, True) and await self._ask(resource_list, key)
         # A list that was given up may have shown this entry before.
         if not is_whole and entry_id not in self._entries:
             return False, None
         entry = self._entries.pop(entry_id, None)
-        approval = await judge(entry) if entry is not None else None
+        approval = await evaluate(entry) if entry is not None else None
         self._learn(resource_list.family, is_useful=approval is not None)
         return True, approval
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gitsync.arm.client import Arm
 from gitsync.arm.session import Session
 from gitsync.attribution.attribution import Drift, OwnWrites, find_authors, list_ids
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
 from gitsync.model.provider import Provider
@@ -41,7 +41,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
     """Yield the drifts to look up. A resource without an id or an identity is left out: its result explains why it has
     none. Azure's logs cover ARM resources only.
     """
-    questions: dict[Arm, Questions] = {}
+    questions: dict[Arm, CheckRequests] = {}
 
     def begin_question() -> Session:
         return run.sessions.begin(min(run.clock.monotonic() + CHECK_PATIENCE, run.rules.deadline))
@@ -61,7 +61,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
             ),  # one that git changed, too, may have changed in Azure
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
-            questions=questions.setdefault(arm, Questions(arm, begin_question)),
+            questions=questions.setdefault(arm, CheckRequests(arm, begin_question)),
         )
 
 

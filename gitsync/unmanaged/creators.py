@@ -15,7 +15,7 @@ from typing import Final
 from gitsync.attribution import activity_log, resource_graph
 from gitsync.attribution.attribution import MARGIN, SKEW
 from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_time
-from gitsync.checks.questions import Questions, shorten_text
+from gitsync.checks.requests import CheckRequests, shorten_text
 from gitsync.formats.arm_path import find_subscription, normalize_id
 from gitsync.formats.json_members import read_mapping
 from gitsync.model.attribution import Attribution, AuthorKind
@@ -48,7 +48,7 @@ def read_creation(stray: Stray) -> Attribution:
 
 
 async def list_creators(
-    strays: Sequence[Stray], questions: Questions, now: datetime, *, asks: bool
+    strays: Sequence[Stray], questions: CheckRequests, now: datetime, *, asks: bool
 ) -> tuple[dict[str, Attribution], tuple[str, ...]]:
     """List who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
     are read only if `asks`, and only for what does not say it itself.
@@ -66,7 +66,7 @@ async def list_creators(
 async def _ask_graph(
     arm_ids: Sequence[str],
     creations: Mapping[str, Attribution],
-    questions: Questions,
+    questions: CheckRequests,
     now: datetime,
     gaps: list[str],
 ) -> dict[str, Attribution]:
@@ -78,7 +78,7 @@ async def _ask_graph(
 async def _ask_log(
     arm_ids: Sequence[str],
     creations: Mapping[str, Attribution],
-    questions: Questions,
+    questions: CheckRequests,
     now: datetime,
     gaps: list[str],
 ) -> dict[str, Attribution]:

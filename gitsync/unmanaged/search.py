@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitsync.attribution.resource_graph import query_rows
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.extensions.registry import Registry
 from gitsync.formats.arm_path import find_resource_group, is_below, normalize_id
 from gitsync.formats.json_members import read_mapping, read_text
@@ -126,7 +126,7 @@ class EstateSearch:
         await self._discovery.search(scope)
         return await self._finish(scope)
 
-    async def search_graph(self, scope: ImportScope, questions: Questions) -> Estate:
+    async def search_graph(self, scope: ImportScope, questions: CheckRequests) -> Estate:
         """Search by Resource Graph, which has neither children nor extension resources and is hours late: what git does
         not have is read by itself. Raises SourceError if the groups cannot be read, and ArmError.
         """
@@ -192,7 +192,7 @@ class EstateSearch:
             replace(stray, role=find_role(stray)) if stray.arm_type == ASSIGNMENTS else stray for stray in strays
         )
 
-    async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, questions: Questions) -> list[str]:
+    async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, questions: CheckRequests) -> list[str]:
         """Query the ARM ids of the resources in groups, sorted, with the groups as they are spelled themselves."""
         by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
         for group in groups:

@@ -11,7 +11,7 @@ from typing import Final
 
 from gitsync.catalog.aso_types import SECRET_TYPES
 from gitsync.catalog.placeholders import find_braced_text
-from gitsync.catalog.places import find_root
+from gitsync.catalog.positions import find_root
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import describe_actual, describe_expected, join_with_and, join_with_or, quote_scalar
 from gitsync.formats.long_text import cut_middle

@@ -17,7 +17,7 @@ from gitsync.attribution.attribution import (
     OwnWrites,
     find_authors,
 )
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.model.attribution import AuthorKind, ChangeSource
 from gitsync.model.gvk import Key
 from gitsync.model.record import LastWrite
@@ -504,7 +504,7 @@ async def test_the_time_of_a_change_is_read_as_azure_writes_it():
 
 async def test_a_run_whose_time_is_up_asks_nothing_more():
     async with rigged() as rig:
-        one = drift(Questions(rig.arm, lambda: rig.talk(-1)))
+        one = drift(CheckRequests(rig.arm, lambda: rig.talk(-1)))
         [[found]] = (await find_authors([one], OWN, NOW)).values()
         assert "Azure did not respond: DeadlineExceeded." in found.doubt
         assert rig.server.seen == []

@@ -16,7 +16,7 @@ from gitsync.arm.arms import open_arms
 from gitsync.arm.session import Session
 from gitsync.attribution.change import Verb
 from gitsync.audit.audit import Origin, audit
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.git.state.folder import StatusFolder
 from tests.support.builders import rg, vnet, vnet_id
 from tests.support.world import World
@@ -114,6 +114,6 @@ async def look(world, runs, since):
         access = world.access(azure.url)
         async with open_arms(access, world.clock) as arms:
             arm = await arms.open(access.sign_in)
-            questions = Questions(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
+            questions = CheckRequests(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
             ids = [world.id_of(rg()), *map(vnet_id, NAMES)]
             return await audit(ids, (), runs, since - timedelta(seconds=1), questions, {}.__contains__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.model.check import CheckFinding, Findings, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
@@ -59,5 +59,5 @@ async def asking():
         yield rig, make_questions(rig)
 
 
-def make_questions(rig: Rig) -> Questions:
-    return Questions(rig.arm, rig.talk)
+def make_questions(rig: Rig) -> CheckRequests:
+    return CheckRequests(rig.arm, rig.talk)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.checks.locks import check_locks, judge, read_deny_assignment, read_lock
-from gitsync.checks.questions import Questions
+from gitsync.checks.locks import check_locks, evaluate, read_deny_assignment, read_lock
+from gitsync.checks.requests import CheckRequests
 from gitsync.model.check import CheckVerdict, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
@@ -67,7 +67,7 @@ def denial(scope: str, *actions: str, to=(EVERYONE,), **properties) -> dict:
 
 
 def verdicts(change: PlannedChange, locks=(), denials=(), principal=None) -> list[str]:
-    found = judge(
+    found = evaluate(
         change,
         [read_lock(row) for row in locks],
         [read_deny_assignment(row) for row in denials],
@@ -143,13 +143,13 @@ def test_what_a_deny_assignment_means_for_a_change(change, denial, expected, why
     ],
 )
 def test_a_deny_assignment_may_be_for_an_unknown_identity(denial, expected):
-    (finding,) = judge(DELETE, [], [read_deny_assignment(denial)])
+    (finding,) = evaluate(DELETE, [], [read_deny_assignment(denial)])
     assert finding.verdict == expected
     assert (" may forbid " in finding.message) == (expected == "warning")
 
 
 def test_a_finding_names_the_lock_its_scope_its_notes_and_who_can_remove_it():
-    (finding,) = judge(DELETE, [read_lock(lock(GROUP, "CanNotDelete", notes="Billing\nneeds it."))], [])
+    (finding,) = evaluate(DELETE, [read_lock(lock(GROUP, "CanNotDelete", notes="Billing\nneeds it."))], [])
     assert (
         finding.message
         == f"The lock keep (CanNotDelete) at {GROUP} forbids the delete. Notes of the lock: Billing needs it."
@@ -160,21 +160,21 @@ def test_a_finding_names_the_lock_its_scope_its_notes_and_who_can_remove_it():
 
 
 def test_a_read_only_lock_forbids_the_keys_of_an_export_too():
-    (finding,) = judge(EXPORT, [read_lock(lock(ACCOUNT, "ReadOnly"))], [])
+    (finding,) = evaluate(EXPORT, [read_lock(lock(ACCOUNT, "ReadOnly"))], [])
     forbids = "forbids the write and reading the keys that the manifest exports."
     assert finding.message == f"The lock keep (ReadOnly) at the resource itself {forbids}"
     assert finding.contact == "Ask an Owner or User Access Administrator of the resource itself."
 
 
 def test_a_lock_of_an_application_is_not_removed_by_a_person():
-    (finding,) = judge(DELETE, [read_lock(lock(GROUP, "CanNotDelete", owners=[{"applicationId": "app-1"}]))], [])
+    (finding,) = evaluate(DELETE, [read_lock(lock(GROUP, "CanNotDelete", owners=[{"applicationId": "app-1"}]))], [])
     assert "az lock delete" not in finding.advice
     assert finding.contact == "Ask the owner of the application app-1."
 
 
 def test_many_locks_are_counted():
     rows = [lock(f"{GROUP}/providers/Microsoft.Storage/storageAccounts/app{n}", "CanNotDelete") for n in range(8)]
-    found = judge(change(Action.DELETE, GROUP), [read_lock(row) for row in rows], [])
+    found = evaluate(change(Action.DELETE, GROUP), [read_lock(row) for row in rows], [])
     assert len(found) == 6
     assert found[-1].message == "3 more locks affect this change."
     assert {finding.verdict for finding in found} == {CheckVerdict.REFUSED}
@@ -214,7 +214,7 @@ async def _ask(changes, answers, credential=None):
     async with rigged(credential=credential, access=anonymous) as rig:
         for path, answer in answers.items():
             rig.server.on("GET", path, answer)
-        questions = Questions(rig.arm, rig.talk)
+        questions = CheckRequests(rig.arm, rig.talk)
         found = await check_locks(changes, questions)
         return [(key.name, finding) for key, finding in found], rig.server.lines
 

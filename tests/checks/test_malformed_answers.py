@@ -28,16 +28,16 @@ ROWS = st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=8)
 def test_an_unexpected_entry_of_a_list_raises_nothing(row, properties):
     row = {**row, "properties": properties}
     lock, denial = locks.read_lock(row), locks.read_deny_assignment(row)
-    assert locks.judge(storage(exports_secrets=True), [lock] if lock else [], [denial] if denial else [])
+    assert locks.evaluate(storage(exports_secrets=True), [lock] if lock else [], [denial] if denial else [])
     for kind, soft in SOFT_DELETES.items():
         create = change(f"{GROUP}/providers/{kind}/x")
         for holder in names.read_holders([row], soft) or ():
-            assert names.judge_holder(create, soft, holder).verdict
+            assert names.evaluate_holder(create, soft, holder).verdict
 
 
 @given(answer=ROWS)
 def test_an_unexpected_answer_about_a_name_is_free_only_if_it_reports_it(answer):
-    finding = names.judge_answer(answer, "x")
+    finding = names.evaluate_answer(answer, "x")
     assert (finding.verdict is CheckVerdict.FINE) == (answer.get("nameAvailable") is True)
 
 
@@ -45,18 +45,18 @@ def test_an_unexpected_answer_about_a_name_is_free_only_if_it_reports_it(answer)
 def test_unexpected_metadata_of_a_provider_is_never_fine(answer, rows):
     listings = versions.read_listings({**answer, "resourceTypes": rows})
     if listings is not None:
-        (finding, *_) = versions.judge(storage(), listings)
+        (finding, *_) = versions.evaluate(storage(), listings)
         assert finding.verdict is not CheckVerdict.FINE
 
 
 @pytest.mark.parametrize("text", ["a\nb", "x" * 2000])
 def test_an_azure_text_is_one_short_line(text):
     row = {"id": LOCK, "properties": {"level": "ReadOnly", "notes": text, "owners": [{"applicationId": text}]}}
-    (finding,) = locks.judge(storage(), [locks.read_lock(row)], [])
+    (finding,) = locks.evaluate(storage(), [locks.read_lock(row)], [])
     holder = names.read_holders(
         [{"name": "stapp1", "id": GROUP, "location": text}], SOFT_DELETES["microsoft.cognitiveservices/accounts"]
     )[0]
-    held = names.judge_holder(storage(), SOFT_DELETES["microsoft.cognitiveservices/accounts"], holder)
+    held = names.evaluate_holder(storage(), SOFT_DELETES["microsoft.cognitiveservices/accounts"], holder)
     for line in (finding.message, finding.contact, held.message, held.advice):
         assert "\n" not in line
         assert len(line) < 1500

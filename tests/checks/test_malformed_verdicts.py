@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.checks import policy, policy_claims, preflight
 from gitsync.checks.machines import read_size
-from gitsync.checks.questions import Unanswered
+from gitsync.checks.requests import Unanswered
 from gitsync.errors import ArmError
 from gitsync.model.check import CheckVerdict
 from tests.checks.asking import GROUP, storage, storage_id
@@ -94,9 +94,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def test_an_unexpected_answer_about_policies_raises_nothing(answer, rows, fields, listed, exempt):
     case = policy.build_case(storage(), set())
     assert isinstance(case, policy_claims.Case)
-    claims = policy_claims.judge(case, answer) or []
+    claims = policy_claims.evaluate(case, answer) or []
     answer = {"contentEvaluationResult": {"policyEvaluations": rows}, "fieldRestrictions": fields}
-    claims += policy_claims.judge(case, answer) or []
+    claims += policy_claims.evaluate(case, answer) or []
     assignment = policy.read_assignment(listed)
     rules = policy.Rules(assignments=[assignment] if assignment else [])
     for claim in claims:
@@ -110,10 +110,10 @@ def test_an_unexpected_answer_of_preflight_is_never_fine(answer, details):
     batch = [storage(), storage("stapp2")]
     error = ArmError("No.", status=400, code="ResourceValidationFailed", details=tuple(details))
     refusal = Unanswered(status=400, code="ResourceValidationFailed", reason="No.", error=error)
-    found = preflight.judge(batch, refusal)
+    found = preflight.evaluate(batch, refusal)
     assert {key for key, _ in found} == {change.key for change in batch}
     assert all(finding.verdict is not CheckVerdict.FINE and len(finding.message) < 1000 for _, finding in found)
-    assert {key for key, _ in preflight.judge(batch, answer)} == {change.key for change in batch}
+    assert {key for key, _ in preflight.evaluate(batch, answer)} == {change.key for change in batch}
 
 
 @given(row=ROWS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.checks.names import SOFT_DELETES, check_names, find_holder, judge_answer, judge_holder, read_holders
+from gitsync.checks.names import SOFT_DELETES, check_names, evaluate_answer, evaluate_holder, find_holder, read_holders
 from gitsync.model.check import HiddenValue, PlannedChange
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage
@@ -47,10 +47,10 @@ def create(arm_id: str, mode=None, *, location="westeurope", group: str = "rg", 
     return change(arm_id, {"location": location, "properties": properties}, **more)
 
 
-def judge(change: PlannedChange, entry: dict):
+def evaluate(change: PlannedChange, entry: dict):
     soft = SOFT_DELETES[change.arm_type.casefold()]
     holder = find_holder(change, soft, read_holders([entry], soft))
-    return None if holder is None else judge_holder(change, soft, holder)
+    return None if holder is None else evaluate_holder(change, soft, holder)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def judge(change: PlannedChange, entry: dict):
     ],
 )
 def test_what_was_deleted_holds_the_name_until_it_is_recovered(arm_id, code, mode):
-    finding = judge(create(arm_id), row(arm_id))
+    finding = evaluate(create(arm_id), row(arm_id))
     assert (finding.verdict, finding.code) == (REFUSED, code)
-    assert judge(create(arm_id, mode), row(arm_id)).verdict == FINE
-    assert judge(create(arm_id, mode, location="northeurope"), row(arm_id)).verdict == REFUSED
-    assert judge(create(arm_id), row(arm_id, name="other")) is None
+    assert evaluate(create(arm_id, mode), row(arm_id)).verdict == FINE
+    assert evaluate(create(arm_id, mode, location="northeurope"), row(arm_id)).verdict == REFUSED
+    assert evaluate(create(arm_id), row(arm_id, name="other")) is None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_was_deleted_holds_the_name_until_it_is_recovered(arm_id, code, mod
     ],
 )
 def test_a_deleted_resource_must_fit_to_recover_it(create, entry, verdict, why):
-    finding = judge(create, entry)
+    finding = evaluate(create, entry)
     assert (finding and finding.verdict) == verdict, why
 
 
@@ -102,7 +102,7 @@ def test_of_two_deleted_workspaces_that_of_the_group_counts():
 
 def test_a_subdomain_is_held_as_well():
     body = {"location": "westeurope", "properties": {"customSubDomainName": "Talk"}}
-    finding = judge(change(ACCOUNT.replace("kv1", "new"), body), row(ACCOUNT, customSubDomainName="TALK"))
+    finding = evaluate(change(ACCOUNT.replace("kv1", "new"), body), row(ACCOUNT, customSubDomainName="TALK"))
     assert (finding.verdict, finding.code) == (REFUSED, "CustomDomainInUse")
     assert finding.message.startswith("The deleted Cognitive Services account kv1 holds the subdomain.")
     assert "set spec.azureName to kv1 and spec.properties.restore: true." in finding.advice
@@ -152,7 +152,7 @@ def test_a_subdomain_is_held_as_well():
     ],
 )
 def test_a_finding_shows_the_two_options(create, entry, message, advice):
-    finding = judge(create, entry)
+    finding = evaluate(create, entry)
     assert (finding.message, finding.advice) == (message, advice)
 
 
@@ -177,7 +177,7 @@ def test_an_unexpected_entry_reports_nothing(arm_id, entry):
     ],
 )
 def test_what_the_answer_about_a_name_means(answer, verdict, code):
-    finding = judge_answer(answer, "stapp1")
+    finding = evaluate_answer(answer, "stapp1")
     assert (finding.verdict, finding.code) == (verdict, code)
     assert "form" not in finding.advice or code == "InvalidResourceName"
 

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.checks.allowance import LIMIT_REACHED, MOST
 from gitsync.checks.policy import AUDITED, CHANGED, DENIED, NOT_EVALUATED, SAMPLED, SAMPLES, check_policy
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id
@@ -253,10 +253,10 @@ async def test_who_may_read_only_groups_lists_the_assignments_of_each():
         (storage(), answer(evaluation("Surprise")), SILENT, NOT_EVALUATED),
         (storage(), answer({**evaluation(), "effectDetails": None}), SILENT, NOT_EVALUATED),
         (storage(), answer(evaluation("Deny", result="Error")), SILENT, NOT_EVALUATED),
-        (storage(), Say(200, {"contentEvaluationResult": "odd"}), SILENT, ODD_ANSWER),
-        (storage(), Say(200, {"fieldRestrictions": "odd"}), SILENT, ODD_ANSWER),
-        (storage(), answer("odd"), SILENT, ODD_ANSWER),
-        (storage(), Say(200, "<html>"), SILENT, ODD_ANSWER),
+        (storage(), Say(200, {"contentEvaluationResult": "odd"}), SILENT, UNUSABLE_ANSWER),
+        (storage(), Say(200, {"fieldRestrictions": "odd"}), SILENT, UNUSABLE_ANSWER),
+        (storage(), answer("odd"), SILENT, UNUSABLE_ANSWER),
+        (storage(), Say(200, "<html>"), SILENT, UNUSABLE_ANSWER),
         (storage(), Say(404, {"error": {"code": "ResourceGroupNotFound", "message": "-"}}), SILENT, "ResourceGroupNotFound"),
         (storage(), Say(403, {"error": {"code": "AuthorizationFailed", "message": "-"}}), SILENT, "AuthorizationFailed"),
         (storage(), Say(409, {"error": {"code": "MissingSubscriptionRegistration"}}), SILENT, "MissingSubscriptionRegistration"),

@@ -12,7 +12,7 @@ from gitsync.checks.preflight import (
     PATH,
     check_preflight,
 )
-from gitsync.checks.questions import UNKNOWN_VALUE
+from gitsync.checks.requests import UNKNOWN_VALUE
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id

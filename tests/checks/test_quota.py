@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE
 from gitsync.checks.quota import EXCEEDED, NOT_OFFERED, NOTHING_LISTED, check_quota
+from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, show, storage
@@ -230,7 +230,7 @@ async def test_public_addresses(allocation, limits, verdict):
         ([usage("StorageAccounts", 250, 250)], WARNING, EXCEEDED),
         ([usage("StorageAccounts", 260, 250)], WARNING, EXCEEDED),
         ([], SILENT, NOTHING_LISTED),
-        ([{"name": "odd"}], SILENT, ODD_ANSWER),
+        ([{"name": "odd"}], SILENT, UNUSABLE_ANSWER),
         (Say(403, {"error": {"code": "AuthorizationFailed"}}), SILENT, "AuthorizationFailed"),
         (Say(500), SILENT, "UnknownError"),
     ],

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitsync.checks.questions import Questions
-from gitsync.checks.versions import check_versions, find_manifest_version, judge, read_listings
+from gitsync.checks.requests import CheckRequests
+from gitsync.checks.versions import check_versions, evaluate, find_manifest_version, read_listings
 from gitsync.model.check import CheckVerdict, HiddenValue, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
@@ -62,12 +62,12 @@ def change(version="2023-01-01", location="westeurope", action=Action.CREATE, be
     ],
 )
 def test_what_the_metadata_means_for_a_change(change, verdict, path, why):
-    (finding,) = judge(change, read_listings(STORAGE))
+    (finding,) = evaluate(change, read_listings(STORAGE))
     assert (finding.verdict.value, finding.path) == (verdict, path), why
 
 
 def test_the_advice_names_the_api_version_of_the_manifest():
-    (finding,) = judge(change("2016-01-01"), read_listings(STORAGE))
+    (finding,) = evaluate(change("2016-01-01"), read_listings(STORAGE))
     assert finding.advice == "Set apiVersion to storage.azure.com/v20230101."
     assert (
         finding.message
@@ -77,12 +77,12 @@ def test_the_advice_names_the_api_version_of_the_manifest():
 
 def test_the_advice_names_the_newest_stable_version_if_no_manifest_can_have_it():
     rows = [{"resourceType": "storageAccounts", "apiVersions": ["2099-01-01", "2099-06-01-preview"]}]
-    (finding,) = judge(change(), read_listings({"resourceTypes": rows}))
+    (finding,) = evaluate(change(), read_listings({"resourceTypes": rows}))
     assert finding.advice.endswith("The newest is 2099-01-01.")
 
 
 def test_what_git_no_longer_has_is_deleted_by_hand():
-    (finding,) = judge(change("2016-01-01", action=Action.DELETE), read_listings(STORAGE))
+    (finding,) = evaluate(change("2016-01-01", action=Action.DELETE), read_listings(STORAGE))
     assert f"az resource delete --ids {GROUP}/providers/Microsoft.Storage/storageAccounts/app" in finding.advice
     assert finding.advice.endswith("--api-version 2023-01-01`.")
 
@@ -90,7 +90,7 @@ def test_what_git_no_longer_has_is_deleted_by_hand():
 def test_the_advice_names_some_regions():
     names = [f"Region {letter}" for letter in "abcdefghijk"]
     rows = [{"resourceType": "storageAccounts", "apiVersions": ["2023-01-01"], "locations": names}]
-    (finding,) = judge(change(), read_listings({"resourceTypes": rows}))
+    (finding,) = evaluate(change(), read_listings({"resourceTypes": rows}))
     assert finding.advice.endswith("regiona, regionb, regionc, regiond, regione, regionf, regiong, regionh and 3 more.")
 
 
@@ -100,7 +100,9 @@ def test_a_stable_version_is_preferred_to_a_newer_preview():
     assert find_manifest_version("Microsoft.KeyVault/vaults", ["1999-01-01"]) == ""
     rows = [{"resourceType": "vaults", "apiVersions": versions}]
     vault = change("2016-10-01", arm_type="Microsoft.KeyVault/vaults")
-    assert judge(vault, read_listings({"resourceTypes": rows}))[0].advice.endswith("keyvault.azure.com/v1api20230701.")
+    assert evaluate(vault, read_listings({"resourceTypes": rows}))[0].advice.endswith(
+        "keyvault.azure.com/v1api20230701."
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ async def test_without_types_nothing_is_checked(answer, message):
 async def _ask(changes, *answers):
     async with rigged() as rig:
         rig.server.on("GET", PROVIDER, *answers)
-        found = await check_versions(changes, Questions(rig.arm, rig.talk))
+        found = await check_versions(changes, CheckRequests(rig.arm, rig.talk))
         return [finding for _, finding in found], rig.server.seen
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from gitsync.arm.client import Writer, open_arm
 from gitsync.arm.session import Session
 from gitsync.checks.checks import Check
-from gitsync.checks.questions import Questions
+from gitsync.checks.requests import CheckRequests
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import MemoryStore, Store
@@ -74,4 +74,4 @@ async def writing(settings: EmulatorSettings, store: Store):
         tokens = [azure.tokens.token(principal) for principal in settings.principals[:1]]
         credential = StaticCredential(tokens[0]) if tokens else None
         async with open_arm(anonymous(azure.url), clock, credential) as arm:
-            yield arm.writer(open_session()), Questions(arm, open_session)
+            yield arm.writer(open_session()), CheckRequests(arm, open_session)

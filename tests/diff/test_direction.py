@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gitsync.diff.equivalence import judge
+from gitsync.diff.equivalence import compare_values
 from gitsync.diff.hints import Hints
 from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.diff.rules.single_types import TYPE_RULES
@@ -63,7 +63,7 @@ EITHER_WAY: list[tuple[str, str, str, Any, Any]] = [
 
 def tell(arm_type: str, leaf: str, desired: Any, live: Any, answer: dict[str, Any]) -> RuleOutcome:
     path = tuple(int(step) if step.isdecimal() else step for step in leaf.split("/"))
-    return judge(path, desired, live, Hints(arm_type=arm_type, own_id="/a", answer=answer))[0]
+    return compare_values(path, desired, live, Hints(arm_type=arm_type, own_id="/a", answer=answer))[0]
 
 
 @pytest.mark.parametrize(("rule", "arm_type", "leaf", "asked", "made", "answer"), ONE_WAY)

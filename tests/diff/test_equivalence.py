@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.equivalence import SPELLING_RULES, judge
+from gitsync.diff.equivalence import SPELLING_RULES, compare_values
 from gitsync.diff.hints import Hints
 from gitsync.diff.rules.quantities import MIXED_RULES
 from gitsync.diff.rules.rule import RuleOutcome
@@ -141,7 +141,7 @@ GENERAL = [
 
 @pytest.mark.parametrize(("name", "desired", "live", "outcome", "why"), GENERAL, ids=lambda v: str(v)[:40])
 def test_a_general_rule(name, desired, live, outcome, why):
-    assert judge(("properties", name), desired, live, Hints(own_id=OWN))[0] is outcome, why
+    assert compare_values(("properties", name), desired, live, Hints(own_id=OWN))[0] is outcome, why
 
 
 SINGLE = [
@@ -178,7 +178,7 @@ SINGLE = [
 
 @pytest.mark.parametrize(("arm_type", "name", "desired", "live", "outcome", "why"), SINGLE, ids=lambda v: str(v)[:40])
 def test_a_rule_of_one_type(arm_type, name, desired, live, outcome, why):
-    assert judge(("properties", name), desired, live, Hints(arm_type=arm_type, own_id=OWN))[0] is outcome, why
+    assert compare_values(("properties", name), desired, live, Hints(arm_type=arm_type, own_id=OWN))[0] is outcome, why
 
 
 CLUSTER = "Microsoft.ContainerService/managedClusters"
@@ -306,7 +306,7 @@ PARTITIONED = {"properties": {"enablePartitioning": True}}
 )
 def test_a_rule_of_one_type_deeper_in_a_body(arm_type, path, desired, live, answer, outcome, why):
     steps = tuple(int(step) if step.isdecimal() else step for step in path.split("/"))
-    assert judge(steps, desired, live, Hints(arm_type=arm_type, answer=answer))[0] is outcome, why
+    assert compare_values(steps, desired, live, Hints(arm_type=arm_type, answer=answer))[0] is outcome, why
 
 
 @pytest.mark.parametrize(
@@ -330,26 +330,26 @@ def test_a_rule_of_one_type_deeper_in_a_body(arm_type, path, desired, live, answ
     ],
 )
 def test_a_rule_deeper_in_a_body(arm_type, path, desired, live, outcome):
-    assert judge(path, desired, live, Hints(arm_type=arm_type))[0] is outcome
+    assert compare_values(path, desired, live, Hints(arm_type=arm_type))[0] is outcome
 
 
 def test_the_revision_that_an_id_names():
     hints = Hints(arm_type="Microsoft.ApiManagement/service/apis", own_id=f"{SERVICE}/apis/a;rev=3")
-    assert judge(("properties", "apiRevision"), "v3", "3", hints)[0] is UNTOLD
-    assert judge(("properties", "apiRevision"), "v3", "1", hints)[0] is OTHER
+    assert compare_values(("properties", "apiRevision"), "v3", "3", hints)[0] is UNTOLD
+    assert compare_values(("properties", "apiRevision"), "v3", "1", hints)[0] is OTHER
 
 
 def test_an_entity_is_never_expanded():
     bomb = '<!DOCTYPE a [<!ENTITY b "x"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]><a>&c;</a>'
-    assert judge(("p",), bomb, bomb.replace("&c;", "xxxxxxxx"), Hints())[0] is OTHER
-    assert judge(("p",), bomb, bomb.replace("><", ">\n<"), Hints())[0] is SAME, "as text"
+    assert compare_values(("p",), bomb, bomb.replace("&c;", "xxxxxxxx"), Hints())[0] is OTHER
+    assert compare_values(("p",), bomb, bomb.replace("><", ">\n<"), Hints())[0] is SAME, "as text"
 
 
 def test_a_document_of_any_depth_is_read_or_left_as_text():
     deep = "[" * 100_000 + "]" * 100_000
-    assert judge(("p",), deep, f"{deep} ", Hints())[0] is OTHER
+    assert compare_values(("p",), deep, f"{deep} ", Hints())[0] is OTHER
     nested = "<a>" * 50_000 + "</a>" * 50_000
-    assert judge(("p",), nested, f"{nested}\n", Hints())[0] is SAME
+    assert compare_values(("p",), nested, f"{nested}\n", Hints())[0] is SAME
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_a_document_of_any_depth_is_read_or_left_as_text():
     ],
 )
 def test_the_rule_that_decides_is_named(name, desired, live, rule):
-    assert judge((name,), desired, live, Hints())[1] == rule
+    assert compare_values((name,), desired, live, Hints())[1] == rule
 
 
 def test_every_rule_reports_what_it_rests_on():
@@ -401,20 +401,20 @@ VALUES = st.one_of(TEXTS, st.booleans(), st.integers(-20, 20), st.floats(-2, 2),
 
 @given(st.sampled_from(NAMES), VALUES, VALUES)
 def test_no_value_breaks_a_rule_and_equality_goes_both_ways(name, one, other):
-    there, _ = judge((name,), one, other, Hints(own_id=OWN))
-    back, _ = judge((name,), other, one, Hints(own_id=OWN))
+    there, _ = compare_values((name,), one, other, Hints(own_id=OWN))
+    back, _ = compare_values((name,), other, one, Hints(own_id=OWN))
     assert (there is SAME) == (back is SAME)
 
 
 @given(st.sampled_from(NAMES), VALUES)
 def test_a_value_is_what_it_is(name, value):
-    assert judge((name,), value, value, Hints())[0] is SAME
+    assert compare_values((name,), value, value, Hints())[0] is SAME
 
 
 @given(TEXTS.filter(lambda text: text.swapcase() != text))
 def test_a_change_of_case_in_free_text_is_found(text):
     """Except those whose own rules ignore case: they are recognized by their shape."""
-    outcome, rule = judge(("properties", "note"), text, text.swapcase(), Hints(own_id=OWN))
+    outcome, rule = compare_values(("properties", "note"), text, text.swapcase(), Hints(own_id=OWN))
     assert outcome is OTHER or rule in {
         "an ARM id",
         "a relative id",

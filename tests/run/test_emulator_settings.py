@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.checks.versions import judge, read_listings
+from gitsync.checks.versions import evaluate, read_listings
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ConfigError
 from gitsync.model.check import CheckVerdict, PlannedChange
@@ -38,7 +38,7 @@ async def test_every_kind_of_the_catalog_is_listed_with_its_version():
                 api_version=kind.api_version,
                 body={"location": "moonbase"},
             )
-            findings = judge(change, listings[namespace.casefold()])
+            findings = evaluate(change, listings[namespace.casefold()])
             assert [one.verdict for one in findings] == [CheckVerdict.FINE], kind.arm_type
 
 

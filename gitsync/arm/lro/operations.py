@@ -132,9 +132,9 @@ class Operations:
             if poll.place.watch is Watch.RESOURCE:  # there is nothing else to poll
                 raise
             return replace(poll, state=OperationProgress.UNREADABLE)
-        return self._judge(poll, answer, reply)
+        return self._evaluate(poll, answer, reply)
 
-    def _judge(self, poll: _PollState, answer: Response, reply: AcceptedWrite) -> _PollState:
+    def _evaluate(self, poll: _PollState, answer: Response, reply: AcceptedWrite) -> _PollState:
         state = read_progress(poll.place.watch, reply.request.method, answer)
         is_resource = poll.place.watch is Watch.RESOURCE
         if is_resource and answer.status != 404 and not is_shown(answer, reply.arm_id):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.emulator.governance.enforcement import make_content, make_definition_id
-from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, judge, list_in_force
+from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, evaluate, list_in_force
 from gitsync.emulator.http.messages import Caller, ServerRequest, ServerResponse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import name_needed_action
@@ -132,7 +132,7 @@ def _list_policies(
     if request.method == "PATCH":
         body = merge_patch(before.resource.body if before.resource else {}, body)
     policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
-    content, denying = judge(policies, make_content(target, body))
+    content, denying = evaluate(policies, make_content(target, body))
     if denying:
         return [describe_policy(policy, "deny") for policy in denying]
     if answer.status >= 400:

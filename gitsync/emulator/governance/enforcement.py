@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator.governance.policies import EmulatedPolicy, PolicyContent, explain, judge, list_in_force
+from gitsync.emulator.governance.policies import EmulatedPolicy, PolicyContent, evaluate, explain, list_in_force
 from gitsync.emulator.http.messages import Refused, make_refusal, refuse
 from gitsync.emulator.http.target import Target
 from gitsync.emulator.state.cloud import EmulatedCloud
@@ -22,7 +22,7 @@ def admit_by_policies(cloud: EmulatedCloud, target: Target, body: Mapping[str, A
     policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
     if not policies:
         return dict(body)
-    content, denying = judge(policies, make_content(target, body))
+    content, denying = evaluate(policies, make_content(target, body))
     if denying:
         raise _make_policy_refusal(denying, content)
     return dict(content.body)

@@ -166,7 +166,7 @@ def list_in_force(
     ]
 
 
-def judge(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tuple[PolicyContent, list[EmulatedPolicy]]:
+def evaluate(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tuple[PolicyContent, list[EmulatedPolicy]]:
     """Return a resource with the changes of the policies, and the policies that deny it.
 
     As in Azure, changes come first, and an append that would change a value is a deny.

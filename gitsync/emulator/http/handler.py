@@ -24,7 +24,7 @@ from gitsync.emulator.changes.log import log_request, look_before
 from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.changes.resource_graph import answer_query
 from gitsync.emulator.faults import Drop, FaultRule, Script
-from gitsync.emulator.governance.questions import check_policy_restrictions, validate_resources
+from gitsync.emulator.governance.write_checks import check_policy_restrictions, validate_resources
 from gitsync.emulator.graph.answers import identify_answer
 from gitsync.emulator.graph.groups import answer_graph
 from gitsync.emulator.http.messages import (

@@ -46,7 +46,7 @@ class _StateCheck:
         self._allows = allows
         self._field = field
 
-    async def _judge(self, live: Live | None, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
+    async def _evaluate(self, live: Live | None, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
         state = read_state(live, self._field)
         if state is not None and not self._allows(state):
             return block(self._says.format(state=state, owner=subject.owner_name))
@@ -57,7 +57,7 @@ class OwnState(_StateCheck):
     """Looks at the state of the resource itself."""
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        return await self._judge(subject.live, subject, azure, next)
+        return await self._evaluate(subject.live, subject, azure, next)
 
     def allows_listed(self, entry: Live) -> bool:
         """Return whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
@@ -69,7 +69,7 @@ class OwnerState(_StateCheck):
     """Looks at the state of the owner."""
 
     async def __call__(self, subject: Subject, azure: ReadsAzure, next: NextCheck) -> CheckResult:  # noqa: A002 - ASO's word
-        return await self._judge(subject.owner, subject, azure, next)
+        return await self._evaluate(subject.owner, subject, azure, next)
 
 
 def read_state(live: Live | None, field: str) -> str | None:

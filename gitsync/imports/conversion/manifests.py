@@ -10,7 +10,7 @@ from typing import Any
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.packed_tables import find_azure_values, name_built_in_role
-from gitsync.catalog.places import find_root
+from gitsync.catalog.positions import find_root
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest

@@ -27,7 +27,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
     if attempt.is_restarted or run.cache.count_writes_near(attempt.arm_id):
         return attempt
     listed = await run.lists.find_approval(
-        attempt.key, attempt.kind, attempt.arm_id, lambda entry: _judge_entry(attempt, entry, run)
+        attempt.key, attempt.kind, attempt.arm_id, lambda entry: _evaluate_entry(attempt, entry, run)
     )
     if listed is None:
         return attempt
@@ -38,7 +38,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
     return listed
 
 
-async def _judge_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> ApplyAttempt | None:
+async def _evaluate_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
     live = Live(body=entry)
     if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):

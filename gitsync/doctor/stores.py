@@ -25,17 +25,17 @@ _GIT = frozenset({MANIFESTS, KeptConfigMaps.name})
 """Stores in git, which other checks are about."""
 
 
-async def examine_places(config: Config, access: ArmAccess, clock: Clock, prepared: Iterable[Prepared]) -> list[Check]:
+async def examine_stores(config: Config, access: ArmAccess, clock: Clock, prepared: Iterable[Prepared]) -> list[Check]:
     """A line for each source and sink of the settings; the failure of one does not hide another."""
     words = [word for word in dict.fromkeys((*config.secret_sources, *config.export_to)) if word not in _GIT]
     if not words:
         return [make_ok("secrets", "Secrets and ConfigMaps are read from git alone, and none are exported elsewhere.")]
     written = {address for entry in prepared if entry.is_valid for address, _ in find_addresses(entry.resource)}
     needs = ExportNeeds(written=tuple(sorted(written)))
-    return list(await asyncio.gather(*(_examine_place(word, config, access, clock, needs) for word in words)))
+    return list(await asyncio.gather(*(_examine_store(word, config, access, clock, needs) for word in words)))
 
 
-async def _examine_place(word: str, config: Config, access: ArmAccess, clock: Clock, needs: ExportNeeds) -> Check:
+async def _examine_store(word: str, config: Config, access: ArmAccess, clock: Clock, needs: ExportNeeds) -> Check:
     name = f"secrets ({word})"
     alone = replace(
         config,

@@ -26,8 +26,8 @@ from gitsync.emulator.governance.policies import (
     Operator,
     PolicyCondition,
     PolicyContent,
+    evaluate,
     explain,
-    judge,
     list_in_force,
     make_alias,
 )
@@ -206,7 +206,7 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
     effects = {Effect.DENY, Effect.AUDIT} if request.body.get("includeAuditEffect") is True else {Effect.DENY}
     policies = [policy for policy in cloud.settings.policies if policy.effect in effects or policy.effect.changes]
     in_force = list_in_force(policies, cloud.settings.exemptions, content.key, cloud.clock.now())
-    changed, denying = judge(in_force, content)
+    changed, denying = evaluate(in_force, content)
     fields = request.body.get("pendingFields") or []
     if not isinstance(fields, list) or not all(isinstance(field, Mapping) for field in fields):
         raise refuse("InvalidRequestContent", reason="The value of 'pendingFields' is of the wrong type.")

@@ -26,7 +26,7 @@ _NO_RULES: Final = frozenset(
 """Facts about a field that do not constrain its value."""
 
 
-class Members(dict[str, "Place"]):
+class Members(dict[str, "SpecPosition"]):
     """The positions of the named fields of a type, made when they are first used; KeyError for any other name."""
 
     def __init__(self, types: Mapping[str, TypeFacts], fields: Mapping[str, Field]) -> None:
@@ -34,13 +34,13 @@ class Members(dict[str, "Place"]):
         self._types = types
         self._fields = fields
 
-    def __missing__(self, name: str) -> Place:
+    def __missing__(self, name: str) -> SpecPosition:
         place = self[name] = make_place(self._types, self._fields[name])
         return place
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Place:
+class SpecPosition:
     """One place. It equals itself alone, so what follows from it may be looked up by it."""
 
     types: Mapping[str, TypeFacts]  # those of the kind, by name
@@ -62,18 +62,18 @@ class Place:
         return tuple(sorted(name for name, facts in self.fields.items() if facts.get("required")))
 
     @cached_property
-    def entry(self) -> Place:
+    def entry(self) -> SpecPosition:
         """The position of each entry of a list or a map."""
         return make_place(self.types, {"type": self.inner})
 
 
 @cache
-def find_root(kind: Kind) -> Place:
+def find_root(kind: Kind) -> SpecPosition:
     """The position of a complete spec."""
     return make_place(kind.types, {"type": {"ref": kind.spec}})
 
 
-def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
+def make_place(types: Mapping[str, TypeFacts], facts: Field) -> SpecPosition:
     """The position of a field, or of anything with a type."""
     rules = {name: limit for name, limit in facts.items() if name not in _NO_RULES}
     type_ = facts["type"]
@@ -82,16 +82,18 @@ def make_place(types: Mapping[str, TypeFacts], facts: Field) -> Place:
         type_ = type_["base"]
     if isinstance(type_, str):
         if type_ in SCALARS:
-            return Place(types=types, shape=type_, name=type_, rules=_RANGES.get(type_, {}) | rules)
+            return SpecPosition(types=types, shape=type_, name=type_, rules=_RANGES.get(type_, {}) | rules)
         return _make_mapping(types, type_, rules, ASO_TYPES[type_])
     if "ref" in type_:
         return _make_mapping(types, type_["ref"], rules, types[type_["ref"]])
     shape = "list" if "list" in type_ else "map"
-    return Place(types=types, shape=shape, rules=rules, inner=type_[shape])
+    return SpecPosition(types=types, shape=shape, rules=rules, inner=type_[shape])
 
 
-def _make_mapping(types: Mapping[str, TypeFacts], name: str, rules: Mapping[str, Any], facts: TypeFacts) -> Place:
-    return Place(types=types, shape="mapping", name=name, rules=rules, facts=facts, fields=facts["fields"])
+def _make_mapping(
+    types: Mapping[str, TypeFacts], name: str, rules: Mapping[str, Any], facts: TypeFacts
+) -> SpecPosition:
+    return SpecPosition(types=types, shape="mapping", name=name, rules=rules, facts=facts, fields=facts["fields"])
 
 
 HEADER: Final = make_place(HEADER_TYPES, {"type": {"ref": "header"}})

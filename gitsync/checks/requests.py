@@ -27,7 +27,7 @@ from gitsync.model.limits import Bucket, RequestKind
 from gitsync.model.report import RequestCounts
 from gitsync.redaction import truncate
 
-ODD_ANSWER = "UnusableAnswer"
+UNUSABLE_ANSWER = "UnusableAnswer"
 """The code of a finding that has no verdict, since Azure's answer does not have the shape that it should have."""
 
 UNKNOWN_VALUE = "ValueNotKnownYet"
@@ -68,7 +68,7 @@ def find_missing_right(message: str) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Asked:
+class _SentRequest:
     """A request on its way, or answered."""
 
     task: asyncio.Task[Any]
@@ -77,7 +77,7 @@ class _Asked:
     checks: set[CheckName | None] = field(default_factory=set)  # those that sent it
 
 
-class Questions:
+class CheckRequests:
     """The requests of one identity. Equal ones are sent once, whichever check is first."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Questions:
         open_session: Callable[[], Session],
         *,
         check: CheckName | None = None,
-        asked: dict[tuple[str, ...], _Asked] | None = None,
+        asked: dict[tuple[str, ...], _SentRequest] | None = None,
         allowance: Allowance | None = None,
     ) -> None:
         self._arm = arm
@@ -95,9 +95,9 @@ class Questions:
         self._asked = {} if asked is None else asked
         self.allowance = allowance or Allowance({})
 
-    def of_check(self, name: CheckName, allowance: Allowance) -> Questions:
+    def of_check(self, name: CheckName, allowance: Allowance) -> CheckRequests:
         """Return the same requests, noted as those of one check, within an allowance."""
-        return Questions(self._arm, self._open_session, check=name, asked=self._asked, allowance=allowance)
+        return CheckRequests(self._arm, self._open_session, check=name, asked=self._asked, allowance=allowance)
 
     async def claim(self, requests: Iterable[Sequence[PlannedChange]]) -> list[bool]:
         """Claim a request for each of some groups of changes, and return which may be sent."""
@@ -187,7 +187,7 @@ class Questions:
                 return _LIMIT
             session = self._open_session()
             task = asyncio.ensure_future(_catch(ask, self._arm.reader(session)))
-            self._asked[key] = _Asked(task=task, session=session, is_read=key[0] != "ask")
+            self._asked[key] = _SentRequest(task=task, session=session, is_read=key[0] != "ask")
         self._asked[key].checks.add(self._check)
         answer: T | Unanswered = await self._asked[key].task
         return answer
