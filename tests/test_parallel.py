@@ -49,6 +49,7 @@ def test_of_rows_that_may_be_skipped(one):
 """
 OTHERS = """\
 import os
+import warnings
 import pytest
 
 @pytest.fixture(scope="session", autouse=True)
@@ -60,6 +61,10 @@ def ended(tmp_path_factory):
 def test_that_breaks():
     if os.environ.get("BREAKS"):
         os.abort()
+
+@pytest.mark.filterwarnings("default")
+def test_that_warns():
+    warnings.warn("worth a look", stacklevel=1)
 
 def test_that_passes(capfd):
     os.write(1, b"text")
@@ -113,7 +118,8 @@ def test_rows_that_are_named_are_tests(folder, arguments, tests, why):
 def test_each_process_ends_as_pytest_does(folder):
     code, text = run(folder, "test_b.py", "test_c.py", "--processes=2")
     assert code == 0, text
-    assert "4 passed" in text
+    assert "6 passed, 2 warnings" in text
+    assert "UserWarning: worth a look" in text
     assert (folder / "ended").read_text() in ("one\none\n", "one\n"), "one process may have run both files"
 
 

@@ -43,7 +43,13 @@ class GitFolder:
     def commit(self, message: str = "Change") -> str:
         self.git("add", "--all", "--force")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
-        return self.git("rev-parse", "HEAD")
+        return self._read_head()
+
+    def _read_head(self) -> str:
+        """The commit that was just made: git has written its id to the file of the branch, or to that of HEAD."""
+        top = self.path / ".git"
+        kind, _, ref = (top / "HEAD").read_text().strip().partition(" ")
+        return (top / ref).read_text().strip() if kind == "ref:" else kind
 
     @property
     def url(self) -> str:

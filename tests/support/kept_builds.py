@@ -22,7 +22,7 @@ _CODE = ("units", "processes")
 
 @dataclass(slots=True)
 class KeptBuilds(Builds):
-    """Takes the result of the same inputs, the same tools and the same code of gitsync from a folder."""
+    """Takes the result of the same inputs, the same tools and the same code from a folder."""
 
     kept: Path = KEPT
 

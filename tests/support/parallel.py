@@ -17,6 +17,7 @@ from itertools import groupby
 from mmap import mmap
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
+from warnings import WarningMessage
 
 import pytest
 
@@ -61,20 +62,20 @@ class _Process:
     """A process of tests as the first one sees it."""
 
     pid: int
-    number: int
-    reports: Connection
-    is_done: bool = False
+    number: int  # of its part of the shared memory
+    reports: Connection  # the end that receives them
+    is_done: bool = False  # and waited for
 
 
 @dataclass(slots=True)
 class _Work:
-    """What the processes share: a pipe with numbers of files, and a memory with the number of the test of each."""
+    """What the processes share, and the processes."""
 
     session: pytest.Session
     processes: list[_Process] = field(default_factory=list)
-    files: list[list[int]] = field(init=False)
-    running: mmap = field(init=False)
-    queue: int = field(init=False)
+    files: list[list[int]] = field(init=False)  # the numbers of their tests
+    running: mmap = field(init=False)  # the number of the test that each process runs
+    queue: int = field(init=False)  # a pipe with the numbers of files that no process has taken
 
     def __post_init__(self) -> None:
         items = self.session.items
@@ -201,13 +202,23 @@ class _Sender:
         self._reports.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
     def pytest_runtest_logfinish(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
-        self._connection.send((nodeid, location, self._reports))
+        self._connection.send((self._reports, {"nodeid": nodeid, "location": location}))
         self._reports = []
 
+    def pytest_warning_recorded(self, warning_message: WarningMessage, when: str, nodeid: str, location: Any) -> None:
+        found = warning_message
+        plain = WarningMessage(str(found.message), found.category, found.filename, found.lineno)  # can be sent
+        sent = {"warning_message": plain, "when": when, "nodeid": nodeid, "location": location}
+        self._connection.send((None, sent))
 
-def _report(config: pytest.Config, sent: tuple[str, tuple[str, int | None, str], Sequence[dict[str, Any]]]) -> None:
-    nodeid, location, reports = sent
+
+def _report(config: pytest.Config, sent: tuple[Sequence[dict[str, Any]] | None, dict[str, Any]]) -> None:
+    """Report a test that has ended, or a warning, which has no reports."""
+    reports, arguments = sent
+    if reports is None:
+        config.hook.pytest_warning_recorded.call_historic(kwargs=arguments)
+        return
     for data in reports:
         report = config.hook.pytest_report_from_serializable(config=config, data=data)
         config.hook.pytest_runtest_logreport(report=report)
-    config.hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
+    config.hook.pytest_runtest_logfinish(**arguments)
