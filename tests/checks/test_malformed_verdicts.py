@@ -11,6 +11,7 @@ from gitsync.checks import policy, policy_claims, preflight
 from gitsync.checks.machines import read_size
 from gitsync.checks.questions import Unanswered
 from gitsync.errors import ArmError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict
 from tests.checks.asking import GROUP, storage, storage_id
 
@@ -100,7 +101,7 @@ def test_an_unexpected_answer_about_policies_raises_nothing(answer, rows, fields
     assignment = policy.read_assignment(listed)
     rules = policy.Rules(assignments=[assignment] if assignment else [])
     for claim in claims:
-        finding = policy.weigh(storage_id(), claim, rules, [exempt], NOW)
+        finding = policy.weigh(ArmId(storage_id()), claim, rules, [exempt], NOW)
         assert finding is None or finding.verdict is not CheckVerdict.FINE
         assert finding is None or ("\n" not in finding.message and len(finding.message) < 2000)
 

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from gitsync.git.state.documents import check_schema, read_document
 from gitsync.git.state.seal import SEAL, RecordSeals
 from gitsync.git.state.yaml_text import dump, sort_keys
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
@@ -241,7 +242,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         raise own.refusal("generation", "does not match metadata")
     return Record(
         key=key,
-        arm_id=intern(own.text("armId")),
+        arm_id=ArmId(own.text("armId")),
         arm_api_version=own.text("armApiVersion"),
         claim=own.one_of("claim", Claim),
         agent=own.text("agent", ""),
