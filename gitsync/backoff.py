@@ -32,7 +32,7 @@ class Backoff:
     tries: int | None = None  # how many in all; None if only time limits them
     seconds: float = math.inf  # time from the first try in which another one may begin
 
-    def find_wait(self, number: int) -> float:
+    def compute_wait(self, number: int) -> float:
         """Return the seconds of a wait; the first one has the number 0."""
         # A poll may be repeated for a day: 2.0 ** 1024 is an OverflowError.
         seconds = min(self.most, self.first * 2.0 ** min(number, 32))
@@ -86,7 +86,7 @@ def _configure(choose: Choose, clock: Clock) -> dict[str, Any]:
 
     return {
         "retry": retry_if_exception(lambda failure: choose(failure) is not None),
-        "wait": lambda state: find_backoff(state).find_wait(state.attempt_number - 1),
+        "wait": lambda state: find_backoff(state).compute_wait(state.attempt_number - 1),
         "stop": is_last,
         "reraise": True,  # the failure itself, not tenacity's RetryError
     }

@@ -93,7 +93,7 @@ class Redactions:
         for part in {value, *_parts(value)}:
             if len(part) >= SHORTEST and part not in MASKED:
                 self._learn(part)
-        for whole in _find_wholes(value):
+        for whole in _list_wholes(value):
             for at in range(0, min(len(whole), _LONGEST_WITH_PIECES) - SHORTEST + 1, _STEP):
                 self._beginnings.add(six := whole[at : at + SHORTEST])
                 places = self._pieces.setdefault(six, [])
@@ -128,7 +128,7 @@ class Redactions:
             if end := self._end(text, at):
                 spans.append((at, end))
             elif at + SHORTEST > covered:
-                spans += self._find_pieces(text, at)
+                spans += self._list_pieces(text, at)
             covered = max(covered, *(end for _, end in spans[-1:]), 0)
         first, last = 0, 0
         for start, end in sorted(spans):
@@ -140,7 +140,7 @@ class Redactions:
         if last:
             yield first, last
 
-    def _find_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
+    def _list_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Yield start and end of the pieces of values that have these six characters."""
         for whole, place in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
             before, after = whole[:place], whole[place:]
@@ -204,13 +204,13 @@ def _parts(value: str) -> Iterator[str]:
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) > 1:
         yield from (line for line in lines if not _FRAME.fullmatch(line))
-    yield from find_inner_secrets(value)
+    yield from list_inner_secrets(value)
     yield from filter(_is_random, _RANDOM.findall(value))
 
 
-def _find_wholes(value: str) -> Iterator[str]:
+def _list_wholes(value: str) -> Iterator[str]:
     """Yield what is secret in each of its pieces: the value, or the secrets inside a longer one."""
-    inner, is_structured = [*find_inner_secrets(value)], _STRUCTURE.search(value)
+    inner, is_structured = [*list_inner_secrets(value)], _STRUCTURE.search(value)
     if inner or is_structured:
         inner += (found for found in _RANDOM.findall(value) if _is_random(found) and not _ID.search(found))
     wholes = inner if inner or is_structured else [_URL.sub("", value, count=1)]
@@ -221,7 +221,7 @@ def _is_random(text: str) -> bool:
     return all(pattern.search(text) for pattern in _MIXED)
 
 
-def find_inner_secrets(value: str) -> Iterator[str]:
+def list_inner_secrets(value: str) -> Iterator[str]:
     """Yield what a text marks as secret: `Password=…` of a connection string, and the password in a URL."""
     yield from _NAMED.findall(value)
     yield from _IN_URL.findall(value)

@@ -35,25 +35,25 @@ WAITS = [
 
 @pytest.mark.parametrize(("backoff", "waits", "why"), WAITS, ids=[row[-1] for row in WAITS])
 def test_the_waits_follow_one_formula(backoff, waits, why):
-    assert [backoff.find_wait(number) for number in range(len(waits))] == waits, why
+    assert [backoff.compute_wait(number) for number in range(len(waits))] == waits, why
 
 
 @given(backoffs, st.integers(0, 10**6))
 def test_chance_moves_a_wait_by_its_share_only(backoff, number):
-    without = replace(backoff, jitter=0).find_wait(number)
+    without = replace(backoff, jitter=0).compute_wait(number)
     least, most = without * (1 - backoff.jitter), without * (1 + backoff.jitter)
-    wait = backoff.find_wait(number)
+    wait = backoff.compute_wait(number)
     assert least <= wait <= most or math.isclose(wait, least) or math.isclose(wait, most)
 
 
 @given(calm, st.integers(0, 10**6))
 def test_without_chance_waits_never_get_shorter(backoff, number):
-    assert 0 <= backoff.find_wait(number) <= backoff.find_wait(number + 1) <= backoff.most
+    assert 0 <= backoff.compute_wait(number) <= backoff.compute_wait(number + 1) <= backoff.most
 
 
 def test_chance_decides_about_each_wait():
     backoff = Backoff(jitter=0.5)
-    assert len({backoff.find_wait(0) for _ in range(20)}) > 1
+    assert len({backoff.compute_wait(0) for _ in range(20)}) > 1
 
 
 def choose(backoff):

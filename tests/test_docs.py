@@ -123,11 +123,11 @@ def test_the_readme_names_some_commands_and_links_to_all():
 
 
 def test_commands_that_are_shown_exist():
-    def find_unknown(document: Path) -> set[str]:
+    def list_unknown(document: Path) -> set[str]:
         shown = {line.split()[1] for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)}
         return shown - set(COMMANDS)
 
-    assert _find_faults(find_unknown) == {}
+    assert _find_faults(list_unknown) == {}
 
 
 @by_workflow
@@ -142,13 +142,13 @@ def test_variables_that_are_named_exist():
     of_az = {"AZURE_DEVOPS_EXT_PAT", "AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR"}
     known = VARIABLES | workflow_variables | of_az | {"GITSYNC_CONFIG", "GITSYNC_SECRET"}
 
-    def find_unknown(file: Path) -> set[str]:
+    def list_unknown(file: Path) -> set[str]:
         ours = set(re.findall(r"\b(?:GITSYNC|AZURE)_[A-Z_]*[A-Z]\b(?!_)", file.read_text()))
         own = {name for name in ours if name.startswith(("GITSYNC_SECRET_", "GITSYNC_OUTPUT_", VARIABLE_PREFIX))}
         return ours - known - own
 
     files = [*DOCUMENTS, *WORKFLOWS, ROOT / "tools" / "demo.py", *DEPLOYED]
-    assert _find_faults(find_unknown, files) == {}
+    assert _find_faults(list_unknown, files) == {}
 
 
 @cache
@@ -165,7 +165,7 @@ def _flags(command: str) -> frozenset[str]:
 
 
 def test_flags_that_are_shown_exist():
-    def find_unknown(document: Path) -> list[tuple[str, str]]:
+    def list_unknown(document: Path) -> list[tuple[str, str]]:
         lines = [line.split() for line in _code(document.read_text()) if re.match(r"gitsync [a-z]", line)]
         return [
             (words[1], word)
@@ -174,17 +174,17 @@ def test_flags_that_are_shown_exist():
             if word.startswith("--") and re.split(r"[=,;]", word)[0] not in _flags(words[1])
         ]
 
-    assert _find_faults(find_unknown) == {}
+    assert _find_faults(list_unknown) == {}
 
 
 def test_flags_that_a_page_names_exist():
     known = {flag for command in COMMANDS for flag in _flags(command)} | FLAGS_OF_OTHERS
 
-    def find_unknown(document: Path) -> set[str]:
+    def list_unknown(document: Path) -> set[str]:
         lines = _code(document.read_text())
         return {re.split(r"[ =,;`]", line)[0] for line in lines if re.match("--[a-z]", line)} - known
 
-    assert _find_faults(find_unknown) == {}
+    assert _find_faults(list_unknown) == {}
 
 
 def test_the_exit_codes_are_those_of_the_code():
@@ -238,11 +238,11 @@ async def _asked(extensions: Iterable[Extension], subject: Subject) -> str:
 def test_make_targets_that_a_page_names_exist():
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
-    def find_unknown(document: Path) -> set[str]:
+    def list_unknown(document: Path) -> set[str]:
         matches = (re.match(r"make ([a-z-]+)", line) for line in _code(document.read_text()))
         return {match[1] for match in matches if match} - targets
 
-    assert _find_faults(find_unknown) == {}
+    assert _find_faults(list_unknown) == {}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

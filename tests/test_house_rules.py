@@ -280,6 +280,18 @@ def test_a_stage_changes_only_members_that_an_attempt_has():
     assert {"live", "comparison", "unfinished"} <= names <= fields
 
 
+MOST_ONES = 30
+"""How often the package may bind `one`, which says nothing of what it is."""
+
+
+BOUND = re.compile(r"\b(?:for|lambda) (?:\w+, )*one(?:, \w+)*(?: in\b|:)|^ *one = |\(one :=|[(,] *one: ", re.MULTILINE)
+
+
+def test_a_variable_is_named_after_what_it_is():
+    bound = {name_of(path): len(BOUND.findall(path.read_text(encoding="utf-8"))) for path in MODULES}
+    assert sum(bound.values()) <= MOST_ONES, {path: count for path, count in bound.items() if count}
+
+
 def test_most_functions_are_short():
     sizes = sorted(lines for path in MODULES for _, lines in outline(path).functions)
     assert sizes[len(sizes) // 2] <= 10

@@ -60,7 +60,7 @@ def list_inputs(project: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     }
 
 
-def find_faults(name: str, requirements: Sequence[str], text: str) -> Iterator[str]:
+def list_faults(name: str, requirements: Sequence[str], text: str) -> Iterator[str]:
     """What is wrong with a file: a requirement that no pin satisfies, or a line that is not a pin with hashes."""
     pins = {canonicalize_name(package): Version(version) for package, version, _ in _PIN.findall(text)}
     for requirement in map(Requirement, requirements):
@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> int:
     faults = [
         fault
         for name, requirements in inputs.items()
-        for fault in find_faults(name, requirements, _read(FOLDER / f"{name}.txt"))
+        for fault in list_faults(name, requirements, _read(FOLDER / f"{name}.txt"))
     ]
     for fault in faults:
         print(fault, file=sys.stderr)

@@ -176,8 +176,12 @@ def walk_model(name: str, models: Mapping[str, Model], path: Path_ = ()) -> Iter
 
 def has_field(arm_type: str, path: Path_, catalog: Catalog) -> bool:
     """Return whether a manifest can set the field, at any version."""
-    home = catalog.home_of(arm_type)
-    kinds = [catalog.kind(GVK(home[0], version, home[1])) for version in catalog.versions(*home)] if home else []
+    group_kind = catalog.group_kind_of(arm_type)
+    kinds = (
+        [catalog.kind(GVK(group_kind[0], version, group_kind[1])) for version in catalog.versions(*group_kind)]
+        if group_kind
+        else []
+    )
     return any(find_misfit(kind, path, any_step="*", chooses=lambda _step: False) is None for kind in kinds if kind)
 
 

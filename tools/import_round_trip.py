@@ -41,12 +41,12 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
     """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the next
     version of the kind reads it, or its last one.
     """
-    arm_id = ArmId(recording["path"])
-    arm_type, api_version = arm_id.arm_type, recording["apiVersion"]
-    home = catalog.home_of(arm_type)
-    if home is None:
+    arm_id = recording["path"]
+    arm_type, api_version = parse_arm_type(arm_id), recording["apiVersion"]
+    group_kind = catalog.group_kind_of(arm_type)
+    if group_kind is None:
         return None
-    group, name = home
+    group, name = group_kind
     kinds = [kind for version in catalog.versions(group, name) if (kind := catalog.kind(GVK(group, version, name)))]
     later = (kind for kind in kinds if kind.api_version > api_version)
     kind = catalog.by_arm_type(arm_type, api_version) or next(later, kinds[-1])

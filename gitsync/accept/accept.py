@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from gitsync.accept.built_units import find_text
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
-from gitsync.accept.fields import BY_HAND, cut, find_drift
+from gitsync.accept.fields import BY_HAND, collect_drift, cut
 from gitsync.accept.proof import Tree, compare_with_live, describe_request, find_request
 from gitsync.errors import SourceError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
@@ -36,11 +36,11 @@ Texts = dict[str, bytes | None]
 
 def accept_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Sequence[str] = ()) -> Accepted:
     """Take the drift that a plan found into the texts of its manifests, as far as that can be proven. `names` and
-    `fields` select the drift (see `find_drift`). Nothing is written.
+    `fields` select the drift (see `collect_drift`). Nothing is written.
 
     Raises ConfigError for a name that no resource has, SourceError if the tree cannot be read.
     """
-    drift = find_drift(report, tree, names, fields)
+    drift = collect_drift(report, tree, names, fields)
     accepted = accept_resources(drift.resources, report, tree)
     return replace(accepted, left=(*drift.left, *accepted.left))
 
@@ -175,7 +175,7 @@ class _Taking:
         sections: dict[tuple[str, int], list[_EditedPart]] = {}
         for part in candidates:
             file = self.tree.open_file(part.path)
-            sections.setdefault((part.path, file.find_section(part.number)), []).append(part)
+            sections.setdefault((part.path, file.choose_section(part.number)), []).append(part)
         kept = [self._keep_in_section(path, at, parts) for (path, at), parts in sections.items()]
         return [part for parts in kept for part in parts]
 
@@ -190,14 +190,14 @@ class _Taking:
             return None
 
         kept: list[_EditedPart] = []
-        for bad, failure in _find_faulty(candidates, find_refusal, kept):
+        for bad, failure in _list_faulty(candidates, find_refusal, kept):
             self.leave(bad.part, failure.reason, failure.line)
         return kept
 
     def take(self, candidates: Sequence[_EditedPart]) -> None:
         """Take as many parts of plain documents as can be proven together; note the others."""
         kept: list[_EditedPart] = []
-        for bad, failure in _find_faulty(self.keep_writable(candidates), self.try_together, kept):
+        for bad, failure in _list_faulty(self.keep_writable(candidates), self.try_together, kept):
             self.leave(bad.part, failure.reasons.get(bad.part.key, failure.reason))
 
     def try_together(self, candidates: Sequence[_EditedPart]) -> _Failure | None:
@@ -254,7 +254,7 @@ def _make_edits(part: DriftedResource, prefix: tuple[Step, ...]) -> tuple[Edit, 
     return (Edit(path=prefix, value=REMOVED),) if prefix else REMOVED
 
 
-def _find_faulty(
+def _list_faulty(
     candidates: Sequence[_EditedPart],
     check: Callable[[Sequence[_EditedPart]], _Failure | None],
     kept: list[_EditedPart],
@@ -278,7 +278,7 @@ def _find_faulty(
         return
     middle = len(candidates) // 2
     for half in (good, bad) if good and bad else (candidates[:middle], candidates[middle:]):
-        yield from _find_faulty(half, check, kept)
+        yield from _list_faulty(half, check, kept)
 
 
 def _join_edits(candidates: Sequence[_EditedPart]) -> dict[int, DocumentEdits]:

@@ -180,7 +180,7 @@ class _Text:
     number: int  # of the document in its file, or in the text around it
     path: FieldPath  # of the value in the document
     value: Any
-    outer: _Text | None = None  # the text that contains the document, None if the file does
+    container: _Text | None = None  # the text that contains the document, None if the file does
     document: Any = None  # its value in full
     document_line: int = 0  # its first line
     is_apart: bool = False
@@ -188,10 +188,10 @@ class _Text:
 
     def edit(self, content: bytes, edits: Sequence[Edit]) -> bytes:
         """Edit the content of the file. Raises EditRefused."""
-        if self.outer is None:
+        if self.container is None:
             return edit_documents(content, {self.number: edits})
-        text = edit_documents(self.outer.value.encode(), {self.number: edits}).decode()
-        return self.outer.edit(content, [Edit(path=self.outer.path, value=text)])
+        text = edit_documents(self.container.value.encode(), {self.number: edits}).decode()
+        return self.container.edit(content, [Edit(path=self.container.path, value=text)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +263,7 @@ def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
         is_named = any(name.encode() in others[path] for name in names)
         for text in _read_texts(path, files, unit) if is_named else ():
             kind, name = (
-                find_member((text.outer or text).document, *where) for where in (("kind",), ("metadata", "name"))
+                find_member((text.container or text).document, *where) for where in (("kind",), ("metadata", "name"))
             )
             if kind == "ConfigMap" and name in names:
                 yield text
@@ -302,10 +302,12 @@ def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:
     for step, part in parts:
         if step != "secretGenerator":
             yield from _walk(replace(text, path=(*text.path, step), value=part), lines, above)
-    if isinstance(value, str) and "\n" in value and text.outer is None:
+    if isinstance(value, str) and "\n" in value and text.container is None:
         for number, document in enumerate(read_documents("text.yaml", value.encode()).documents):
             if isinstance(document.value, dict | list) and not document.seal:
-                inner = replace(text, number=number, path=(), value=document.value, document=document.value, outer=text)
+                inner = replace(
+                    text, number=number, path=(), value=document.value, document=document.value, container=text
+                )
                 yield from _walk(inner, document.lines, text.line)  # a block begins below its key
 
 

@@ -16,8 +16,8 @@ from gitsync.accept.proof import Tree, compare_with_live, find_request
 from gitsync.accept.wanted_fields import WantedFields
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.weakening_fields import find_weakening
-from gitsync.diff.adoption import is_equal
-from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.first_sight import is_equal
+from gitsync.diff.hints import Hints, make_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.leaf_changes import find
 from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
@@ -73,8 +73,8 @@ def find_named(names: Sequence[str], keys: Sequence[Key]) -> frozenset[Key]:
     return frozenset(key for name in names if not _WILDCARDS.intersection(name) for key in find_keys(name, keys))
 
 
-def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Sequence[str] = ()) -> FoundDrift:
-    """Find the drift of a plan that git could take: of the resources with these names (as `--only` takes them), all
+def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Sequence[str] = ()) -> FoundDrift:
+    """Collect the drift of a plan that git could take: of the resources with these names (as `--only` takes them), all
     without; with `fields`, only at or below these (see `WantedFields`).
 
     Raises ConfigError for a name that no resource has, and for a field that no drift is in.
@@ -96,7 +96,7 @@ def find_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields: Se
         if result.verdict is Verdict.HELD and result.manifest.hold and not search.is_named:
             left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
             continue
-        found = search.find_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
+        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
         drifted = tuple(outcome for outcome in found if isinstance(outcome, DriftedField))
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         left += refused
@@ -153,7 +153,7 @@ class _Search:
         place = (find_place(field, prepared.resource),) if prepared and not places else places
         return NotAccepted(key=self.result.key, field=format_field(field), reason=reason, advice=advice, places=place)
 
-    def find_gone(self, gone: Collection[Key]) -> list[DriftedField | NotAccepted]:
+    def explain_gone(self, gone: Collection[Key]) -> list[DriftedField | NotAccepted]:
         """Explain why the document of a resource that was deleted in Azure stays; nothing if it may go, which takes its
         name. `gone` are the resources that may go with it.
         """
@@ -249,7 +249,7 @@ class _Reading:
 
     def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
-        found = [self.read_move(*move) for move in self.find_moves(place)]
+        found = [self.read_move(*move) for move in self.collect_moves(place)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         field = find_field(self.kind, place, self.prepared.resource.spec) or ()
         if not found:
@@ -265,21 +265,21 @@ class _Reading:
         applied, before = (find(body, place, sent) for body in (sent, baseline))
         return bool(project(applied, find(self.live, place, sent)) != before)
 
-    def find_moves(self, place: JsonPath) -> list[_Move]:
-        """Find what Azure changed at a leaf or in a list."""
-        record, hints = self.search.result.record, find_kind_hints(self.kind)
+    def collect_moves(self, place: JsonPath) -> list[_Move]:
+        """Collect what Azure changed at a leaf or in a list."""
+        record, hints = self.search.result.record, make_kind_hints(self.kind)
         asked = select_asked(self.desired)
         desired, live = find(asked, place, asked), find(self.live, place, asked)
         before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
             return [_Move(place, desired, live)]
         return list(
-            _find_moves(place, desired, live, _UNKNOWN if before is None else find(before, place, asked), hints)
+            _compare_parts(place, desired, live, _UNKNOWN if before is None else find(before, place, asked), hints)
         )
 
     def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:
         """Make the field of a manifest, or return why it is skipped."""
-        search, spec, hints = self.search, self.prepared.resource.spec, find_kind_hints(self.kind)
+        search, spec, hints = self.search, self.prepared.resource.spec, make_kind_hints(self.kind)
         field = find_field(self.kind, path, spec)
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
@@ -354,7 +354,7 @@ class _Move(NamedTuple):
     live: Any
 
 
-def _find_moves(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hints) -> Iterator[_Move]:
+def _compare_parts(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hints) -> Iterator[_Move]:
     """Yield what Azure changed of what git sets. `before` is what Azure had after the last write, `_UNKNOWN` if that is
     not known.
     """
@@ -362,34 +362,34 @@ def _find_moves(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hin
         inside = path[-1] if path else ""
         for key, value in desired.items():
             was = find_member(before, key, inside) if isinstance(before, Mapping) else _UNKNOWN
-            yield from _find_moves((*path, key), value, find_member(live, key, inside), was, hints)
+            yield from _compare_parts((*path, key), value, find_member(live, key, inside), was, hints)
     elif isinstance(desired, list) and isinstance(live, list) and not is_ordered(path):
-        yield from _find_moves_in_list(path, desired, live, before, hints)
+        yield from _list_moves_in_list(path, desired, live, before, hints)
     elif not is_equal(path, desired, live, hints) and (before is _UNKNOWN or project(desired, live) != before):
         yield _Move(path, desired, live)
 
 
-def _find_moves_in_list(
+def _list_moves_in_list(
     path: JsonPath, desired: Sequence[Any], live: Sequence[Any], before: Any, hints: Hints
 ) -> Iterator[_Move]:
     was = before if isinstance(before, list) else None
     field = None if is_plain(desired, live) else find_key_field(desired, live, *([was] if was else []))
     if field is None:
-        yield from _find_moves_without_keys(path, desired, live, was, hints)
+        yield from _list_moves_without_keys(path, desired, live, was, hints)
         return
     ours, theirs = index_by_key(desired, field), index_by_key(live, field)
     former = None if was is None else index_by_key(was, field)
     for key, (index, entry) in ours.items():
         if key in theirs:
             entry_before = _UNKNOWN if former is None else former.get(key, (0, _UNKNOWN))[1]
-            yield from _find_moves((*path, index), entry, theirs[key][1], entry_before, hints)
+            yield from _compare_parts((*path, index), entry, theirs[key][1], entry_before, hints)
         elif former is None or key in former:
             yield _Move((*path, index), entry, None)
     new = [entry for key, (_, entry) in theirs.items() if key not in ours and (former is None or key not in former)]
     yield from _add(path, desired, [] if path[-1] in OPEN_LISTS else new, hints)
 
 
-def _find_moves_without_keys(
+def _list_moves_without_keys(
     path: JsonPath, desired: Sequence[Any], live: Sequence[Any], was: Sequence[Any] | None, hints: Hints
 ) -> Iterator[_Move]:
     """Pair objects by their index if there are as many; else equal ones. The rest is paired in its order."""
@@ -401,7 +401,7 @@ def _find_moves_without_keys(
         gone = [at for at in gone if any(is_equal((*path, at), desired[at], old, hints) for old in was)]
         new = [entry for entry in new if entry not in was]
     for index, entry in zip(gone, new, strict=False):
-        yield from _find_moves((*path, index), desired[index], entry, _UNKNOWN, hints)
+        yield from _compare_parts((*path, index), desired[index], entry, _UNKNOWN, hints)
     yield from (_Move((*path, index), desired[index], None) for index in gone[len(new) :])
     yield from _add(path, desired, new[len(gone) :], hints)
 

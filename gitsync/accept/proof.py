@@ -15,13 +15,13 @@ from typing import Any
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.diff.handed_over import take_live_values
-from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import compare
 from gitsync.errors import ConfigError, MissingValueError
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
-from gitsync.git.source.git_directory import find_git_directory, find_prefix
+from gitsync.git.source.git_directory import find_git_directory, read_prefix
 from gitsync.git.source.listing import EditedListing
 from gitsync.git.source.location import Folder, parse_location
 from gitsync.git.source.revisions import RevisionManifests
@@ -150,7 +150,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
     live = remove_paths(result.comparison.live_body, prepared.ignored)
     body = take_live_values(body, live, kind.arm_type, prepared.told).body
-    return compare(body, live, remembered, find_kind_hints(kind))
+    return compare(body, live, remembered, make_kind_hints(kind))
 
 
 def open_tree(
@@ -192,7 +192,7 @@ def open_tree(
             )
         return Tree(
             folder=source.path,
-            prefix=find_prefix(source.path),
+            prefix=read_prefix(source.path),
             listing=EditedListing(source=FolderListing(root=source.path)),
             wanted=checkout.wanted,
             reader=RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),

@@ -262,9 +262,9 @@ class Reader:
     ) -> AsyncGenerator[Entries, None]:
         """Yield the entries of a page and of all that follow it."""
         yield page.entries
-        while page.following is not None:
+        while page.next_page is not None:
             page = read_page(
-                await so_far.read(page.following, partial(read, page.following)), source, self._parts.cloud
+                await so_far.read(page.next_page, partial(read, page.next_page)), source, self._parts.cloud
             )
             yield page.entries
 

@@ -113,8 +113,8 @@ def make_cloud(endpoint: str = PUBLIC_ENDPOINT, audience: str | None = None, aut
     return cloud
 
 
-def find_graph(cloud: Cloud) -> Cloud:
-    """Find Microsoft Graph of a cloud: the host with the directory of its authority. An emulator is both.
+def choose_graph(cloud: Cloud) -> Cloud:
+    """Choose Microsoft Graph of a cloud: the host with the directory of its authority. An emulator is both.
 
     Raises ConfigError for a cloud whose Graph is not known: no token is sent to a guessed host.
     """

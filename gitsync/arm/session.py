@@ -151,7 +151,7 @@ class Pace:
         """
         remaining = session.deadline - self.clock.monotonic()
         # The wait that Azure requests is not shortened; gitsync's own interval is, so that a last poll fits in.
-        seconds = requested or min(self.poll_interval.find_wait(polls), remaining - LAST_LOOK)
+        seconds = requested or min(self.poll_interval.compute_wait(polls), remaining - LAST_LOOK)
         if seconds <= 0 or seconds > remaining:
             return False
         with session.waiting(session.wait or _AZURE_WORKS):

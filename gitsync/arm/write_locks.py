@@ -1,6 +1,6 @@
 """Write locks: one write at a time if Azure would refuse a second one (docs/reference/design.md#write-locks).
 
-`formats.arm_path.find_lock_name` defines which resources share a lock. A lock is held from the write until its
+`formats.arm_path.name_lock` defines which resources share a lock. A lock is held from the write until its
 operation has ended; reads need none.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
 from gitsync.arm.session import Session
-from gitsync.formats.arm_path import find_lock_name, find_top_resource
+from gitsync.formats.arm_path import cut_to_top_resource, name_lock
 from gitsync.model.result import Wait
 
 
@@ -25,7 +25,7 @@ class WriteLocks:
     @asynccontextmanager
     async def hold(self, arm_id: str, session: Session) -> AsyncIterator[None]:
         """Wait for the lock of a resource and hold it for the body of the `async with`."""
-        lock = self._locks[find_lock_name(arm_id)]
+        lock = self._locks[name_lock(arm_id)]
         # A free lock is the usual case, and shows nothing to wait for.
         with session.waiting(_make_wait(arm_id)) if lock.locked() else nullcontext():
             await lock.acquire()
@@ -36,5 +36,5 @@ class WriteLocks:
 
 
 def _make_wait(arm_id: str) -> Wait:
-    *_, arm_type, name = find_top_resource(arm_id).split("/")
+    *_, arm_type, name = cut_to_top_resource(arm_id).split("/")
     return Wait(f"waits for the write lock of {arm_type}/{name}")

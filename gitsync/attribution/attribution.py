@@ -121,7 +121,7 @@ class _Search:
 
     async def ask_graph(self, drifts: Sequence[Drift]) -> None:
         """Ask Resource Graph about the resources of one identity."""
-        start = min(_find_start(drift, resource_graph.RETENTION, self.now) for drift in drifts)
+        start = min(_choose_start(drift, resource_graph.RETENTION, self.now) for drift in drifts)
         records = await resource_graph.read_graph((drift.arm_id for drift in drifts), start, drifts[0].questions)
         by_id = _index(records)
         for drift in drifts:
@@ -133,7 +133,7 @@ class _Search:
 
     async def ask_log(self, drifts: Sequence[Drift]) -> None:
         """Read the activity log of one subscription, as the identity that most of the resources belong to."""
-        start = min(_find_start(drift, activity_log.RETENTION, self.now) for drift in drifts)
+        start = min(_choose_start(drift, activity_log.RETENTION, self.now) for drift in drifts)
         questions = Counter(drift.questions for drift in drifts).most_common(1)[0][0]
         records = await activity_log.read_log([drift.arm_id for drift in drifts], start, self.now, questions)
         by_id = _index(records)
@@ -152,7 +152,7 @@ class _Search:
         """Select the changes since the last write, which is not one of them; nor are those of this run."""
         own_ids = list_ids(drift.last_write)
         start = max((change.at for change in changes if change.correlation_id in own_ids), default=None)
-        start = start or _find_start(drift, activity_log.RETENTION, self.now)
+        start = start or _choose_start(drift, activity_log.RETENTION, self.now)
         known = own_ids | self.own.of_this_run
         return [change for change in changes if change.at >= start and change.correlation_id not in known]
 
@@ -202,8 +202,8 @@ class _Search:
         return [change for change in said if newest[change.author, change.name, change.client] is change][:_MOST]
 
 
-def _find_start(drift: Drift, memory: timedelta, now: datetime) -> datetime:
-    """Find from when on changes count: since the last write, as far back as a source remembers."""
+def _choose_start(drift: Drift, memory: timedelta, now: datetime) -> datetime:
+    """Choose from when on changes count: since the last write, as far back as a source remembers."""
     earliest = now - memory + MARGIN
     written_at = read_time(drift.last_write.at) if drift.last_write else None
     return max(earliest, written_at - SKEW) if written_at else earliest

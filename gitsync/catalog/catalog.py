@@ -53,14 +53,14 @@ class Catalog:
 
     def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
         """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
-        group_and_kind = self.home_of(arm_type)
+        group_and_kind = self.group_kind_of(arm_type)
         if group_and_kind is None:
             return None
         versions = self._versions(*group_and_kind)
         spellings = [v for v in self.versions(*group_and_kind) if versions[v] == api_version]
         return self.kind(GVK(group_and_kind[0], spellings[-1], group_and_kind[1])) if spellings else None
 
-    def home_of(self, arm_type: str) -> tuple[str, str] | None:
+    def group_kind_of(self, arm_type: str) -> tuple[str, str] | None:
         """The group and kind for an ARM type (without case); None if the catalog has none, or ARM has no such
         resources.
         """

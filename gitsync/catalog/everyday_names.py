@@ -10,10 +10,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-Home = tuple[str, str]
+GroupKind = tuple[str, str]
 """A group and a kind."""
 
-_NAMES: Final[Mapping[Home, str]] = {
+_NAMES: Final[Mapping[GroupKind, str]] = {
     ("apimanagement.azure.com", "Service"): "apim, api management",
     ("app.azure.com", "ContainerApp"): "aca",
     ("app.azure.com", "Job"): "container app job",
@@ -204,14 +204,14 @@ TERRAFORM: Final[Mapping[str, str]] = {
 """Resources of Terraform's provider and their kinds, where `azurerm_` and words of the kind are not enough."""
 
 
-def find_by_everyday_name(name: str) -> Home | None:
+def find_by_everyday_name(name: str) -> GroupKind | None:
     """The kind that people call so; None if the table does not have the name."""
     return _index_names().get(normalize_name(name))
 
 
-def list_everyday_names(home: Home) -> tuple[str, ...]:
+def list_everyday_names(group_kind: GroupKind) -> tuple[str, ...]:
     """What people call a kind, the most usual name first; none if the table does not have it."""
-    return tuple(_split(_NAMES.get(home, "")))
+    return tuple(_split(_NAMES.get(group_kind, "")))
 
 
 def everyday_names() -> tuple[str, ...]:
@@ -231,8 +231,10 @@ def squash_name(name: str) -> str:
 
 
 @cache
-def _index_names() -> Mapping[str, Home]:
-    return MappingProxyType({normalize_name(name): home for home, names in _NAMES.items() for name in _split(names)})
+def _index_names() -> Mapping[str, GroupKind]:
+    return MappingProxyType(
+        {normalize_name(name): group_kind for group_kind, names in _NAMES.items() for name in _split(names)}
+    )
 
 
 def _split(names: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMa
     group, kind = _find_group_and_kind(group, word, catalog)
     requested = version or version_in_text
     chosen_version = (
-        requested.removeprefix(f"{group}/") if requested is not None else find_newest_version(group, kind, catalog)
+        requested.removeprefix(f"{group}/") if requested is not None else choose_newest_version(group, kind, catalog)
     )
     match = catalog.kind(GVK(group, chosen_version, kind))
     if match is None:
@@ -47,8 +47,8 @@ def find_kind(text: str, catalog: Catalog, version: str | None = None) -> KindMa
 
 def _parse(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str, ...]]:
     """Group ("" for any), version, kind and fields of a name."""
-    if (home := catalog.home_of(text)) is not None:
-        return home[0], None, home[1], ()
+    if (group_kind := catalog.group_kind_of(text)) is not None:
+        return group_kind[0], None, group_kind[1], ()
     if "/" in text:
         group, _, rest = text.partition("/")
         version, _, kind_and_fields = rest.rpartition("/")
@@ -69,29 +69,29 @@ def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, 
         close = suggest(group, catalog.groups())
         hint = f"Did you mean {close}?" if close else f"Known groups: {join_with_or(catalog.groups(), 100)}."
         raise ConfigError(f"There is no group {group}.", hint=hint)
-    homes = _find_homes(word, groups, catalog)
-    if len(homes) > 1:
-        choices = join_with_or(f"{kind}.{home}" for home, kind in homes)
-        raise ConfigError(f"{homes[0][1]} is a kind of several groups.", hint=f"Use {choices}.")
-    if homes:
-        return homes[0]
+    group_kinds = _list_group_kinds(word, groups, catalog)
+    if len(group_kinds) > 1:
+        choices = join_with_or(f"{kind}.{group}" for group, kind in group_kinds)
+        raise ConfigError(f"{group_kinds[0][1]} is a kind of several groups.", hint=f"Use {choices}.")
+    if group_kinds:
+        return group_kinds[0]
     raise _make_unknown_error(group, word, groups, catalog)
 
 
-def _find_homes(word: str, groups: list[str], catalog: Catalog) -> list[tuple[str, str]]:
+def _list_group_kinds(word: str, groups: list[str], catalog: Catalog) -> list[tuple[str, str]]:
     """The kinds of a name: as it is in any case, as an everyday name, or with blanks, dashes or a plural s."""
     kinds = [(group, kind) for group in groups for kind in catalog.kinds(group)]
-    if exact := [home for home in kinds if home[1].casefold() == word.casefold()]:
+    if exact := [group_kind for group_kind in kinds if group_kind[1].casefold() == word.casefold()]:
         return exact
     word = TERRAFORM.get(word.casefold(), word.removeprefix("azurerm_"))
-    if exact := [home for home in kinds if ".".join(reversed(home)) == word]:
+    if exact := [group_kind for group_kind in kinds if ".".join(reversed(group_kind)) == word]:
         return exact
     everyday = find_by_everyday_name(word)
     if everyday is not None and everyday[0] in groups:
         return [everyday]
     squashed = squash_name(word)
     spellings = {squashed, squashed.removesuffix("s"), squashed.removesuffix("es")}
-    return [home for home in kinds if home[1].casefold() in spellings]
+    return [group_kind for group_kind in kinds if group_kind[1].casefold() in spellings]
 
 
 def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catalog) -> ConfigError:
@@ -103,7 +103,7 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
     return ConfigError(f"There is no kind {word or '(none)'}{group_note}.", hint=hint)
 
 
-def find_newest_version(group: str, kind: str, catalog: Catalog) -> str:
+def choose_newest_version(group: str, kind: str, catalog: Catalog) -> str:
     """The newest version of a kind that is not a preview; of one that has only previews, the newest."""
     versions = catalog.versions(group, kind)
     stable = [version for version in versions if not version.endswith("preview")]

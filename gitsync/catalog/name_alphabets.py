@@ -25,7 +25,7 @@ class Alphabet:
     words: str
     most: int | None
 
-    def find_faults(self, name: str) -> Iterator[str]:
+    def list_faults(self, name: str) -> Iterator[str]:
         """Describe how a name breaks the rule, without the name."""
         if not re.fullmatch(self.pattern[1:-1], name):
             yield f"must be made of {self.words}"

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Final
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.everyday_names import Home, normalize_name
-from gitsync.catalog.kind_names import find_newest_version
+from gitsync.catalog.everyday_names import GroupKind, normalize_name
+from gitsync.catalog.kind_names import choose_newest_version
 from gitsync.model.facts import Field, FieldType, Kind
 from gitsync.model.gvk import GVK
 
@@ -38,7 +38,7 @@ _VAGUE: Final = frozenset(
 )
 """Names of kinds without a meaning in the name of a field: `privateLinkServiceReference` may be to any kind."""
 
-_TARGETS: Final[Mapping[Home, str]] = {
+_TARGETS: Final[Mapping[GroupKind, str]] = {
     ("apimanagement.azure.com", "Service"): "apiManagementService",
     ("app.azure.com", "ManagedEnvironment"): "managedEnvironment",
     ("authorization.azure.com", "RoleDefinition"): "roleDefinition",
@@ -81,7 +81,7 @@ _TARGETS: Final[Mapping[Home, str]] = {
 }
 """The words at the end of a field's name that name the kind of another group that it refers to."""
 
-_OTHERS: Final[Mapping[tuple[str, str], Home]] = {
+_OTHERS: Final[Mapping[tuple[str, str], GroupKind]] = {
     ("ApplicationGateway", "firewallPolicy"): ("network.azure.com", "WebApplicationFirewallPolicy"),
     ("FleetsMember", "clusterResourceReference"): ("containerservice.azure.com", "ManagedCluster"),
     ("SecurityPolicy", "wafPolicy"): ("network.frontdoor.azure.com", "WebApplicationFirewallPolicy"),
@@ -108,7 +108,7 @@ class Referrer:
     path: str
 
 
-def find_target(kind: Kind, path: str, catalog: Catalog) -> Home | None:
+def find_target(kind: Kind, path: str, catalog: Catalog) -> GroupKind | None:
     """The group and kind that a reference at a path (`spec.subnet.reference`) is to; None if that is unknown."""
     words = _find_words(path)
     if words is None:
@@ -132,36 +132,36 @@ def list_references(kind: Kind) -> Iterator[str]:
     yield from sorted(_list_references(kind, kind.spec, "spec", ()))
 
 
-def list_referrers(home: Home, catalog: Catalog) -> tuple[Referrer, ...]:
+def list_referrers(group_kind: GroupKind, catalog: Catalog) -> tuple[Referrer, ...]:
     """The fields of all kinds, at their newest versions, that refer to a kind, sorted."""
-    return _index_referrers(catalog).get(home, ())
+    return _index_referrers(catalog).get(group_kind, ())
 
 
-def list_children(home: Home, catalog: Catalog) -> tuple[Home, ...]:
+def list_children(group_kind: GroupKind, catalog: Catalog) -> tuple[GroupKind, ...]:
     """The kinds that a kind owns, sorted."""
-    return tuple(kind.gvk[::2] for kind in _list_kinds(catalog) if kind.owner == home)
+    return tuple(kind.gvk[::2] for kind in _list_kinds(catalog) if kind.owner == group_kind)
 
 
 @cache
 def _list_kinds(catalog: Catalog) -> tuple[Kind, ...]:
     """Every kind at its newest version, sorted."""
-    homes = ((group, name) for group in catalog.groups() for name in catalog.kinds(group))
-    kinds = (catalog.kind(GVK(group, find_newest_version(group, name, catalog), name)) for group, name in homes)
+    group_kinds = ((group, name) for group in catalog.groups() for name in catalog.kinds(group))
+    kinds = (catalog.kind(GVK(group, choose_newest_version(group, name, catalog), name)) for group, name in group_kinds)
     return tuple(kind for kind in kinds if kind is not None)
 
 
 @cache
-def _index_referrers(catalog: Catalog) -> Mapping[Home, tuple[Referrer, ...]]:
-    found: dict[Home, list[Referrer]] = {}
+def _index_referrers(catalog: Catalog) -> Mapping[GroupKind, tuple[Referrer, ...]]:
+    found: dict[GroupKind, list[Referrer]] = {}
     for kind in _list_kinds(catalog):
         for path in list_references(kind):
             if (target := find_target(kind, path, catalog)) is not None:
                 found.setdefault(target, []).append(Referrer(kind.gvk.group, kind.gvk.kind, path))
-    return MappingProxyType({home: tuple(sorted(set(referrers))) for home, referrers in found.items()})
+    return MappingProxyType({group_kind: tuple(sorted(set(referrers))) for group_kind, referrers in found.items()})
 
 
-def _list_references(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]) -> Iterator[str]:
-    if type_name in outer:
+def _list_references(kind: Kind, type_name: str, path: str, containing: tuple[str, ...]) -> Iterator[str]:
+    if type_name in containing:
         return
     for name, field in kind.types[type_name]["fields"].items():
         inner = find_inner(field)
@@ -169,7 +169,7 @@ def _list_references(kind: Kind, type_name: str, path: str, outer: tuple[str, ..
             if inner in _REFERENCES:
                 yield f"{path}.{name}"
         else:
-            yield from _list_references(kind, inner["ref"], f"{path}.{name}", (*outer, type_name))
+            yield from _list_references(kind, inner["ref"], f"{path}.{name}", (*containing, type_name))
 
 
 def find_inner(field: Field) -> FieldType:
@@ -196,5 +196,7 @@ def _index_kinds(group: str, catalog: Catalog) -> Mapping[str, str]:
 
 
 @cache
-def _index_targets() -> Mapping[str, Home]:
-    return MappingProxyType({normalize_name(word): home for home, words in _TARGETS.items() for word in words.split()})
+def _index_targets() -> Mapping[str, GroupKind]:
+    return MappingProxyType(
+        {normalize_name(word): group_kind for group_kind, words in _TARGETS.items() for word in words.split()}
+    )

@@ -114,8 +114,8 @@ def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     close = _find_close_group(group, catalog)
     if close:
         return f"Did you mean {close}?"
-    homes = [home for home in catalog.groups() if catalog.has_kind(home, kind)]
-    return f"{kind} is a kind of {join_with_or(homes)}." if homes else "`gitsync explain` lists all kinds."
+    groups = [group for group in catalog.groups() if catalog.has_kind(group, kind)]
+    return f"{kind} is a kind of {join_with_or(groups)}." if groups else "`gitsync explain` lists all kinds."
 
 
 @lru_cache(maxsize=1024)  # the same slip is often in many documents

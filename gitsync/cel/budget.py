@@ -39,7 +39,7 @@ class EvaluationBudget:
             self._steps = 0  # so that no step follows where `&&`, `all` or `or` absorbs this error
             raise EvaluationError("the expression processes too much text")
 
-    def weigh(self, value: Any) -> None:
+    def charge_value(self, value: Any) -> None:
         """Charge for a value that a function reads or makes; maps and objects are charged when they are visited."""
         if isinstance(value, _SIZED):
             self.charge_characters(len(value))

@@ -65,19 +65,19 @@ def compile_exports(resource: Resource, kind: Kind) -> tuple[ExportExpression, .
             annotations=_compile_all(entry.get("annotations"), environment),
             labels=_compile_all(entry.get("labels"), environment),
         )
-        for _, object_kind, entry in find_expressions(resource)
+        for _, object_kind, entry in list_expressions(resource)
     )
 
 
-def find_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str]:
-    """Find the fields of operatorSpec.secrets whose values expressions need: `secret.name` and `secret["name"]`, in
+def list_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str]:
+    """List the fields of operatorSpec.secrets whose values expressions need: `secret.name` and `secret["name"]`, in
     values, annotations and labels alike. Expressions for config maps get none.
     """
     into_secrets = (expression for expression in expressions if expression.address.object_kind is ObjectKind.SECRET)
     return frozenset(name for expression in into_secrets for program in expression.programs for name in program.secrets)
 
 
-def find_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind, Mapping[str, Any]]]:
+def list_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind, Mapping[str, Any]]]:
     """Yield every entry of a manifest that has an expression, with its path."""
     said = resource.spec.get("operatorSpec")
     for field, object_kind in FIELDS.items():
@@ -97,7 +97,7 @@ def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
     """Report every problem of the expressions of one manifest, in file order. Malformed entries are skipped: the schema
     check reports them.
     """
-    found = (finding for row in find_expressions(resource) for finding in _check_entry(*row, kind))
+    found = (finding for row in list_expressions(resource) for finding in _check_entry(*row, kind))
     return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
 
 

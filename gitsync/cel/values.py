@@ -153,11 +153,11 @@ TYPES: Final[dict[str, TypeValue]] = {
 def name_type(value: Any) -> str:
     """Find the short name of a value's type ("int", "timestamp", "object"), which selects functions."""
     cls: Any = type(value)
-    return _KINDS.get(cls) or _find_kind_of_class(cls)
+    return _KINDS.get(cls) or _name_kind_of_class(cls)
 
 
 @cache
-def _find_kind_of_class(cls: type) -> str:
+def _name_kind_of_class(cls: type) -> str:
     # Cached, since a protocol check is slow.
     return next((name for known, name in _FURTHER_KINDS if issubclass(cls, known)), "unknown")
 

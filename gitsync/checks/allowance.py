@@ -123,13 +123,13 @@ class Allowance:
         """Return whether not even a request may be sent that follows from an answer."""
         return self._budget.count_sent() >= MOST
 
-    def find_rank(self, change: PlannedChange) -> Rank:
+    def rate_change(self, change: PlannedChange) -> Rank:
         """Return the rank of a change; the first one for what is checked by itself."""
         return self._ranks.get(change.key, Rank(0, 0))
 
     async def claim(self, check: CheckName | None, requests: Iterable[Sequence[PlannedChange]]) -> list[bool]:
         """Claim a request for each of some groups of changes, and return which may be sent."""
-        claims = [RequestClaim(check, min(map(self.find_rank, changes)), len(changes)) for changes in requests]
+        claims = [RequestClaim(check, min(map(self.rate_change, changes)), len(changes)) for changes in requests]
         granted: asyncio.Future[list[bool]] = asyncio.get_running_loop().create_future()
         self._claims.append((claims, granted))
         self._settle()
@@ -157,13 +157,13 @@ def rank_by_risk(changes: Iterable[PlannedChange], first: int = 0) -> dict[Key, 
     seen: Counter[tuple[int, bool, str]] = Counter()
     order = []
     for change in sorted(changes, key=lambda change: change.key):
-        kind = _find_risk(change), not _is_open(change), change.arm_type.casefold()
+        kind = _rate_risk(change), not _is_open(change), change.arm_type.casefold()
         order.append((*kind[:2], seen[kind], change.key))
         seen[kind] += 1
     return {key: Rank(risk, place) for place, (risk, _, _, key) in enumerate(sorted(order), first)}
 
 
-def _find_risk(change: PlannedChange) -> int:
+def _rate_risk(change: PlannedChange) -> int:
     if change.deletes:
         return 0
     return 1 if change.action is Action.UPDATE else 2

@@ -49,8 +49,8 @@ def hide_values(value: Any) -> Any:
     return HiddenValue.SECRET if isinstance(value, _SECRETS) else value
 
 
-def find_unknown(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, HiddenValue]]:
-    """Find where a body has a `HiddenValue`, and which; or a key that is not known yet."""
+def list_unknown(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, HiddenValue]]:
+    """List where a body has a `HiddenValue`, and which; or a key that is not known yet."""
     if isinstance(value, HiddenValue):
         yield path, value
     elif isinstance(value, Mapping):
@@ -58,10 +58,10 @@ def find_unknown(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, Hi
             if "<" in key:  # the id of a resource that does not exist yet
                 yield path, HiddenValue.LATER
             else:
-                yield from find_unknown(member, (*path, key))
+                yield from list_unknown(member, (*path, key))
     elif isinstance(value, list):
         for index, member in enumerate(value):
-            yield from find_unknown(member, (*path, index))
+            yield from list_unknown(member, (*path, index))
 
 
 UNKNOWN_EXPRESSION: Final = "[length('foo')]"

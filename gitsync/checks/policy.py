@@ -16,11 +16,15 @@ from typing import Any, Final
 
 from gitsync.arm.http.bodies import Entries
 from gitsync.checks.allowance import Allowance, make_limit_finding
-from gitsync.checks.bodies import drop_unknown, find_unknown
+from gitsync.checks.bodies import drop_unknown, list_unknown
 from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import (
-    find_deployment_scope,
+    choose_deployment_scope,
+    find_resource_group,
+    is_below,
+    is_same_id,
+    normalize_id,
 )
 from gitsync.formats.json_members import list_mappings
 from gitsync.formats.json_pointer import format_pointer
@@ -176,10 +180,10 @@ def group_equals(cases: Sequence[Case], rules: Mapping[ArmId, Rules], allowance:
     The group is one of these names if what is assigned makes no difference between groups.
     """
     classes: defaultdict[str, list[Case]] = defaultdict(list)
-    for case in sorted(cases, key=lambda case: allowance.find_rank(case.change)):
-        subscription = ArmId("/".join(case.scope.split("/")[:3]))
+    for case in sorted(cases, key=lambda case: allowance.rate_change(case.change)):
+        subscription = "/".join(case.scope.split("/")[:3])
         is_same = rules[case.scope].is_same_for_groups(subscription)
-        place = subscription if is_same else find_deployment_scope(case.change.arm_id)
+        place = subscription if is_same else choose_deployment_scope(case.change.arm_id)
         classes[_make_class(case, place)].append(case)
     return list(classes.values())
 
@@ -242,7 +246,7 @@ async def _judge_case(
     if claims is None:
         message = "Azure's response about policies is malformed."
         return [_find(CheckVerdict.NOT_CHECKED, ODD_ANSWER, message)]
-    return await _weigh_all(case, claims, rules, scopes) or [_make_unhindered(case)]
+    return await _evaluate_all(case, claims, rules, scopes) or [_make_unhindered(case)]
 
 
 async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
@@ -251,17 +255,17 @@ async def _judge_by_sample(case: Case, answer: Mapping[str, Any], rules: Rules, 
     ours = [
         claim for claim in claims if claim.is_of_body and claim.effect in {PolicyEffect.DENIES, PolicyEffect.REPORTS}
     ]
-    found = await _weigh_all(case, ours, rules, scopes)
+    found = await _evaluate_all(case, ours, rules, scopes)
     if any(finding.verdict is CheckVerdict.REFUSED for finding in found):
         return found
     return [*found, _find(CheckVerdict.NOT_CHECKED, SAMPLED, _SAMPLED_DOUBT if len(ours) < len(claims) else _SAMPLED)]
 
 
-async def _weigh_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
+async def _evaluate_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules, scopes: Scopes) -> list[CheckFinding]:
     exemptions: Entries | Unanswered = []
     if any(claim.effect is not PolicyEffect.UNCLEAR for claim in claims):
         exemptions = await scopes.list(case.scope, _EXEMPTIONS)
-    found = [weigh(case.change.arm_id, claim, rules, exemptions, scopes.questions.now) for claim in claims]
+    found = [evaluate_claim(case.change.arm_id, claim, rules, exemptions, scopes.questions.now) for claim in claims]
     return list(dict.fromkeys(finding for finding in found if finding))
 
 
@@ -273,14 +277,14 @@ def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFin
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, change.id_gap)
-    scope = ArmId(find_deployment_scope(change.arm_id))
+    scope = choose_deployment_scope(change.arm_id)
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
     owner = _find_owner(change)
     if scope.key in new_groups:
         scope, owner = ArmId("/".join(scope.split("/")[:3])), owner or scope
     body = change.body or {}
-    left_out = tuple(path for path, _ in find_unknown(body))
+    left_out = tuple(path for path, _ in list_unknown(body))
     is_group = change.arm_type.casefold() == _GROUP
     content = {**drop_unknown(body), "type": _GROUP_OF_POLICIES if is_group else change.arm_type}
     content.pop("name", None)
@@ -372,7 +376,7 @@ def _make_unhindered(case: Case) -> CheckFinding:
     if "<" in case.change.arm_id:
         message = "No policy denies what is known of it, but its name is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message)
-    later = [path for path, kind in find_unknown(case.change.body) if kind is HiddenValue.LATER]
+    later = [path for path, kind in list_unknown(case.change.body) if kind is HiddenValue.LATER]
     if later:
         pointer = format_pointer(later[0])
         message = f"No policy denies what is known of it, but the value of {pointer} is not known yet."
@@ -380,8 +384,8 @@ def _make_unhindered(case: Case) -> CheckFinding:
     return _find(CheckVerdict.FINE)
 
 
-def weigh(
-    arm_id: ArmId, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
+def evaluate_claim(
+    arm_id: str, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
 ) -> CheckFinding | None:
     """Make the finding of a claim, from what was looked up. None if it does not hold for the resource."""
     assignment = next((each for each in rules.assignments if each.id.is_same(claim.assignment)), None)
@@ -393,7 +397,7 @@ def weigh(
     if claim.effect is PolicyEffect.UNCLEAR:
         message = f"{named} is not checked: {claim.text}"
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, message, path=claim.path)
-    exempt, doubt = _find_exemption(arm_id, claim, exemptions, now)
+    exempt, doubt = _decide_exemption(arm_id, claim, exemptions, now)
     if exempt:
         return None
     reason = (assignment.find_message(claim.reference) if assignment else "") or claim.text
@@ -417,8 +421,8 @@ def weigh(
     return _find(CheckVerdict.WARNING, CHANGED, message, advice, path=claim.path) if is_enforced else None
 
 
-def _find_exemption(
-    arm_id: ArmId, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
+def _decide_exemption(
+    arm_id: str, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
 ) -> tuple[bool, str]:
     """Return whether a resource is exempt from a policy, and why that is not certain."""
     if isinstance(exemptions, Unanswered):

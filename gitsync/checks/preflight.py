@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 from loguru import logger
 
 from gitsync.checks.allowance import make_limit_finding
-from gitsync.checks.bodies import find_unknown, write_expressions
+from gitsync.checks.bodies import list_unknown, write_expressions
 from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
-from gitsync.formats.arm_path import find_deployment_scope, normalize_region
+from gitsync.formats.arm_path import choose_deployment_scope, normalize_id, normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.arm_id import ArmId
@@ -85,7 +85,7 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: Questions
         else:
             batches[_find_batch(change)].append(change)
     # Azure validates nothing below a group that does not exist, so its batches are not worth a request.
-    missing = await _find_missing_groups(changes, [batch.scope for batch in batches], questions)
+    missing = await _list_missing_groups(changes, [batch.scope for batch in batches], questions)
     findings += [
         (change.key, _leave_without_group(_NO_GROUP))
         for batch in batches
@@ -107,10 +107,10 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: Questions
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
-async def _find_missing_groups(
+async def _list_missing_groups(
     changes: Sequence[PlannedChange], scopes: Collection[str], questions: Questions
 ) -> Collection[str]:
-    """Find which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
+    """List which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
     nothing below them, so one list for each subscription saves a request for each type in each group.
 
     A group that cannot be looked up is none of them.
@@ -136,7 +136,7 @@ def find_obstacle(change: PlannedChange) -> CheckFinding | None:
         return _leave(UNKNOWN_VALUE, change.id_gap)
     if len(re.findall("/providers/", change.arm_id, re.IGNORECASE)) > 1:
         return _leave(NO_PREFLIGHT, "Preflight does not support a resource that extends another one.")
-    outside = [path for path, _ in find_unknown(change.body) if path[:1] != ("properties",)]
+    outside = [path for path, _ in list_unknown(change.body) if path[:1] != ("properties",)]
     if not outside:
         return None
     pointer = format_pointer(outside[0])
@@ -155,7 +155,7 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
         "provider": provider,
         "type": short_type,
         **({"location": location} if location else {}),
-        "scope": find_deployment_scope(first.arm_id),
+        "scope": choose_deployment_scope(first.arm_id),
         # With it the right to read is enough.
         "performPreflightWithoutRbacWriteCheck": True,
         "resources": [
@@ -174,7 +174,7 @@ def judge(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswered
     """Make the findings of a response. A change that it does not name is not checked."""
     if isinstance(answer, Unanswered):
         if answer.status == 400 and answer.code.casefold() == "resourcevalidationfailed":
-            return _judge_refusal(batch, list(_find_leaves(answer.error.details)))
+            return _judge_refusal(batch, list(_list_leaves(answer.error.details)))
         if answer.code.casefold() == _NO_GROUP.casefold():
             return [(change.key, _leave_without_group(answer.code)) for change in batch]
         if answer.status == 400:
@@ -218,15 +218,15 @@ def _judge_unnamed(count: int, astray: Sequence[_Leaf]) -> CheckFinding:
     return _leave(shorten_text(leaf.code), message)
 
 
-def _find_leaves(details: Sequence[Any], targets: tuple[str, ...] = ()) -> Iterator[_Leaf]:
-    """Find the innermost reasons of a refusal, in order."""
+def _list_leaves(details: Sequence[Any], targets: tuple[str, ...] = ()) -> Iterator[_Leaf]:
+    """List the innermost reasons of a refusal, in order."""
     for detail in details:
         if not isinstance(detail, Mapping):
             continue
         target, inner = detail.get("target"), detail.get("details")
         around = (target, *targets) if isinstance(target, str) and target else targets
         if isinstance(inner, list) and any(isinstance(each, Mapping) for each in inner):
-            yield from _find_leaves(inner, around)
+            yield from _list_leaves(inner, around)
         else:
             additions = detail.get("additionalInfo")
             yield _Leaf(
@@ -330,7 +330,7 @@ def _leave_without_group(code: str) -> CheckFinding:
 def _find_batch(change: PlannedChange) -> _Batch:
     provider, _, short_type = change.arm_type.casefold().partition("/")
     return _Batch(
-        provider, short_type, normalize_region(change.location), find_deployment_scope(change.arm_id).casefold()
+        provider, short_type, normalize_region(change.location), choose_deployment_scope(change.arm_id).casefold()
     )
 
 

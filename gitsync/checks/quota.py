@@ -91,7 +91,7 @@ async def check_quota(changes: Sequence[PlannedChange], questions: Questions) ->
     for change in changes:
         if change.body is None or change.arm_type.casefold() not in KINDS:
             continue
-        region = await _find_region(change, changes, questions)
+        region = await _decide_region(change, changes, questions)
         if isinstance(region, CheckFinding):
             findings.append((change.key, region))
             continue
@@ -106,11 +106,11 @@ async def check_quota(changes: Sequence[PlannedChange], questions: Questions) ->
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
-async def _find_region(
+async def _decide_region(
     change: PlannedChange, changes: Sequence[PlannedChange], questions: Questions
 ) -> str | CheckFinding:
-    """Find the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
-    if change.doubt or "<" in (change.arm_id.subscription or "<"):
+    """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
+    if change.doubt or "<" in (find_subscription(change.arm_id) or "<"):
         return _leave(UNKNOWN_VALUE, change.id_gap)
     body: Mapping[str, Any] = change.body or {}
     if change.arm_type.casefold() == _POOL:

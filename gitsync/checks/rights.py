@@ -7,7 +7,7 @@ from typing import Final
 
 from gitsync.checks.names import AVAILABILITIES, COSMOS, SOFT_DELETES, has_label
 from gitsync.checks.quota import KINDS
-from gitsync.formats.arm_path import find_deployment_scope, find_provider
+from gitsync.formats.arm_path import choose_deployment_scope, find_subscription, read_provider
 from gitsync.model.check import CheckName, PlannedChange
 
 
@@ -19,16 +19,16 @@ def list_questions(name: CheckName, change: PlannedChange) -> list[str]:
     return list(find(f"/subscriptions/{change.arm_id.subscription}", change)) if find else []
 
 
-def _find_policies(_subscription: str, change: PlannedChange) -> Iterator[str]:
+def _list_policies(_subscription: str, change: PlannedChange) -> Iterator[str]:
     for path in (
         "Microsoft.Authorization/policyAssignments",
         "Microsoft.Authorization/policyExemptions",
         "Microsoft.PolicyInsights/checkPolicyRestrictions",
     ):
-        yield f"{find_deployment_scope(change.arm_id)}/providers/{path}"
+        yield f"{choose_deployment_scope(change.arm_id)}/providers/{path}"
 
 
-def _find_names(subscription: str, change: PlannedChange) -> Iterator[str]:
+def _list_names(subscription: str, change: PlannedChange) -> Iterator[str]:
     arm_type, providers = change.arm_type.casefold(), f"{subscription}/providers"
     if arm_type in SOFT_DELETES:
         yield f"{providers}/{SOFT_DELETES[arm_type].list}"
@@ -40,7 +40,7 @@ def _find_names(subscription: str, change: PlannedChange) -> Iterator[str]:
         yield f"{providers}/Microsoft.Network/locations/<...>/checkDnsNameAvailability"
 
 
-def _find_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
+def _list_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
     kind, providers = KINDS.get(change.arm_type.casefold()), f"{subscription}/providers"
     if kind is None:
         return
@@ -53,16 +53,16 @@ def _find_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
 
 
 _QUESTIONS: Final[Mapping[CheckName, Callable[[str, PlannedChange], Iterator[str]]]] = {
-    CheckName.POLICY: _find_policies,
-    CheckName.NAMES: _find_names,
+    CheckName.POLICY: _list_policies,
+    CheckName.NAMES: _list_names,
     CheckName.LOCKS: lambda subscription, _change: iter(
         (
             f"{subscription}/providers/Microsoft.Authorization/locks",
             f"{subscription}/providers/Microsoft.Authorization/denyAssignments",
         )
     ),
-    CheckName.QUOTA: _find_limits,
+    CheckName.QUOTA: _list_limits,
     CheckName.VERSIONS: lambda subscription, change: iter(
-        (f"{subscription}/providers/{find_provider(change.arm_id)}",)
+        (f"{subscription}/providers/{read_provider(change.arm_id)}",)
     ),
 }

@@ -41,12 +41,12 @@ async def check_versions(changes: Sequence[PlannedChange], questions: Questions)
     """Compare each change with the metadata of its provider, which is read once."""
     by_provider: defaultdict[tuple[str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
-        by_provider[_find_provider(change).casefold(), change.doubt].append(change)
+        by_provider[_make_provider_path(change).casefold(), change.doubt].append(change)
     found = await asyncio.gather(*(_check_provider(same, questions) for same in by_provider.values()))
     return [finding for findings in found for finding in findings]
 
 
-def _find_provider(change: PlannedChange) -> str:
+def _make_provider_path(change: PlannedChange) -> str:
     """The path of the provider, in the subscription of the resource if it has one."""
     subscription, namespace = change.arm_id.subscription, change.arm_type.partition("/")[0]
     return f"/subscriptions/{subscription}/providers/{namespace}" if subscription else f"/providers/{namespace}"
@@ -54,7 +54,7 @@ def _find_provider(change: PlannedChange) -> str:
 
 async def _check_provider(changes: Sequence[PlannedChange], questions: Questions) -> Findings:
     """Check the changes of one provider in one subscription."""
-    path = _find_provider(changes[0])
+    path = _make_provider_path(changes[0])
     if changes[0].doubt or "<" in path:
         unknown = partial(_make, verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE)
         return [(change.key, unknown(message=change.id_gap)) for change in changes]

@@ -164,10 +164,10 @@ def take_in_groups(
     """Accept the drift of each author by itself, for pull requests, which are made while one iterates over them."""
     from gitsync.accept.accept import accept_resources
     from gitsync.accept.drift import Accepted
-    from gitsync.accept.fields import find_drift
+    from gitsync.accept.fields import collect_drift
     from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 
-    found = find_drift(report, tree, options.names, options.field)
+    found = collect_drift(report, tree, options.names, options.field)
     groups = [
         accept_resources(group, report, tree) for group in group_drift(found.resources, together=options.together)
     ]

@@ -76,7 +76,7 @@ async def _print_checks(options: argparse.Namespace, config: Config, *, compares
     from gitsync.report.terminal import Paint
 
     paint, checks = Paint(on=use_colour(config)), []
-    async for check in _find_checks(options, config, compares=compares):
+    async for check in _list_checks(options, config, compares=compares):
         mask = options.log_mask
         masked = replace(check, message=mask(check.message), hint=mask(check.hint))
         checks.append(masked)
@@ -85,7 +85,7 @@ async def _print_checks(options: argparse.Namespace, config: Config, *, compares
     return checks
 
 
-async def _find_checks(options: argparse.Namespace, config: Config, *, compares: bool) -> AsyncIterator[Check]:
+async def _list_checks(options: argparse.Namespace, config: Config, *, compares: bool) -> AsyncIterator[Check]:
     if compares:
         from gitsync.doctor.role import compare_rights
 

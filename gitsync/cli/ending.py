@@ -24,13 +24,13 @@ class Aborted(SystemExit):
     """A signal ended a command that could not end in order."""
 
     def __init__(self, by: int, message: str) -> None:
-        self.exit_code = find_signal_code(by)
+        self.exit_code = choose_signal_code(by)
         self.message = message
         super().__init__(self.exit_code)
 
 
-def find_signal_code(by: int) -> ExitCode:
-    """Find the exit code of a command that a signal stopped."""
+def choose_signal_code(by: int) -> ExitCode:
+    """Choose the exit code of a command that a signal stopped."""
     return ExitCode(128 + by)
 
 
@@ -72,8 +72,8 @@ def _report_fault(fault: BaseException | None, mask: Callable[[str], str]) -> No
         _print_error(format_fault(fault), mask)
 
 
-def find_exit_code(error: Exception) -> ExitCode:
-    """Find the exit code of a command that an exception ends."""
+def choose_exit_code(error: Exception) -> ExitCode:
+    """Choose the exit code of a command that an exception ends."""
     if isinstance(error, GitsyncError):
         return error.exit_code
     if not isinstance(error, OSError) or error.errno not in _PRINTING:
@@ -83,7 +83,7 @@ def find_exit_code(error: Exception) -> ExitCode:
 
 def _handle_write_error(error: OSError, mask: Callable[[str], str]) -> ExitCode:
     """The exit code if stdout is closed or its disk is full; any other OSError is an internal error."""
-    code = find_exit_code(error)
+    code = choose_exit_code(error)
     if code is ExitCode.FAULT:
         _print_error(format_fault(error), mask)
         return code

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     if meaning := find_code_meaning(options.kind):
         _print_code(meaning, config)
         return ExitCode.FINE
-    if word := _find_word(options.kind):
+    if word := _explain_word(options.kind):
         _print_word(options.kind, word, config)
         return ExitCode.FINE
 
@@ -120,7 +120,7 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
     print("\n".join(["", "Example:", *(f"{' ' * _INDENT}{line}".rstrip() for line in lines)]))
 
 
-def _find_word(name: str) -> dict[str, str]:
+def _explain_word(name: str) -> dict[str, str]:
     """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
     from gitsync.problems.problem_codes import find_verdict_meaning
     from gitsync.status.advice import BY_KIND, find_advice
@@ -152,8 +152,13 @@ def _print_guards(config: Config) -> None:
 
     if config.output == "json":
         guards = [
-            {"name": one.name, "evaluated": one.moment.value, "keeps": one.protects, "canBeReleased": one.released}
-            for one in GUARDS
+            {
+                "name": guard.name,
+                "evaluated": guard.moment.value,
+                "keeps": guard.protects,
+                "canBeReleased": guard.released,
+            }
+            for guard in GUARDS
         ]
         print(json.dumps({"word": _DELETES, "guards": guards}, indent=2))
         return
@@ -166,7 +171,7 @@ def _print_guards(config: Config) -> None:
     print("\n".join(line for text in _ABOUT_DELETES for line in indent(text, width, by=0)))
     for moment in Moment:
         print(f"\nEvaluated {moment.value}:")
-        for guard in (one for one in GUARDS if one.moment is moment):
+        for guard in (guard for guard in GUARDS if guard.moment is moment):
             print("\n".join(indent_after(names[guard].ljust(column), guard.protects, width)))
 
 

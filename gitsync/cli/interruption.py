@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from loguru import logger
 
-from gitsync.cli.ending import Aborted, find_signal_code
+from gitsync.cli.ending import Aborted, choose_signal_code
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
@@ -63,7 +63,7 @@ class Interruption:
 
         A scheduler that stops a run may start it again, which it would not after a failure.
         """
-        return find_signal_code(self.by) if self.by else report.exit_code
+        return choose_signal_code(self.by) if self.by else report.exit_code
 
     @contextmanager
     def heard(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:

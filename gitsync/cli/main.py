@@ -290,7 +290,7 @@ def _start_logs(config: Config, redactions: Redactions, mask: Mask, *, quiet: bo
     from loguru import logger
 
     from gitsync.config.hosts import is_pipeline
-    from gitsync.config.load import find_misspelt_variables
+    from gitsync.config.load import list_misspelt_variables
     from gitsync.logging import set_up
     from gitsync.redaction import tell_settings
 
@@ -302,6 +302,6 @@ def _start_logs(config: Config, redactions: Redactions, mask: Mask, *, quiet: bo
     usual_level = "error" if quiet else "warning" if is_read else "info"
     level = config.log_level if config.log_level != "auto" else usual_level
     set_up(level=level, form=form, colour=colour, mask=mask)
-    for sentence in find_misspelt_variables(os.environ):
+    for sentence in list_misspelt_variables(os.environ):
         logger.warning(sentence)
     return form == "text" and level in {"warning", "error"}

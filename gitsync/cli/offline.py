@@ -10,7 +10,7 @@ from pathlib import Path
 from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, check_namespaces, spell_out
@@ -70,7 +70,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
     out. SourceError if SOURCE cannot be read, ConfigError if --only or --target-namespaces matches nothing.
     """
     with _open_source(config) as source:
-        settings = find_source_settings(config, source.contents.settings)
+        settings = join_source_settings(config, source.contents.settings)
         foreign = read_known_from(config, source, None, redactions.add)
         catalog, today = open_catalog(), SystemClock().now().date()
 

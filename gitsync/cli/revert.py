@@ -58,15 +58,15 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         # Reports and metrics are those of the sync.
         quiet = replace(config, report_dir=None, metrics=None, fail_on=())
         report, code = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
-        drifted = [] if report.interrupted else _find_drifted(report)
-        if code is ExitCode.REFUSED or not drifted or report.review is None:
+        drifted = [] if report.interrupted else _list_drifted(report)
+        if code is ExitCode.REFUSED or not drifted or report.plan.review is None:
             has_drift = drifted or report.interrupted
             _say("Nothing was reverted." if has_drift else "Nothing has drifted, so nothing was reverted.")
             if config.output != "text":  # a program reads it: there is no report of a sync
                 tell(report, config, os.environ)
             return code
         _ask(config, len(drifted))
-        file.write_text(encode_plan(seal_plan(_limit(report.review, drifted), config.digest_key)))
+        file.write_text(encode_plan(seal_plan(_limit(report.plan.review, drifted), config.digest_key)))
         only = tuple(str(result.key) for result in drifted)
         # What could not be planned has failed, too.
         limited = replace(config, only=only, plan_file=str(file))
@@ -94,8 +94,8 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     return report, interruption.exit_code(report)
 
 
-def _find_drifted(report: Report) -> list[Result]:
-    """Find the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
+def _list_drifted(report: Report) -> list[Result]:
+    """List the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
     from gitsync.model.verdict import DRIFTED, Action, Verdict
 
     for result in report.results:

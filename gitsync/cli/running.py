@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from gitsync.cli.command import list_left_out
-from gitsync.cli.ending import find_exit_code
+from gitsync.cli.ending import choose_exit_code
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
 from gitsync.config.config import Config
@@ -129,7 +129,7 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
         yield end
     except Exception as error:
         if not options.prints_progress:
-            log_end(command, find_exit_code(error), end.report, error)
+            log_end(command, choose_exit_code(error), end.report, error)
         raise
     if not options.prints_progress:
         log_end(command, end.code, end.report)
@@ -137,12 +137,12 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
 
 def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, extent: Extent) -> None:
     try:
-        if config.plan_out and report.review and not report.interrupted:
+        if config.plan_out and report.plan.review and not report.interrupted:
             file = Path(config.plan_out)
-            write_files(file.parent, {file.name: partial(encode_plan, report.review)}, config, "plan")
+            write_files(file.parent, {file.name: partial(encode_plan, report.plan.review)}, config, "plan")
     finally:
         tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet, extent=extent)
-        list_left_out(options, config, report.coverage)
+        list_left_out(options, config, report.source.coverage)
 
 
 def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCode:
@@ -155,5 +155,5 @@ def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCo
         end.report = report = rehearsal.plan_revisions(config, SystemClock(), redactions)
         end.code = report.exit_code
         tell(report, config, os.environ, verbose=options.verbose, quiet=options.quiet)
-        list_left_out(options, config, report.coverage)
+        list_left_out(options, config, report.source.coverage)
         return end.code

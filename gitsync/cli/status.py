@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record, ...]:
     """The records that the settings select, and of them those that the names select, if there are any."""
-    from gitsync.manifests.selection import find_key, find_keys_of_kind
+    from gitsync.manifests.selection import find_key, list_keys_of_kind
 
     records = select_records(state, config)
     if not names:
@@ -76,7 +76,7 @@ def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record,
     keys = [record.key for record in records]
     named: set[Key] = set()
     for name in names:
-        of_kind = () if "/" in name else find_keys_of_kind(name, keys)
+        of_kind = () if "/" in name else list_keys_of_kind(name, keys)
         named.update(of_kind or [find_key(name, keys)])
     return tuple(record for record in records if record.key in named)
 
@@ -199,7 +199,7 @@ def _print_claims(records: Sequence[Record]) -> None:
     print(neutralize("\n".join(list_claims(records, width=find_terminal_width()))))
 
 
-def _find_doubtful(state: State) -> frozenset[Trust]:
+def _list_doubtful(state: State) -> frozenset[Trust]:
     """The trust of records that are signed by name only: changed ones, and those of another repository beside records
     of this one. If all are of another repository, it was renamed.
     """
@@ -221,7 +221,7 @@ def _sign(config: Config, names: Sequence[str]) -> ExitCode:
     with open_recorded(config) as store:
         state = store.load()
         chosen = _select(state, config, names)
-        must_be_named = frozenset() if config.only or names else _find_doubtful(state)
+        must_be_named = frozenset() if config.only or names else _list_doubtful(state)
         unsigned = [record for record in chosen if record.trust.is_refused and record.trust not in must_be_named]
         if not unsigned:
             altered = ", or must be named: see `gitsync status`" if any(r.trust.is_refused for r in chosen) else ""

@@ -118,14 +118,14 @@ async def _search(
     from gitsync.checks.questions import Questions
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
-    from gitsync.unmanaged.creators import find_creators
+    from gitsync.unmanaged.creators import list_creators
     from gitsync.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
 
     async with open_search(options, config) as search:
         questions = Questions(search.arm, search.begin_session)
         found = await _search_scopes(options, search, questions, inventory, scopes)
         estate = join_estates([*found.values()])
-        creations, doubts = await find_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
+        creations, doubts = await list_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
         searched = {scope: estate.groups for scope, estate in found.items()} if options.resource_group else scopes
         return UnmanagedReport(
             source=BY_GRAPH if options.fast else BY_LISTS,

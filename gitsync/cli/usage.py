@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 from gitsync import list_addresses
 from gitsync.cli.command import Command, Example
 from gitsync.config.config import SETTINGS
-from gitsync.config.flags import CONFIG_VARIABLE, add_flags, find_default, list_choices
+from gitsync.config.flags import CONFIG_VARIABLE, add_flags, format_default, list_choices
 from gitsync.config.setting import HelpGroup, SettingForm
 from gitsync.errors import ConfigError, ExitCode
 
@@ -96,7 +96,7 @@ class _ShowHelp(argparse.Action):
         shown_parser = cast("CommandParser", parser)
         fresh = CommandParser(shown_parser.name, shown_parser.command)  # while it parses, argparse alters a parser
         shown = build_help(fresh.name, fresh.command, fresh)
-        print("\n".join(format_help(shown, everything="--help-all" in self.option_strings, width=find_width())))
+        print("\n".join(format_help(shown, everything="--help-all" in self.option_strings, width=measure_width())))
         raise SystemExit(ExitCode.FINE)
 
 
@@ -182,7 +182,7 @@ def build_help(name: str, command: Command, parser: argparse.ArgumentParser) -> 
     }
     options[_ARGUMENTS] = tuple(_make_option(action, command.OUTPUTS) for action in positional)
     titles = [_ARGUMENTS, OWN_OPTIONS, *HelpGroup, HELP]
-    usages = [_USAGES.get(action.nargs, "{}").format(_find_metavar(action)) for action in positional]
+    usages = [_USAGES.get(action.nargs, "{}").format(_choose_metavar(action)) for action in positional]
     return CommandHelp(
         name=name,
         usage=" ".join([f"gitsync {name}", *usages, "[flags]"]),
@@ -199,7 +199,7 @@ def _make_option(action: argparse.Action, outputs: tuple[str, ...]) -> Option:
     if setting is None:
         variables = (CONFIG_VARIABLE,) if action.dest == "config" else ()
         return Option(_format_invocation(action), text, variables=variables)
-    default = find_default(setting, list_choices(setting, outputs))
+    default = format_default(setting, list_choices(setting, outputs))
     return Option(
         _format_invocation(action),
         text,
@@ -212,15 +212,15 @@ def _make_option(action: argparse.Action, outputs: tuple[str, ...]) -> Option:
 def _format_invocation(action: argparse.Action) -> str:
     """`-o, --output FORMAT`, `--[no-]prune`, `--emulator [FILE]`; an argument by its name."""
     if not action.option_strings:
-        return _find_metavar(action)
+        return _choose_metavar(action)
     flags = action.option_strings
     if isinstance(action, argparse.BooleanOptionalAction):
         flags = [f"--[no-]{flags[0].removeprefix('--')}"]
-    value = "" if action.nargs == 0 else _USAGES.get(action.nargs, "{}").format(_find_metavar(action))
+    value = "" if action.nargs == 0 else _USAGES.get(action.nargs, "{}").format(_choose_metavar(action))
     return f"{', '.join(flags)} {value}".rstrip()
 
 
-def _find_metavar(action: argparse.Action) -> str:
+def _choose_metavar(action: argparse.Action) -> str:
     return str(action.metavar or action.dest.upper())
 
 
@@ -242,7 +242,7 @@ def format_help(shown: CommandHelp, *, everything: bool, width: int) -> Iterator
         yield from (f"  # {example.purpose}", f"  {example.line}")
 
 
-def find_width() -> int:
+def measure_width() -> int:
     """Columns of the terminal, with a limit; 80 if there is none."""
     return min(shutil.get_terminal_size().columns, _WIDEST)
 

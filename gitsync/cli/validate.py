@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _make_report(offline: Offline, code: ExitCode, started: str, finished: str) -> Report:
     """The problems as a report, for the forms that hosts and pipelines read."""
-    from gitsync.model.report import Report, RequestCounts
+    from gitsync.model.report import Report, ReportSource, RequestCounts
 
     return Report(
         command="validate",
@@ -78,8 +78,7 @@ def _make_report(offline: Offline, code: ExitCode, started: str, finished: str) 
         requests=RequestCounts(),
         problems=offline.problems,
         results=(),
-        root=offline.root,
-        coverage=offline.coverage,
+        source=ReportSource(root=offline.root, coverage=offline.coverage),
     )
 
 
@@ -97,13 +96,13 @@ def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
 
 
 def _format_summary(offline: Offline) -> str:
-    from gitsync.planning.run_problems import find_empty_source
+    from gitsync.planning.run_problems import warn_empty_source
     from gitsync.report.run_facts import format_left_out
     from gitsync.report.wording import format_plural, format_problem_counts
 
     scope = f"{format_plural(len(offline.prepared), 'resource')} in {format_plural(offline.coverage.files, 'file')}"
     left_out = "".join(f"; {part}" for part in format_left_out(offline.coverage))
-    if not offline.problems and (empty := find_empty_source(offline.coverage)):
+    if not offline.problems and (empty := warn_empty_source(offline.coverage)):
         return f"{scope}: nothing to validate{left_out}. {empty[0].hint}"
     return f"{scope}: {format_problem_counts(offline.problems)}{left_out}."
 

@@ -144,7 +144,7 @@ class SourceFile:
     content: bytes
 
 
-def find_source_settings(config: Config, file: SourceFile | None) -> SourceSettings:
+def join_source_settings(config: Config, file: SourceFile | None) -> SourceSettings:
     """Join the operator's settings, then those of the source's file, then the defaults.
 
     Raises ConfigError, which names every line, if the file gives anything else or a value does not fit.
@@ -168,13 +168,13 @@ def find_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
     return SourceSettings(**values)
 
 
-def find_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:
+def list_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:
     """Return the units that a source's file names. ConfigError, which lists every fault, if the file is invalid."""
     texts, _ = read_source_settings(file.content, file.path).get("units", ((), ""))
     return tuple(texts)
 
 
-def find_source_names(file: SourceFile) -> tuple[str, ...]:
+def list_source_names(file: SourceFile) -> tuple[str, ...]:
     """Return the Flux sources that a source's file calls this repository. ConfigError if the file is invalid, or one is
     not a name.
     """

@@ -80,7 +80,7 @@ def describe_values(setting: Setting, choices: tuple[str, ...]) -> str:
     return f"{setting.help} One of {', '.join(choices)}." if choices else setting.help
 
 
-def find_default(setting: Setting, choices: tuple[str, ...]) -> str:
+def format_default(setting: Setting, choices: tuple[str, ...]) -> str:
     """The default as a person would write it; that of the output is the first choice of the command."""
     return choices[0] if setting.name == "output" and choices else show_default(setting)
 

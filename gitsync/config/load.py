@@ -87,13 +87,13 @@ def _resolve(
         except ValueError as error:
             faults.append(f"{setting_text.place}: {error}.")
     if not faults:
-        faults = list(_find_contradictions(values, texts_by_name, outputs, asks_azure=asks_azure))
+        faults = list(_list_contradictions(values, texts_by_name, outputs, asks_azure=asks_azure))
     if faults:
         raise ConfigError("\n".join(faults))
     return Config(**values, config_file=path)
 
 
-def find_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
+def list_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
     """Messages on variables that look like gitsync settings and are not."""
     known_words = {v.removeprefix(_PREFIX) for s in SETTINGS.values() for v in s.variables if v.startswith(_PREFIX)}
     own_variables = [
@@ -167,7 +167,7 @@ def _format_texts(flag: Any) -> tuple[str, ...]:
     return tuple(flag) if isinstance(flag, list) else (str(flag),)
 
 
-def _find_contradictions(
+def _list_contradictions(
     values: dict[str, Any],
     texts_by_name: Mapping[str, SettingText | None],
     outputs: tuple[str, ...],
@@ -187,7 +187,7 @@ def _find_contradictions(
     if texts_by_name["output"] and outputs and config.output not in outputs:
         yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
     compares_revisions = config.from_revision is not None or config.to_revision is not None
-    yield from find_contradictions(config, asks_azure=asks_azure and not compares_revisions)
+    yield from list_contradictions(config, asks_azure=asks_azure and not compares_revisions)
 
 
 def make_config(settings: Mapping[str, Any]) -> Config:
@@ -212,13 +212,13 @@ def make_config(settings: Mapping[str, Any]) -> Config:
     if values.get("status_branch") and values.get("status_dir"):
         faults.append("status_branch and status_dir exclude each other. Give one of them.")
     if not faults:
-        faults = list(find_contradictions(Config(**values)))
+        faults = list(list_contradictions(Config(**values)))
     if faults:
         raise ConfigError("\n".join(faults))
     return Config(**values)
 
 
-def find_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[str]:
+def list_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[str]:
     """Sentences on settings that are valid one by one, but contradict each other. `asks_azure` is False for a command
     that sends no request: its credential does not matter.
     """

@@ -68,7 +68,7 @@ def find_address(owner_id: ArmId, server: Live, service: Provider, cloud: Cloud)
     return ServerAddress(host, PORTS[service])
 
 
-def find_token_scope(cloud: Cloud) -> str:
+def choose_token_scope(cloud: Cloud) -> str:
     """Return the scope of tokens for databases. Raises DatabaseError (code UnexpectedDatabaseHost) for a cloud that has
     none.
     """

@@ -150,7 +150,7 @@ class MysqlUsers:
 
     async def read(self, user: ProvidedResource) -> dict[str, Any] | None:
         """Return a user in the words of its manifest; None if there is none."""
-        account = await self._find_account(user)
+        account = await self._make_account(user)
         if not account.exists:
             return None
         body = user.body or {}
@@ -159,14 +159,14 @@ class MysqlUsers:
 
     async def write(self, user: ProvidedResource) -> None:
         """Bring a user to its body. Equal values are not sent."""
-        account = await self._find_account(user)
+        account = await self._make_account(user)
         # Each is done by itself: MySQL has no transactions for users.
         for statement in (*self._define(user, account), *account.privileges.list_statements(account.quoted)):
             await self._send(statement)
 
     async def drop(self, user: ProvidedResource) -> None:
         """Drop a user; one that is gone is dropped already."""
-        account = await self._find_account(user)
+        account = await self._make_account(user)
         if account.exists:
             await self._send(f"DROP USER IF EXISTS {account.quoted}")
 
@@ -175,8 +175,8 @@ class MysqlUsers:
         self._thread.cut()
         self._connection._force_close()  # noqa: SLF001 - close() would wait for the server
 
-    async def _find_account(self, user: ProvidedResource) -> _Account:
-        name, host = find_account_name(user)
+    async def _make_account(self, user: ProvidedResource) -> _Account:
+        name, host = make_account_name(user)
         # Names are compared here, exactly: a server folds case and blanks, each in its own way.
         rows = await self._fetch(_READ_ACCOUNTS, name)
         exists = any(row[0] == name and row[1].lower() == host for row in rows)
@@ -193,10 +193,10 @@ class MysqlUsers:
             name=name,
             quoted=f"{self._quote(name)}@{self._quote(host)}",
             exists=exists,
-            privileges=compare_privileges(user, held, held_of_databases, await self._find_dialect()),
+            privileges=compare_privileges(user, held, held_of_databases, await self._choose_dialect()),
         )
 
-    async def _find_dialect(self) -> Dialect:
+    async def _choose_dialect(self) -> Dialect:
         variables = {row[0]: str(row[1]).upper() for row in await self._fetch(_READ_VARIABLES)}
         return Dialect(
             is_mariadb=self._is_mariadb,
@@ -306,7 +306,7 @@ def check_user(user: ProvidedResource) -> None:
             code="InvalidDatabaseUser",
             hint=f"Restore `{changed}`, or give the user another `azureName`.",
         )
-    for name in {user.name, find_account_name(user)[0]}:
+    for name in {user.name, make_account_name(user)[0]}:
         _check_name(name, "The name of the user", "Choose another `azureName`.")
         refuse_reserved(name, _RESERVED, "MySQL")
     for privilege in body.get("privileges") or ():
@@ -317,7 +317,7 @@ def check_user(user: ProvidedResource) -> None:
             fold_privilege(privilege)
 
 
-def find_account_name(user: ProvidedResource) -> tuple[str, str]:
+def make_account_name(user: ProvidedResource) -> tuple[str, str]:
     """Return the name and the host of a user inside of MySQL. One of Entra ID may have an alias there, and no host."""
     stated = (user.applied or {}) if user.body is None else user.body
     aad_user = stated.get("aadUser")

@@ -31,8 +31,8 @@ class Administrator(NamedTuple):
     password: Secret | None  # None if a token signs in
 
 
-def find_administrator(user: ProvidedResource, kept_password: Secret | None, service: Provider) -> Administrator:
-    """Find who signs in: as in the manifest, or, for a prune, as in its record.
+def choose_administrator(user: ProvidedResource, kept_password: Secret | None, service: Provider) -> Administrator:
+    """Choose who signs in: as in the manifest, or, for a prune, as in its record.
 
     Raises DatabaseError if the name is missing, or the password is one that this run does not read.
     """

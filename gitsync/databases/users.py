@@ -21,9 +21,9 @@ from gitsync.arm.cloud import Cloud
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.backoff import Backoff, retry
-from gitsync.databases.address import ServerAddress, find_address, find_token_scope
+from gitsync.databases.address import ServerAddress, choose_token_scope, find_address
 from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
-from gitsync.databases.sign_in import ServerAccess, find_administrator, find_password
+from gitsync.databases.sign_in import ServerAccess, choose_administrator, find_password
 from gitsync.errors import DeadlineError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock, format_rfc3339
@@ -138,7 +138,7 @@ class UserReader:
 
     def _check(self) -> None:
         _load(self._service).check_user(self._user)
-        administrator = find_administrator(self._user, self._password, self._service)
+        administrator = choose_administrator(self._user, self._password, self._service)
         if administrator.name == self._user.name:
             raise DatabaseError(
                 f"The user {self._user.name!r} is the administrator that signs in.",
@@ -187,10 +187,10 @@ class UserReader:
         return await retry(open_once, _find_backoff, clock, pause)
 
     async def _make_connector(self, address: ServerAddress) -> Connector:
-        administrator = find_administrator(self._user, self._password, self._service)
+        administrator = choose_administrator(self._user, self._password, self._service)
         password, is_token = administrator.password, administrator.password is None
         if password is None:
-            password = await self._databases.get_token(find_token_scope(self._databases.cloud))
+            password = await self._databases.get_token(choose_token_scope(self._databases.cloud))
         databases = self._databases
         access = ServerAccess(address, databases.tls, administrator.name, password, is_token, databases.timeout)
         return _load(self._service).make_connector(access)

@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.handed_over import add_handed_over, take_live_values
-from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.hints import Hints, make_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.model.verdict import Comparison
 from gitsync.problems.checked_mapping import read_json_line
@@ -35,7 +35,7 @@ class DocumentComparison:
 
 def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare the documents, with the facts of the type."""
-    hints = replace(find_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
+    hints = replace(make_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
     desired = _replace_nulls(question.desired, question.baseline)
     taken = take_live_values(desired, question.live, question.arm_type)
     comparison = compare(taken.body, question.live, _make_remembered(question), hints)
@@ -71,11 +71,11 @@ def build_document(comparison: Comparison) -> dict[str, Any]:
 
 
 @cache
-def find_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
+def make_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
     """The hints for an ARM type: of that api-version, else of the kind's newest; empty for an unknown type."""
-    home = catalog.home_of(arm_type)
-    kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*home) if home else None)
-    return replace(find_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
+    group_kind = catalog.group_kind_of(arm_type)
+    kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*group_kind) if group_kind else None)
+    return replace(make_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
 
 
 def read_question(line: bytes, number: int) -> DocumentComparison:

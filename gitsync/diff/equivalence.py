@@ -15,7 +15,7 @@ from gitsync.diff.rules.addresses import ADDRESS_RULES, ID_RULES
 from gitsync.diff.rules.masks import MASK_RULES
 from gitsync.diff.rules.quantities import MIXED_RULES, QUANTITY_RULES, TIME_RULES, is_number
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
-from gitsync.diff.rules.single_types import TYPE_RULES, find_type_rules, fits
+from gitsync.diff.rules.single_types import TYPE_RULES, fits, list_type_rules
 from gitsync.diff.rules.texts import TEXT_RULES
 from gitsync.diff.rules.words import WORD_RULES
 from gitsync.formats.json_pointer import JsonPath
@@ -58,7 +58,7 @@ def judge(path: JsonPath, desired: Any, live: Any, hints: Hints) -> tuple[RuleOu
 
 
 def _iterate_rules(leaf: Leaf) -> Iterator[EquivalenceRule]:
-    yield from (row.rule for row in find_type_rules(leaf.path, leaf.hints) if fits(row, leaf.desired, leaf.live))
+    yield from (row.rule for row in list_type_rules(leaf.path, leaf.hints) if fits(row, leaf.desired, leaf.live))
     texts = [isinstance(side, str) for side in (leaf.desired, leaf.live)]
     if all(texts):
         yield from SPELLING_RULES

@@ -33,12 +33,12 @@ def take_live_values(
 ) -> Taken:
     """Put Azure's values into the fields of a body that are handed over."""
     said = dict(told)
-    rows = find_rows(arm_type, tuple(said))
+    rows = select_rows(arm_type, tuple(said))
     if not rows:
         return Taken(body)
     paths, because = [], {}
     for row in rows:
-        for pair in _find_pairs(row, body, live, said):
+        for pair in _list_pairs(row, body, live, said):
             if not row.applies(pair):
                 continue
             value = row.choose(pair)
@@ -66,12 +66,12 @@ def is_handed_over(reason: str) -> bool:
 
 
 @cache
-def find_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ...]:
+def select_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ...]:
     """The rows for a type. `told` has what other manifests state about the resource."""
     return tuple(row for row in HANDED_OVER_FIELDS if row.types.fullmatch(arm_type) and row.needs in ("", *told))
 
 
-def _find_pairs(
+def _list_pairs(
     row: HandedOver, body: Mapping[str, Any], live: Mapping[str, Any], told: Mapping[str, str]
 ) -> Iterator[FieldPair]:
     for path, live_path in _walk(row.path, body, live):

@@ -44,19 +44,19 @@ class Hints:
 
 
 @cache
-def find_kind_hints(kind: Kind) -> Hints:
+def make_kind_hints(kind: Kind) -> Hints:
     """The hints of a kind. Cached, because a kind has thousands of fields, and hundreds of resources."""
     return Hints(arm_type=kind.arm_type, leaves=_build_type_tree(kind.types[kind.spec], kind.types, (kind.spec,)))
 
 
-def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any]:
-    """The tree of one type. `outer` names the types that contain it: a type that contains itself is visited once."""
+def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], containing: tuple[str, ...]) -> dict[str, Any]:
+    """The tree of one type. `containing` names the types around it: a type that contains itself is visited once."""
     tree: dict[str, Any] = {}
     for entry in facts["fields"].values():
         if "arm" not in entry or entry.get("meta"):
             continue
         is_secret = entry.get("mode") in _SECRET_MODES
-        subtree = "secret" if is_secret else _build_value_tree(entry["type"], types, outer)
+        subtree = "secret" if is_secret else _build_value_tree(entry["type"], types, containing)
         if not subtree:
             continue
         if facts.get("oneOf"):
@@ -66,17 +66,21 @@ def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], outer: tu
     return tree
 
 
-def _build_value_tree(type_: FieldType, types: Mapping[str, TypeFacts], outer: tuple[str, ...]) -> dict[str, Any] | str:
+def _build_value_tree(
+    type_: FieldType, types: Mapping[str, TypeFacts], containing: tuple[str, ...]
+) -> dict[str, Any] | str:
     if isinstance(type_, str):
         return {}
     if "enum" in type_:
         return "enum"
     if "base" in type_:
-        return _build_value_tree(type_["base"], types, outer)
+        return _build_value_tree(type_["base"], types, containing)
     if "ref" in type_:
         name = type_["ref"]
-        return {} if name in outer or name not in types else _build_type_tree(types[name], types, (*outer, name))
-    inner = _build_value_tree(type_.get("list", type_.get("map", "any")), types, outer)
+        return (
+            {} if name in containing or name not in types else _build_type_tree(types[name], types, (*containing, name))
+        )
+    inner = _build_value_tree(type_.get("list", type_.get("map", "any")), types, containing)
     return {ANY: inner} if inner else {}
 
 

@@ -83,7 +83,7 @@ def _keep_members(
 def _keep_entries(body: list[Any], live: list[Any], paths: Paths) -> list[Any]:
     """Take entries that the paths cover from Azure. The others are paired, and keep their ignored members."""
     own_entries = [entry for entry in body if not _is_covered(paths, entry)]
-    counterparts = _find_counterparts(own_entries, [entry for entry in live if not _is_covered(paths, entry)])
+    counterparts = _list_counterparts(own_entries, [entry for entry in live if not _is_covered(paths, entry)])
     kept_entries = [
         keep_live_paths(entry, counterpart, _select_for_entry(paths, entry))
         for entry, counterpart in zip(own_entries, counterparts, strict=True)
@@ -95,7 +95,7 @@ def _is_covered(paths: Paths, entry: Any) -> bool:
     return _COVERED in _select_for_entry(paths, entry)
 
 
-def _find_counterparts(body: list[Any], live: list[Any]) -> list[Any]:
+def _list_counterparts(body: list[Any], live: list[Any]) -> list[Any]:
     """For every entry of a body, the one in Azure; None if there is none."""
     field = find_key_field(body, live)
     if field is None:

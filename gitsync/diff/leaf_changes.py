@@ -13,7 +13,7 @@ LeafChange = tuple[JsonPath, Any, Any]
 """A path and the value of each side; None if a side has none."""
 
 
-def find_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[LeafChange]:
+def compute_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[LeafChange]:
     """Yield every leaf that differs, in the order of the left side. Null and absent are the same.
 
     A list whose entries have no key and whose length changed is one leaf. Indexes in a path are the left side's, or the
@@ -72,10 +72,10 @@ def _compare_mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: J
         if value == {} and other is None:  # an ARM id as a key
             yield (*path, key), value, None
         else:
-            yield from find_changes(value, other, (*path, key))
+            yield from compute_changes(value, other, (*path, key))
     for key, value in right.items():
         if find_member(left, key, inside) is None and value is not None:
-            yield from [((*path, key), None, value)] if value == {} else find_changes(None, value, (*path, key))
+            yield from [((*path, key), None, value)] if value == {} else compute_changes(None, value, (*path, key))
 
 
 def _compare_lists(left: list[Any], right: list[Any], path: JsonPath) -> Iterator[LeafChange]:
@@ -92,7 +92,7 @@ def _compare_lists(left: list[Any], right: list[Any], path: JsonPath) -> Iterato
         yield path, left, right
     else:
         for index, (left_entry, right_entry) in enumerate(zip(left, right, strict=True)):
-            yield from find_changes(left_entry, right_entry, (*path, index))
+            yield from compute_changes(left_entry, right_entry, (*path, index))
 
 
 def _compare_by_key(
@@ -100,7 +100,7 @@ def _compare_by_key(
 ) -> Iterator[LeafChange]:
     for key, (index, entry) in left.items():
         if key in right:
-            yield from find_changes(entry, right[key][1], (*path, index))
+            yield from compute_changes(entry, right[key][1], (*path, index))
         else:
             yield (*path, index), entry, None
     for key, (index, entry) in right.items():

@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from gitsync.diff.leaf_changes import find_changes
+from gitsync.diff.leaf_changes import compute_changes
 from gitsync.diff.list_pairing import is_ordered, is_plain
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
 from gitsync.model.verdict import Difference
@@ -30,7 +30,7 @@ def split_lists(difference: Difference) -> list[Difference]:
     parts = []
     for index, ours, theirs in (_pair_members if is_set else _pair_in_order)(desired, live):
         both = isinstance(ours, dict) and isinstance(theirs, dict)
-        changes = find_changes(ours, theirs, (*path, index)) if both else [((*path, index), ours, theirs)]
+        changes = compute_changes(ours, theirs, (*path, index)) if both else [((*path, index), ours, theirs)]
         parts += [
             replace(difference, path=format_pointer(place), desired=left, live=right) for place, left, right in changes
         ]

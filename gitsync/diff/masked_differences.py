@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.diff.leaf_changes import find_changes
+from gitsync.diff.leaf_changes import compute_changes
 from gitsync.diff.projection import select_asked
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.secret import MASKED, Secret, is_hidden
@@ -25,8 +25,8 @@ SecretShape = tuple[str, ...]
 """A path without case, in which every index is `*`: Azure may return entries of a list in another order."""
 
 
-def find_secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[SecretShape]:
-    """Find the paths in these bodies with a secret, or MASKED instead."""
+def list_secret_shapes(*bodies: Mapping[str, Any] | None) -> frozenset[SecretShape]:
+    """List the paths in these bodies with a secret, or MASKED instead."""
     return frozenset(shape for body in bodies for shape in _iterate_shapes(body, ()))
 
 
@@ -80,7 +80,7 @@ class Bodies:
 
     def differences(self, new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[Difference, ...]:
         """Return the differences of the new body from the old one, sorted by path; `live` is the old side."""
-        changes = find_changes(self._replace_secrets(select_asked(new)), self._replace_secrets(select_asked(old)))
+        changes = compute_changes(self._replace_secrets(select_asked(new)), self._replace_secrets(select_asked(old)))
         differences = (
             self._make_difference(format_pointer(path), new_value, old_value) for path, new_value, old_value in changes
         )

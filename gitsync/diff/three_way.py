@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Final
 
-from gitsync.diff.adoption import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.equivalence import READ_FROM_ANSWER, judge
+from gitsync.diff.first_sight import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import find, find_changes, find_removed, is_same
+from gitsync.diff.leaf_changes import compute_changes, find, find_removed, is_same
 from gitsync.diff.list_pairing import TAGS, WHOLE_MAPPINGS, is_same_key
 from gitsync.diff.projection import drop_empty, project, select_asked
 from gitsync.diff.rules.masks import is_secret
@@ -86,7 +86,7 @@ def compare(
     unverified = tuple(sorted(set(map(format_pointer, unverified_paths))))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
-    pending = tuple(_find_pending(desired, select_asked(remembered.applied), live, hints))
+    pending = tuple(_list_pending(desired, select_asked(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
     unpending = _remove_reported(differences, paths)
     # Without a baseline, nothing shows which side changed: what git has not changed since counts as drift.
@@ -95,7 +95,7 @@ def compare(
     if remembered.baseline is not None:
         # The baseline has one leaf of the two, so it cannot show that they have parted.
         by_two_leaves = tuple(difference for difference in unpending if difference.rule in _BY_TWO_LEAVES)
-        moved = tuple(_find_drifted(desired, remembered, live, hints))
+        moved = tuple(_list_drifted(desired, remembered, live, hints))
         # What a failed write did in part has not drifted: it is still to be done.
         left = tuple(
             replace(difference, rule=HALF_DONE) for difference in moved if difference.path in remembered.undone
@@ -119,11 +119,11 @@ def remove_secrets(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(format_value(body))
 
 
-def _find_pending(
+def _list_pending(
     desired: Mapping[str, Any], applied: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Leaves that git changed since the last write, unless Azure has the new value already."""
-    for path, now, before in find_changes(format_value(desired), applied):
+    for path, now, before in compute_changes(format_value(desired), applied):
         live_value = find_removed(live, path, desired, applied) if now is None else find(live, path, desired)
         # An empty list that was removed from git meant no entries, and an empty one in Azure counts as absent.
         if now is None and live_value not in (None, []) and before not in (None, []):
@@ -132,13 +132,13 @@ def _find_pending(
             yield Difference(format_pointer(path), now, live_value, COMMITTED)
 
 
-def _find_drifted(
+def _list_drifted(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Leaves that git sets and that changed in Azure since the last read, unless they now have the desired value."""
     applied = select_asked(remembered.applied)
     now = project(applied, live)
-    for path, current, before in find_changes(now, remembered.baseline):
+    for path, current, before in compute_changes(now, remembered.baseline):
         # Indexes are those of `now`, except for an entry that only the baseline has.
         is_there = current is not None or find(remembered.baseline, path, now) == before
         reference = now if is_there else remembered.baseline

@@ -29,8 +29,8 @@ def is_not_known(reason: str) -> bool:
     return reason.startswith(NOT_KNOWN)
 
 
-def find_unknown_values(body: Any) -> UnknownValues:
-    """Find the placeholders of a body."""
+def collect_unknown_values(body: Any) -> UnknownValues:
+    """Collect the placeholders of a body."""
     return dict(_iterate_unknown(body, ()))
 
 
@@ -67,16 +67,16 @@ def blank_baseline(baseline: Any, unknown: UnknownValues, reference: Any) -> Any
     return baseline
 
 
-def find_paths(body: Any, pointers: Collection[str], path: JsonPath = ()) -> Iterator[JsonPath]:
+def match_paths(body: Any, pointers: Collection[str], path: JsonPath = ()) -> Iterator[JsonPath]:
     """Find the paths of a body that JSON pointers name."""
     if path and format_pointer(path) in pointers:
         yield path
     elif isinstance(body, Mapping):
         for key, child in body.items():
-            yield from find_paths(child, pointers, (*path, key))
+            yield from match_paths(child, pointers, (*path, key))
     elif isinstance(body, list):
         for index, child in enumerate(body):
-            yield from find_paths(child, pointers, (*path, index))
+            yield from match_paths(child, pointers, (*path, index))
 
 
 def add_unknown_values(comparison: Comparison, unknown: UnknownValues, id_doubt: str) -> Comparison:

@@ -12,7 +12,7 @@ from gitsync.config.config import Config
 from gitsync.doctor.azure import PATIENCE, AzureExamination
 from gitsync.doctor.check import Check, make_doubt, make_failure, make_ok
 from gitsync.doctor.places import examine_places
-from gitsync.doctor.source import SourceFindings, check_tool, examine_source, find_needed_tools
+from gitsync.doctor.source import SourceFindings, check_tool, examine_source, list_needed_tools
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
@@ -63,7 +63,7 @@ def check_notifications(config: Config, redactions: Redactions) -> Check:
 def _list_tools(config: Config, found: SourceFindings) -> list[Program]:
     """The programs that the source needs, without git."""
     units = {unit.kind for unit in found.source.contents.units.values()} if found.source else set()
-    needed = find_needed_tools(units, encrypted=found.has_encrypted, exports_by_sops=_SOPS_SINK in config.export_to)
+    needed = list_needed_tools(units, encrypted=found.has_encrypted, exports_by_sops=_SOPS_SINK in config.export_to)
     return sorted(needed - {Program.GIT})
 
 

@@ -14,16 +14,15 @@ from typing import Final, NamedTuple
 
 from gitsync.attribution.attribution import RIGHTS
 from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.collections import find_collections
-from gitsync.cel.export_expressions import compile_exports, find_needed_fields
+from gitsync.catalog.collections import list_collections
+from gitsync.cel.export_expressions import compile_exports, list_needed_fields
 from gitsync.checks.bodies import hide_values
 from gitsync.checks.rights import list_questions
 from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_provider
-from gitsync.model.arm_id import NO_ID, ArmId
+from gitsync.formats.arm_path import find_resource_group, find_subscription, read_provider
 from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
@@ -35,8 +34,8 @@ from gitsync.model.resource import Prepared
 from gitsync.model.verdict import Action
 from gitsync.planning.children import KindTree
 from gitsync.planning.delete_scope import is_group
-from gitsync.request.exports import find_destinations, has_expressions
-from gitsync.run.exports import find_needed_secrets
+from gitsync.request.exports import collect_destinations, has_expressions
+from gitsync.run.exports import list_needed_secrets
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.validation.annotations import CREDENTIAL_FROM
 from gitsync.validation.replace_annotation import read_consent
@@ -86,7 +85,7 @@ def list_needed_rights(
     config: Config, prepared: Collection[Prepared], registry: Registry, removed: Iterable[Record] = ()
 ) -> NeededRights:
     """List the rights to reconcile resources, and with --prune to delete `removed` ones."""
-    needed_secrets, every, left_out = find_needed_secrets(prepared), list[NeededRight](), list[Key]()
+    needed_secrets, every, left_out = list_needed_secrets(prepared), list[NeededRight](), list[Key]()
     for resource in prepared:
         if resource.template is None and resource.arm_id is None:
             continue  # an invalid manifest
@@ -137,7 +136,7 @@ class _ResourceRights:
         self._registry = registry
         self._is_written = prepared.is_written and not prepared.is_watched
         self._arm_id = find_id(prepared)
-        self._scope = _find_scope(self._arm_id, is_created=self._is_written)
+        self._scope = _choose_scope(self._arm_id, is_created=self._is_written)
         self._kind = open_catalog().kind(prepared.resource.gvk)
         self._group_kind = (prepared.key.group, prepared.key.kind)
 
@@ -169,18 +168,18 @@ class _ResourceRights:
             owner = prepared.owner.arm_id
             is_checked = registry.checks_owner(*self._group_kind) or not _is_arm(prepared)
             use = Use.RUN if is_checked else Use.OWNERS
-            yield self._need(name_action(owner, "read"), _find_scope(owner), use)
+            yield self._need(name_action(owner, "read"), _choose_scope(owner), use)
 
     def list_called(self, needed_secrets: Collection[Address]) -> Iterator[NeededRight]:
         """List what the extensions of its kind need, exports among it."""
         prepared, registry = self._prepared, self._registry
-        secrets = _find_secret_fields(prepared, self._kind, self._config, needed_secrets)
+        secrets = _list_secret_fields(prepared, self._kind, self._config, needed_secrets)
         for suffix in registry.list_export_actions(*self._group_kind, secrets):
             yield self._need(name_action(f"{self._arm_id}{suffix}", "action"))
         points = {
             "post_check": self._is_written,
             "export_secrets": bool(secrets),
-            "export_config_maps": bool(find_destinations(prepared.resource, ObjectKind.CONFIG_MAP)),
+            "export_config_maps": bool(collect_destinations(prepared.resource, ObjectKind.CONFIG_MAP)),
             "succeeded": True,
         }
         called = {point for point, is_called in points.items() if is_called}
@@ -197,18 +196,18 @@ class _ResourceRights:
         with suppress(GitsyncError):  # the run fails with it too, and reports it
             for path, verb in self._registry.list_calls(subject):
                 # The lists of the tenant are read with a role anywhere, so the scope is that of the resource.
-                yield self._need(name_action(path, verb), _find_scope(ArmId(path)))
+                yield self._need(name_action(path, verb), _choose_scope(path))
 
     def list_optional(self) -> Iterator[NeededRight]:
         """List what a run can do without."""
-        for path, _ in find_collections(self._kind, self._arm_id) if self._kind else ():
-            if _find_scope(ArmId(path)) == self._scope:  # a list of the whole subscription does not justify more
+        for path, _ in list_collections(self._kind, self._arm_id) if self._kind else ():
+            if _choose_scope(path) == self._scope:  # a list of the whole subscription does not justify more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
         yield from self._list_questions()
         if self._is_written and self._config.who != Who.OFF and self._arm_id.subscription:
             # The activity log is the subscription's, but a name does not justify more than the group.
             yield from (self._need(action, use=Use.WHO) for action in RIGHTS)
-        subscription, namespace = self._arm_id.subscription, find_provider(self._arm_id)
+        subscription, namespace = find_subscription(self._arm_id), read_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED
         if self._config.register_providers and self._is_written and subscription and not is_registered:
             for action in (f"{namespace}/register/action", f"{PROVIDERS}/read"):
@@ -228,13 +227,13 @@ class _ResourceRights:
         )
         for name in self._config.checks:
             for path in list_questions(CheckName(name), change) if name != NO_CHECKS else ():
-                yield self._need(name_action(path, "read"), _find_scope(ArmId(path)), Use.CHECKS)
+                yield self._need(name_action(path, "read"), _choose_scope(path), Use.CHECKS)
 
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
     """List the rights to delete what was removed from git."""
     kind = open_catalog().kind(GVK.parse(record.manifest.api_version, record.key.kind))
-    scope = _find_scope(record.arm_id, is_created=True)
+    scope = _choose_scope(record.arm_id, is_created=True)
     yield NeededRight(scope, name_action(record.arm_id, "read"), record.arm_id)
     yield from _list_deletes(record.arm_id, record.key, kind, registry, scope)
 
@@ -250,26 +249,26 @@ def _list_deletes(arm_id: ArmId, key: Key, kind: Kind | None, registry: Registry
 def _list_reads_below(kind: Kind | None, arm_id: ArmId) -> Iterator[str]:
     """List the reads of all that may be below a resource, with those of their lists."""
     for child in KindTree(open_catalog()).list_below(kind.arm_type) if kind else ():
-        child_id = ArmId(f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>")
-        lists = [] if child.fixed_azure_name else find_collections(child, child_id)
+        child_id = f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>"
+        lists = [] if child.fixed_azure_name else list_collections(child, child_id)
         yield from (name_action(path, "read") for path in (child_id, *(path for path, _ in lists[:1])))
         yield from _list_reads_below(child, child_id)
 
 
-def _find_secret_fields(
+def _list_secret_fields(
     prepared: Prepared, kind: Kind | None, config: Config, needed_secrets: Collection[Address]
 ) -> frozenset[str]:
     """The fields of `operatorSpec.secrets` that a run requests: those with a reader, and those of expressions."""
     is_taken = not prepared.is_watched and any(sink != KeptConfigMaps.name for sink in config.export_to)
-    destinations = find_destinations(prepared.resource, ObjectKind.SECRET)
+    destinations = collect_destinations(prepared.resource, ObjectKind.SECRET)
     fields = {field for field, to in destinations.items() if is_taken or to.address in needed_secrets}
     if kind is not None and prepared.is_valid and has_expressions(prepared.resource):
         expressions = compile_exports(prepared.resource, kind)
-        fields |= find_needed_fields(each for each in expressions if is_taken or each.address in needed_secrets)
+        fields |= list_needed_fields(each for each in expressions if is_taken or each.address in needed_secrets)
     return frozenset(fields)
 
 
-def _find_scope(arm_id: ArmId, *, is_created: bool = False) -> str:
+def _choose_scope(arm_id: str, *, is_created: bool = False) -> str:
     """The resource group of an id, else its subscription. That of a group which is created, or deleted, is above it."""
     subscription, group = arm_id.subscription, arm_id.resource_group
     if subscription is None:

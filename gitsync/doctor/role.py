@@ -86,7 +86,7 @@ def build_role(config: Config, redactions: Redactions) -> Role:
         )
     repository, prepared = read_resources(config, None, SystemClock(), redactions)
     own = [resource for resource in prepared if not has_own_credential(resource)]
-    removed = _find_removed(config, prepared) if config.prune else ()
+    removed = _list_removed(config, prepared) if config.prune else ()
     rights, left_out = list_needed_rights(config, own, Registry.load(), removed)
     actions, scopes = join_actions(rights), join_scopes(rights)
     if not scopes:
@@ -180,7 +180,7 @@ def _list_omissions(
         yield f"Grant these actions at {where}: {name_first(tenant, 20)}."
 
 
-def _find_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:
+def _list_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:
     """The records of what git had before, and --prune deletes."""
     keys, selection = {resource.key for resource in prepared}, make_selection(config)
     with open_source(config, Grace()) as source, open_state(config, source, SystemClock(), writes=False) as store:

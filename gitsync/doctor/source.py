@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.errors import GitsyncError
 from gitsync.git.source.checkout import Checkout
@@ -74,7 +74,7 @@ def _describe_source(source: Checkout) -> Check:
 def _read_manifests(config: Config, source: Checkout, today: date, redactions: Redactions) -> SourceFindings:
     """The resources as offline commands see them, and the number of their problems."""
     try:
-        settings = find_source_settings(config, source.contents.settings)
+        settings = join_source_settings(config, source.contents.settings)
         manifests = read_declared_manifests(config, settings, source.contents.files, source.contents.units)
         redact_manifests(manifests, redactions)
         check_namespaces(config.target_namespaces, [manifests], source.contents.problems)
@@ -169,7 +169,7 @@ _TOOLS = {
 }
 
 
-def find_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
+def list_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
     """The programs that a source with such units needs. `encrypted`: it has SOPS files."""
     builders = {Program(kind.value.program) for kind in units if kind.value.program}
     return frozenset({Program.GIT, *builders, *({Program.SOPS} if encrypted or exports_by_sops else ())})

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.kind_names import find_newest_version
+from gitsync.catalog.kind_names import choose_newest_version
 from gitsync.catalog.later_versions import find_lacking
 from gitsync.catalog.reference_targets import find_target
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.editor.usual_fields import USUAL_FIELDS
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import GVK
-from gitsync.validation.constraints import find_violations
+from gitsync.validation.constraints import list_violations
 from gitsync.validation.explain import (
     KindField,
     find_spec,
@@ -27,7 +27,7 @@ from gitsync.validation.explain import (
     list_members,
     resolve_rules,
 )
-from gitsync.validation.name_rules import find_name_faults
+from gitsync.validation.name_rules import list_name_faults
 
 GROUP: Final = ("resources.azure.com", "ResourceGroup")
 
@@ -76,7 +76,7 @@ class NoExampleError(Exception):
 def build_example(kind: Kind, catalog: Catalog) -> Mapping[str, Any]:
     """Build a valid manifest of a kind. NoExampleError if a required field has rules that no known value meets."""
     required = _ExampleBuilder(kind, catalog).build_object(find_spec(kind))
-    spec = {**_build_identity(kind), **required, **_find_usual(kind)}
+    spec = {**_build_identity(kind), **required, **_choose_usual(kind)}
     document: dict[str, Any] = {
         "apiVersion": kind.gvk.api_version,
         "kind": kind.gvk.kind,
@@ -89,19 +89,19 @@ def build_examples(catalog: Catalog) -> Mapping[str, Mapping[str, Any]]:
     """Build an example of each kind at its newest version, by its name; with the group, if several groups have the
     kind.
     """
-    homes = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
-    names = [name for _, name in homes]
+    group_kinds = [(group, name) for group in catalog.groups() for name in catalog.kinds(group)]
+    names = [name for _, name in group_kinds]
     examples = {}
-    for group, name in homes:
-        kind = catalog.kind(GVK(group, find_newest_version(group, name, catalog), name))
+    for group, name in group_kinds:
+        kind = catalog.kind(GVK(group, choose_newest_version(group, name, catalog), name))
         label = name if names.count(name) == 1 else f"{name}.{group}"
         if kind is not None:
             examples[label] = build_example(kind, catalog)
     return examples
 
 
-def _find_usual(kind: Kind) -> Mapping[str, Any]:
-    """Find the usual fields of a kind; none at a version that lacks one of them, or does not accept its value."""
+def _choose_usual(kind: Kind) -> Mapping[str, Any]:
+    """Choose the usual fields of a kind; none at a version that lacks one of them, or does not accept its value."""
     fields = USUAL_FIELDS.get((kind.gvk.group, kind.gvk.kind), {})
     fits = not find_lacking(kind, fields) and all(
         _is_valid(visit.value, visit.rules) for visit in visit_spec(kind, fields)
@@ -113,8 +113,8 @@ def _build_identity(kind: Kind) -> Mapping[str, Any]:
     """Build the owner, and the name in Azure where that of the manifest cannot be one."""
     identity: dict[str, Any] = {}
     # Without azureName the name of the manifest counts, and some kinds do not take `example`.
-    if kind.fixed_azure_name is None and any(find_name_faults("example", kind)):
-        identity["azureName"] = _choose((name for name in _NAMES if not any(find_name_faults(name, kind))), "azureName")
+    if kind.fixed_azure_name is None and any(list_name_faults("example", kind)):
+        identity["azureName"] = _choose((name for name in _NAMES if not any(list_name_faults(name, kind))), "azureName")
     if kind.any_owner:
         identity["owner"] = {"group": GROUP[0], "kind": GROUP[1], "name": "example"}
     elif kind.owner is not None:
@@ -200,7 +200,7 @@ def _list_values(name: str, rules: Mapping[str, Any], kind_field: KindField) -> 
 
 
 def _is_valid(value: Any, rules: Mapping[str, Any]) -> bool:
-    return next(find_violations(value, rules), None) is None
+    return next(list_violations(value, rules), None) is None
 
 
 def _choose(values: Iterable[Any], path: str) -> Any:

@@ -30,7 +30,7 @@ from gitsync.validation.explain import (
 )
 from gitsync.validation.name_rules import LONGEST_NAME, NEVER_IN_NAMES, is_uuid_named
 from gitsync.validation.references import REFERENCES
-from gitsync.validation.schema import find_pairs
+from gitsync.validation.schema import list_pairs
 
 Schema = dict[str, Any]
 
@@ -81,8 +81,8 @@ def offer_versions(served: Iterable[str], unserved: Iterable[str], message: str)
 
 def _describe_kind(kind: Kind, catalog: Catalog) -> str:
     facts: Mapping[str, Any] = dict(describe_kind(kind, catalog))
-    home = f"ARM: {facts['ARM']}" if kind.is_arm else f"In {facts['in']}"
-    parts = (home, f"Owner: {facts['owner']}", f"Name in Azure: {facts['name']}")
+    origin = f"ARM: {facts['ARM']}" if kind.is_arm else f"In {facts['in']}"
+    parts = (origin, f"Owner: {facts['owner']}", f"Name in Azure: {facts['name']}")
     return ".\n\n".join(parts) + "."
 
 
@@ -130,7 +130,7 @@ _NUMBERS: Final = ("minimum", "maximum", "multipleOf")
 
 
 @dataclass(frozen=True, slots=True)
-class _Outer:
+class _Context:
     """The types around a field, and where their schemas are: for a type that contains itself."""
 
     kind: Kind
@@ -140,15 +140,15 @@ class _Outer:
     def find(self, facts: TypeFacts) -> str | None:
         return self.pointers.get(id(facts))
 
-    def enter(self, facts: TypeFacts, pointer: str) -> _Outer:
-        return _Outer(self.kind, self.catalog, {**self.pointers, id(facts): pointer})
+    def enter(self, facts: TypeFacts, pointer: str) -> _Context:
+        return _Context(self.kind, self.catalog, {**self.pointers, id(facts): pointer})
 
 
 def build_spec(kind_field: KindField, kind: Kind, catalog: Catalog) -> Schema:
     """Build the schema of a kind's spec."""
     is_required = any(field.get("required") for field in kind.types[kind.spec]["fields"].values())
     spec = replace(kind_field, facts={**kind_field.facts, "required": is_required})
-    return _build_field(spec, _Outer(kind, catalog, {}), "#/properties/spec")
+    return _build_field(spec, _Context(kind, catalog, {}), "#/properties/spec")
 
 
 def build_limits(rules: Mapping[str, Any], type_: str = "") -> Schema:
@@ -193,14 +193,14 @@ def refuse(pattern: str, message: str) -> Schema:
     return {"if": {"type": "string", "pattern": pattern}, "then": forbid(message)}
 
 
-def _build_field(kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
+def _build_field(kind_field: KindField, context: _Context, pointer: str) -> Schema:
     if kind_field.path == "spec.azureName":
-        value = _build_name(outer.kind)
+        value = _build_name(context.kind)
     else:
-        value = _build_value(kind_field.facts, kind_field, outer, pointer)
+        value = _build_value(kind_field.facts, kind_field, context, pointer)
     if not kind_field.facts.get("required"):
         value = allow_null(value)
-    return {"description": _describe_field(kind_field, outer), **value}
+    return {"description": _describe_field(kind_field, context), **value}
 
 
 def _build_name(kind: Kind) -> Schema:
@@ -231,38 +231,38 @@ def _build_name_limits(kind: Kind) -> Schema:
     return {**limits, **further}
 
 
-def _describe_field(kind_field: KindField, outer: _Outer) -> str:
+def _describe_field(kind_field: KindField, context: _Context) -> str:
     """Describe the type and the rules in words; without choices, which editors list by themselves."""
-    notes = [note for note in describe_field(kind_field, outer.kind) if not note.startswith(("one of", "always"))]
+    notes = [note for note in describe_field(kind_field, context.kind) if not note.startswith(("one of", "always"))]
     type_ = resolve_rules(kind_field.facts)[0]
     words = [describe_type(type_)]
-    if find_named_type(type_) in REFERENCES and (target := find_target(outer.kind, kind_field.path, outer.catalog)):
+    if find_named_type(type_) in REFERENCES and (target := find_target(context.kind, kind_field.path, context.catalog)):
         words.append(f"to a {target[1]} ({target[0]})")
     return "; ".join([" ".join(words), *notes])
 
 
-def _build_value(field: Field, kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
+def _build_value(field: Field, kind_field: KindField, context: _Context, pointer: str) -> Schema:
     """Build the schema of a field, or of a member of its lists and maps."""
     type_, rules = resolve_rules(field)
     if isinstance(type_, str):
-        return _build_named(type_, rules, kind_field, outer)
+        return _build_named(type_, rules, kind_field, context)
     if "ref" in type_:
-        return _build_object(type_["ref"], kind_field, outer, pointer)
+        return _build_object(type_["ref"], kind_field, context, pointer)
     keyword, member = ("items", "list") if "list" in type_ else ("additionalProperties", "map")
-    members = _build_value({"type": type_[member]}, kind_field, outer, f"{pointer}/{keyword}")
+    members = _build_value({"type": type_[member]}, kind_field, context, f"{pointer}/{keyword}")
     if member == "list":
         return {"type": "array", keyword: members, **build_limits(rules)}
     return {"type": "object", keyword: allow_null(members), **build_limits(rules)}
 
 
-def _build_named(name: str, rules: Mapping[str, Any], kind_field: KindField, outer: _Outer) -> Schema:
+def _build_named(name: str, rules: Mapping[str, Any], kind_field: KindField, context: _Context) -> Schema:
     """Build a scalar, or one of ASO's own types."""
     if name == "any":
         return {}
     if name in SCALARS:
         return _build_scalar(name, rules, _make_message(name, rules, kind_field))
     build_owner = _OWNERS.get(name)
-    return build_owner(outer.kind) if build_owner else {"$ref": f"{DEFINITIONS}{name}"}
+    return build_owner(context.kind) if build_owner else {"$ref": f"{DEFINITIONS}{name}"}
 
 
 def _build_scalar(name: str, rules: Mapping[str, Any], message: str) -> Schema:
@@ -287,14 +287,14 @@ def _make_message(name: str, rules: Mapping[str, Any], kind_field: KindField) ->
     return f"{kind_field.path} must be {'; '.join([describe_shape(name), *wanted])}."
 
 
-def _build_object(name: str, kind_field: KindField, outer: _Outer, pointer: str) -> Schema:
-    facts = outer.kind.types[name]
-    if (known := outer.find(facts)) is not None:  # a type inside of itself would have no end
+def _build_object(name: str, kind_field: KindField, context: _Context, pointer: str) -> Schema:
+    facts = context.kind.types[name]
+    if (known := context.find(facts)) is not None:  # a type inside of itself would have no end
         return {"$ref": known}
-    inside = outer.enter(facts, pointer)
+    inside = context.enter(facts, pointer)
     fields = {
         field.name: _build_field(field, inside, f"{pointer}/properties/{field.name}")
-        for field in list_fields(kind_field, outer.kind)
+        for field in list_fields(kind_field, context.kind)
     }
     schema: Schema = {"type": "object", "properties": fields, "additionalProperties": False}
     if required := sorted(name for name, field in facts["fields"].items() if field.get("required")):
@@ -313,7 +313,7 @@ def _exclude_pairs(facts: TypeFacts, kind_field: KindField) -> list[Schema]:
             "if": require(value, source),
             "then": {"properties": {source: forbid(f"Set {kind_field.path}.{value} or {source}, not both.")}},
         }
-        for value, source in find_pairs(facts["fields"], facts["fields"])
+        for value, source in list_pairs(facts["fields"], facts["fields"])
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.catalog.everyday_names import Home
+from gitsync.catalog.everyday_names import GroupKind
 
 _NETWORK: Final = "network.azure.com"
 _TENANT: Final = "00000000-0000-0000-0000-000000000000"
@@ -29,7 +29,7 @@ _SUBNET: Final = {"reference": _refer(_NETWORK, "VirtualNetworksSubnet")}
 _ADDRESS: Final = {"reference": _refer(_NETWORK, "PublicIPAddress")}
 _WORKSPACE: Final = _refer("operationalinsights.azure.com", "Workspace")
 
-USUAL_FIELDS: Final[Mapping[Home, Mapping[str, Any]]] = {
+USUAL_FIELDS: Final[Mapping[GroupKind, Mapping[str, Any]]] = {
     ("app.azure.com", "ContainerApp"): {
         "environmentReference": _refer("app.azure.com", "ManagedEnvironment"),
         "configuration": {"ingress": {"external": True, "targetPort": 8080}},

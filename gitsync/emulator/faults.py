@@ -151,8 +151,8 @@ class Script:
         digests = [hashlib.sha256(repr(rule).encode()).hexdigest()[:12] for rule in rules]
         self._rules = [(f"rule:{index}:{digests[index]}", rule) for index, rule in enumerate(rules)]
 
-    def find_applying(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
-        """Find the rules that apply to a request for a type. Each matching rule counts the request."""
+    def list_applying(self, store: Store, request: ServerRequest, kind: str, *, poll: bool) -> list[FaultRule]:
+        """List the rules that apply to a request for a type. Each matching rule counts the request."""
         applying = []
         for name, rule in self._rules:
             if not rule.match.counts(request, kind, poll=poll):

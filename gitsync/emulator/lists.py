@@ -24,7 +24,7 @@ from gitsync.emulator.patch import GONE, change_at, find_value
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import PastStore, StoredResource
 from gitsync.emulator.types.actions import is_action_page, run_action
-from gitsync.emulator.types.behaviour import find_behaviour
+from gitsync.emulator.types.behaviour import choose_behaviour
 from gitsync.emulator.types.bodies import build_body, build_summary
 from gitsync.emulator.types.implicit_resources import list_implied
 
@@ -83,7 +83,7 @@ def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespo
 
 
 def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str], show: _Show) -> ServerResponse:
-    behaviour = find_behaviour(request.target.type)
+    behaviour = choose_behaviour(request.target.type)
     implied_resources = {
         parse(resource.id).key: resource
         for resource in list_implied(cloud, request.target)
@@ -129,7 +129,7 @@ def _list_scope(cloud: EmulatedCloud, request: ServerRequest) -> list[str]:
     them.
     """
     scope, words = request.target.scope.casefold(), f"/providers/{request.target.type}/".casefold()
-    reach = find_reach(request.target, request.query.get("$filter", ""))
+    reach = read_reach(request.target, request.query.get("$filter", ""))
     scopes_above = _list_scopes_above(scope) if Reach.ABOVE in reach else []
     keys = [key for above in scopes_above for key in cloud.store.keys(above + words)]
     for key in cloud.store.keys(f"{scope}/" if reach & (Reach.GROUPS | Reach.BELOW) else scope + words):
@@ -251,8 +251,8 @@ _REACH: Mapping[str, Reach] = {
 }
 
 
-def find_reach(target: Target, query_filter: str) -> Reach:
-    """Find the reach of a type's list; `atScope()` excludes lower scopes, `atExactScope()` also higher ones."""
+def read_reach(target: Target, query_filter: str) -> Reach:
+    """Read the reach of a type's list; `atScope()` excludes lower scopes, `atExactScope()` also higher ones."""
     is_subscription = parse(target.scope).shape is PathShape.SUBSCRIPTION
     reach = _REACH.get(target.type.casefold(), Reach.SCOPE | Reach.GROUPS if is_subscription else Reach.SCOPE)
     if "atexactscope()" in query_filter.casefold():
@@ -270,7 +270,7 @@ def _is_in_reach(request: ServerRequest, found: str) -> bool:
     scope, found = target.scope.casefold(), found.casefold()
     if scope == found:
         return True
-    reach = find_reach(target, request.query.get("$filter", ""))
+    reach = read_reach(target, request.query.get("$filter", ""))
     is_above = not found or covers(found, scope)
     return Reach.ABOVE in reach if is_above else Reach.BELOW in reach and (not scope or covers(scope, found))
 

@@ -20,7 +20,7 @@ from gitsync.emulator.state.cloud import DELETING, EmulatedCloud, make_not_found
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, normalize_region
 from gitsync.emulator.state.store import EmulatedOperation, StoredResource
 from gitsync.emulator.types.admission import admit_delete, admit_write
-from gitsync.emulator.types.behaviour import AcceptedBody, Style, TypeBehaviour, find_behaviour
+from gitsync.emulator.types.behaviour import AcceptedBody, Style, TypeBehaviour, choose_behaviour
 from gitsync.emulator.types.bodies import (
     BodyOrigin,
     build_body,
@@ -37,7 +37,7 @@ _PURGED_BY_DELETE = {soft.deleted_type: soft.purge_style for soft in SOFT_DELETE
 
 def get(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a GET or HEAD: 200 with the resource, or 404. A read advances an operation, like a poll."""
-    if not find_behaviour(request.target.type).gets and request.method == "GET":
+    if not choose_behaviour(request.target.type).gets and request.method == "GET":
         raise refuse_method("GET")
     cloud.require_scope(request)
     resource = _poll_and_read(cloud, request.target.key) or find_implied(cloud, request.target)
@@ -96,7 +96,7 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Delete a resource with all its nested resources; 204 if it does not exist."""
     target = request.target
     cloud.require_scope(request)
-    behaviour = find_behaviour(target.type)
+    behaviour = choose_behaviour(target.type)
     if not behaviour.deletes:
         raise refuse("MethodNotAllowed", type=target.type, method="DELETE")
     before = cloud.look_up(target.key)
@@ -139,7 +139,7 @@ def _admit(
 def _write(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: dict[str, Any]
 ) -> ServerResponse:
-    behaviour = find_behaviour(request.target.type)
+    behaviour = choose_behaviour(request.target.type)
     created = before is None or not before.visible
     operation, style = start_write(cloud, request, behaviour, created=created)
     origin = BodyOrigin(api_version=request.api_version, by=request.caller.actor, hide=request.course.hide)
@@ -222,7 +222,7 @@ def _check_nested(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeB
 
 
 def _make_etag_header(resource: StoredResource) -> dict[str, str]:
-    return {"ETag": resource.etag} if find_behaviour(parse(resource.id).type).etag else {}
+    return {"ETag": resource.etag} if choose_behaviour(parse(resource.id).type).etag else {}
 
 
 RESOURCE_VERBS: Mapping[str, Verb] = {"GET": get, "HEAD": get, "PUT": put, "PATCH": patch, "DELETE": delete}

@@ -71,10 +71,10 @@ def make_create(body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def find_changes(
+def compute_changes(
     body: Mapping[str, Any], group: Mapping[str, Any], applied: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Find what a PATCH has to send, so that a group of Graph becomes what a body states; nothing if it is that.
+    """Compute what a PATCH has to send, so that a group of Graph becomes what a body states; nothing if it is that.
     `applied` is what was sent before: a description that git no longer states is taken away.
     """
     changes = {
@@ -87,7 +87,7 @@ def find_changes(
     return changes if group.get("securityEnabled") is True else {**changes, "securityEnabled": True}
 
 
-def find_fixed_changes(body: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def compute_fixed_changes(body: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Find what a body changes although Graph fixes it when it creates a group: by name, the value that the group has
     and the one that git wants.
     """

@@ -18,14 +18,21 @@ from functools import partial
 from typing import Any, Final
 
 from gitsync.arm.client import Arm
-from gitsync.arm.cloud import find_graph
+from gitsync.arm.cloud import choose_graph
 from gitsync.arm.http.bodies import ListSource, PagesRead, read_page
 from gitsync.arm.http.failures import make_arm_error, read_absence
 from gitsync.arm.http.messages import Response
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.entra.access import NEW, GraphService, GroupAccess, KnownGroups, read_time
-from gitsync.entra.bodies import find_changes, find_fixed_changes, is_for_roles, make_create, needs_rule, show_group
+from gitsync.entra.bodies import (
+    compute_changes,
+    compute_fixed_changes,
+    is_for_roles,
+    make_create,
+    needs_rule,
+    show_group,
+)
 from gitsync.entra.requests import (
     ABSENT,
     GROUPS,
@@ -84,7 +91,7 @@ class EntraGroups:
     def _find_graph(self, arm: Arm) -> GraphService:
         if arm not in self._graphs:
             try:
-                cloud = find_graph(arm.cloud)
+                cloud = choose_graph(arm.cloud)
             except ConfigError as error:  # the resources of other providers can be reconciled anyway
                 raise ArmError(error.message, code="UnknownCloud", hint=error.hint) from error
             self._graphs[arm] = GraphService(cloud, arm.reach_service(cloud))
@@ -169,23 +176,23 @@ class GroupReader:
         created, sent_at = read_time(group.get("createdDateTime")), self._access.known.sent_at
         # Graph writes the time by its own clock.
         since = sent_at - _SKEW if sent_at else self._access.clock.now() - _INTERRUPTED_SINCE
-        is_equal = not find_changes(self._wanted, group, None) and not find_fixed_changes(self._wanted, group)
+        is_equal = not compute_changes(self._wanted, group, None) and not compute_fixed_changes(self._wanted, group)
         return is_equal and created is not None and created >= since
 
     async def _list_named(self, name: str) -> AsyncIterator[Mapping[str, Any]]:
-        access, following = self._access, None
+        access, next_page = self._access, None
         source = ListSource(GROUPS, next_link=_LINK)
         so_far = PagesRead(source)
         while True:
-            request = make_search(access.resource.arm_id, name, following)
+            request = make_search(access.resource.arm_id, name, next_page)
             answer = await so_far.read(request.target, partial(self._send_bounded, request))
             page = read_page(answer, source, access.graph.cloud)
             for group in page.entries:
                 if str(check_group(group, answer, request)["displayName"]).casefold() == name.casefold():
                     yield group
-            if page.following is None:
+            if page.next_page is None:
                 return
-            following = page.following
+            next_page = page.next_page
 
     async def _send_bounded(self, request: GraphRequest, max_bytes: int) -> Response:
         return await self._access.send(replace(request, max_bytes=max_bytes))
@@ -269,13 +276,13 @@ class GroupWriter(GroupReader):
         read = make_read(arm_id, group_id)
         group = read_group(await self._send_to_existing(read), read, group_id)
         # Graph would accept the request and keep the old value.
-        for name, (live, wanted) in find_fixed_changes(body, group).items():
+        for name, (live, wanted) in compute_fixed_changes(body, group).items():
             raise self._make_refusal(
                 f"{name} of the group {group_id} is {_spell(live)}, and git states {_spell(wanted)}: Microsoft Graph "
                 "fixes it when it creates a group.",
                 hint="Restore the value in git. To create a new group, give the manifest another name.",
             )
-        if changes := find_changes(body, group, access.resource.applied):
+        if changes := compute_changes(body, group, access.resource.applied):
             for_roles = is_for_roles(group)
             await self._send_to_existing(make_update(arm_id, group_id, changes, for_roles=for_roles))
 

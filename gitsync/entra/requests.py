@@ -65,7 +65,7 @@ def make_read(resource_id: str, group_id: str) -> GraphRequest:
     )
 
 
-def make_search(resource_id: str, name: str, following: str | None = None) -> GraphRequest:
+def make_search(resource_id: str, name: str, next_page: str | None = None) -> GraphRequest:
     """Make the request for a page of the groups of a name: the first, or the one at a link of the page before."""
     # In a literal of OData a quote is doubled; quoted for the URL, no character ends the literal.
     literal = "'" + name.replace("'", "''") + "'"
@@ -73,7 +73,7 @@ def make_search(resource_id: str, name: str, following: str | None = None) -> Gr
     return GraphRequest(
         method="GET",
         path=GROUPS,
-        target=following or f"{GROUPS}?{query}",
+        target=next_page or f"{GROUPS}?{query}",
         resource_id=resource_id,
         accepts=frozenset({200}),
         is_list=True,

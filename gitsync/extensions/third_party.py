@@ -55,12 +55,12 @@ def load_installed() -> Extensions:
     Raises ConfigError if one cannot be loaded.
     """
     extensions: list[Extension] = []
-    for point in sorted(_find_entry_points(), key=lambda point: point.name):
+    for point in sorted(_list_entry_points(), key=lambda point: point.name):
         extensions.extend(guard_extension(extension, point.name) for extension in _load(point))
     return tuple(extensions)
 
 
-def _find_entry_points() -> Iterator[EntryPoint]:
+def _list_entry_points() -> Iterator[EntryPoint]:
     """Yield the entry points of extensions. `importlib.metadata.entry_points` would parse those of all packages, which
     takes longer than most commands take to read the manifests. Of a package that is installed twice, the first on the
     path counts.

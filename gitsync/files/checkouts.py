@@ -14,7 +14,7 @@ def is_in_repository(path: Path) -> bool:
     """Return whether a folder or file, or any link on the way to it, is in a git work tree or a folder like a bare
     repository.
     """
-    return any(map(is_repository, _find_passed_folders(path)))
+    return any(map(is_repository, _list_passed_folders(path)))
 
 
 def is_repository(folder: Path) -> bool:
@@ -40,7 +40,7 @@ def may_be_there(path: Path) -> bool:
     return True
 
 
-def _find_passed_folders(path: Path) -> set[Path]:
+def _list_passed_folders(path: Path) -> set[Path]:
     """Every folder that is read to resolve `path`, and `path` itself with all links followed. A commit that contains
     one of the links decides the result.
     """

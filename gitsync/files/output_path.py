@@ -41,12 +41,12 @@ class OutputPath:
         return replace(self, steps=(*self.steps, *steps))
 
 
-def find_output_path(path: Path, source: str | None = None) -> OutputPath:
-    """Find where a path leads. `source` is SOURCE, a folder or a URL.
+def choose_output_path(path: Path, source: str | None = None) -> OutputPath:
+    """Choose where a path leads. `source` is SOURCE, a folder or a URL.
 
     Raises UnsafePathError for a link that is not followed; OSError if a folder on the way cannot be searched.
     """
-    roots = _find_roots(source)
+    roots = _list_roots(source)
     found = _follow(path.absolute(), roots)
     place = Path(found.anchor)
     for number, step in enumerate(found.parts[1:], start=1):
@@ -57,9 +57,9 @@ def find_output_path(path: Path, source: str | None = None) -> OutputPath:
 
 
 def check_output_path(path: Path, source: str | None, what: str) -> Path:
-    """Find where a path leads, as `find_output_path` does. ConfigError if `what` cannot be written there."""
+    """Find where a path leads, as `choose_output_path` does. ConfigError if `what` cannot be written there."""
     try:
-        return find_output_path(path, source).path
+        return choose_output_path(path, source).path
     except UnsafePathError as error:
         raise ConfigError(f"{what} cannot be written: {error.message}", hint=error.hint) from error
     except OSError as error:
@@ -68,7 +68,7 @@ def check_output_path(path: Path, source: str | None, what: str) -> Path:
         ) from error
 
 
-def _find_roots(source: str | None) -> frozenset[Path]:
+def _list_roots(source: str | None) -> frozenset[Path]:
     return frozenset({Path(source).resolve()}) if source and "://" not in source else frozenset()
 
 

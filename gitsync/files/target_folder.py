@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from gitsync.errors import ConfigError, UnsafePathError
-from gitsync.files.output_path import find_output_path, is_link, open_folder
+from gitsync.files.output_path import choose_output_path, is_link, open_folder
 from gitsync.files.whole_files import read_file
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -137,7 +137,7 @@ class TargetFolder:
         """
         *folders, name = PurePosixPath(path).parts
         try:
-            place = find_output_path(self._folder, self._source).below(*folders)
+            place = choose_output_path(self._folder, self._source).below(*folders)
             with open_folder(place, makes=_USUAL_MODE if is_made else None, made=self._made) as parent:
                 yield parent, name
         except UnsafePathError as error:

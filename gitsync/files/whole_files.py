@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gitsync.files.output_path import find_output_path, open_folder
+from gitsync.files.output_path import choose_output_path, open_folder
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe is not waited for
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # never write to an existing file
@@ -21,7 +21,7 @@ def open_parent(file: Path, source: str | None, *, makes: int | None = None) -> 
 
     Raises UnsafePathError for a link that is not followed, OSError if the folder cannot be opened.
     """
-    with open_folder(find_output_path(file.parent, source), makes=makes) as folder:
+    with open_folder(choose_output_path(file.parent, source), makes=makes) as folder:
         yield folder
 
 

@@ -37,7 +37,7 @@ def find_range_fault(text: str) -> str:
     )
 
 
-def find_overlaps(ranges: Iterable[tuple[AddressRange, _Each]]) -> Iterator[tuple[_Each, _Each]]:
+def list_overlaps(ranges: Iterable[tuple[AddressRange, _Each]]) -> Iterator[tuple[_Each, _Each]]:
     """The owner of each range that overlaps one before it, with the owner of that: in the order of the addresses."""
     last: tuple[int, int, _Each] | None = None  # the version, the highest end so far, and whose it is
     ordered = sorted(ranges, key=lambda each: (each[0].version, int(each[0].network_address), each[0].prefixlen))

@@ -30,7 +30,7 @@ def name_resource(arm_id: str) -> str:
     return f"{name} on {extended}" if extended else name
 
 
-def find_deployment_scope(arm_id: str) -> str:
+def choose_deployment_scope(arm_id: str) -> str:
     """Return what a resource is deployed to: its resource group, for a group itself its subscription, likewise for what
     is in no group; "/" without a subscription.
     """
@@ -40,14 +40,14 @@ def find_deployment_scope(arm_id: str) -> str:
     return "/".join(steps[:5] if ArmId(arm_id).resource_group and len(steps) > 5 else steps[:3])
 
 
-def find_provider(arm_id: str) -> str:
+def read_provider(arm_id: str) -> str:
     """Return the namespace of the provider that answers for an id ("Microsoft.Network")."""
     steps = arm_id.split("/")
     places = [place for place, step in enumerate(steps) if step.casefold() == "providers"]
     return steps[places[-1] + 1] if places and places[-1] + 1 < len(steps) else "Microsoft.Resources"
 
 
-def find_collection_type(path: str) -> str:
+def read_collection_type(path: str) -> str:
     """Return the type of a collection from its path: "Microsoft.Network/dnsZones/recordsets"; without a provider, its
     last step.
     """
@@ -56,8 +56,8 @@ def find_collection_type(path: str) -> str:
     return "/".join((namespace, *steps[::2])) if marker else steps[-1]
 
 
-def find_lock_name(arm_id: str) -> str:
-    """Find the name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
+def name_lock(arm_id: str) -> str:
+    """Name the name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
 
     So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
     depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer
@@ -65,10 +65,10 @@ def find_lock_name(arm_id: str) -> str:
     writes directly below one run in parallel. An extension resource (role assignment, flux configuration) shares
     the lock of the resource that it extends; at a container it has its own.
     """
-    return find_top_resource(arm_id).casefold()
+    return cut_to_top_resource(arm_id).casefold()
 
 
-def find_top_resource(arm_id: str) -> str:
+def cut_to_top_resource(arm_id: str) -> str:
     """Find the top-most ancestor of a resource that is a resource and no container, or itself."""
     container = _CONTAINER.match(arm_id)
     prefix = container[0] if container else ""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
@@ -46,7 +46,7 @@ class DescendantSearch:
                 continue
             if kind.can_get:
                 # A zone of DNS has a kind for each type of record, and one list of all records.
-                lists = find_collections(kind, ArmId(f"/parent/{kind.arm_type.rpartition('/')[2]}/name"))
+                lists = list_collections(kind, f"/parent/{kind.arm_type.rpartition('/')[2]}/name")
                 together.setdefault(lists[0].path if lists else kind.arm_type, []).append(kind)
             else:
                 self._acceptance.leave_out(kind.arm_type, UNREADABLE)
@@ -97,7 +97,7 @@ class DescendantSearch:
         embedded = find_embedded(kind, parent.body)
         if embedded is not None:
             return make_found(kind, _name_entries(parent, kind, embedded), parent.arm_id)
-        path = find_collections(kind, _name_child(parent, kind, "-"))[0].path
+        path = list_collections(kind, _name_child(parent, kind, "-"))[0].path
         entries = await self._reader.try_list(path, kind)
         types = [ArmId(entry.get("id", "")).arm_type for entry in entries]
         resources = []

@@ -12,7 +12,7 @@ from gitsync.errors import ArmError, RefusedListError, SourceError
 from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
-from gitsync.imports.conversion.scope import ImportScope, find_names, make_id_problem
+from gitsync.imports.conversion.scope import ImportScope, list_group_names, make_id_problem
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
 from gitsync.imports.resource_reader import FORBIDDEN, MOST_GROUP_LISTS, Body, ResourceReader, is_refused
@@ -47,7 +47,7 @@ class Discovery:
     async def search(self, scope: ImportScope) -> SearchResult:
         """Find what the filters admit. Raises SourceError if nothing of the scope can be read, and ArmError."""
         try:
-            groups = await self.find_groups(scope)
+            groups = await self.search_groups(scope)
             roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope)]
         except RefusedListError as refused:  # without these lists there is no import; others are only noted
             raise _make_unreadable(refused) from refused
@@ -60,7 +60,7 @@ class Discovery:
         problems = (*scope.problems, *map(make_id_problem, self._failed))
         return replace(self._acceptance.finish(), problems=problems)
 
-    async def find_groups(self, scope: ImportScope) -> list[FoundResource]:
+    async def search_groups(self, scope: ImportScope) -> list[FoundResource]:
         """Find the groups to look into, without those that Azure manages for a resource. `groups` are then their names,
         `missing_groups` names and patterns of the scope that none has, and `other_groups` those that it does not name.
         """
@@ -73,7 +73,7 @@ class Discovery:
         if not all(isinstance(name, str) and name for name in names):
             raise ListSource(f"{scope.root}/resourcegroups").make_error("has an entry without a name")
         by_name = {str(name).casefold(): entry for name, entry in zip(names, entries, strict=True)}
-        chosen = {name: find_names(name, by_name) for name in scope.groups}
+        chosen = {name: list_group_names(name, by_name) for name in scope.groups}
         missing = sorted(name for name, found in chosen.items() if not found)
         self.missing_groups = tuple(missing)
         # A misspelt group would give an import without its resources.

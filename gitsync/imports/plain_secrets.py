@@ -17,7 +17,7 @@ from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.imports.conversion.found_resources import ImportedManifest, PlainSecret
 from gitsync.model.secret import Secret
 from gitsync.problems.field_path import FieldPath, find_member, format_field
-from gitsync.redaction import find_inner_secrets
+from gitsync.redaction import list_inner_secrets
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_NAME: Final = re.compile(
@@ -64,7 +64,7 @@ def _looks_secret(visit: Visit, spec: Any) -> bool:
     if len(value) < _SHORTEST:
         return False
     text = _decode(value)
-    if _KEY_OR_TOKEN.search(text) or any(not _NO_SECRET.match(part) for part in find_inner_secrets(text)):
+    if _KEY_OR_TOKEN.search(text) or any(not _NO_SECRET.match(part) for part in list_inner_secrets(text)):
         return True
     name = _name_value(visit.path, spec) or field
     # From here on only the name or the form is a sign, so evidence against it counts.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from gitsync.arm.http.bodies import is_refusal
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.errors import ArmError, RefusedListError
 from gitsync.imports.conversion.live_body import ConversionContext, convert_body
 from gitsync.model.arm_id import ArmId, IdKey
@@ -154,7 +154,7 @@ def _choose_lists(kind: Kind, arm_ids: Sequence[ArmId]) -> list[str]:
     """
     groups = {(arm_id.resource_group or "").casefold(): arm_id for arm_id in arm_ids}
     lists = sorted(
-        {collection for arm_id in groups.values() for collection in find_collections(kind, arm_id)},
+        {collection for arm_id in groups.values() for collection in list_collections(kind, arm_id)},
         key=lambda collection: collection.path,
     )
     by_group = [collection.path for collection in lists if collection.level is ListLevel.GROUP]

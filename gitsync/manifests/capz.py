@@ -63,26 +63,26 @@ class CapzObjects:
         if not is_object(value) or not isinstance(value.get("metadata"), dict):
             return False
         # Cluster API objects are kept too: CAPZ objects take values from them.
-        wraps = bool(_find_objects(value))
+        wraps = bool(_list_objects(value))
         if wraps:
             self._wrappers.append((document, unit))
         if wraps or value["apiVersion"].partition("/")[0] == _CLUSTER_API:
-            self._neighbours.setdefault(self._find_home(value, unit), []).append(value)
+            self._neighbours.setdefault(self._find_cluster(value, unit), []).append(value)
         return wraps
 
     def unwrap(self) -> Iterator[WrappedDocument]:
         """Yield the ASO objects of all wrappers, in the order of the files."""
         for document, unit in self._wrappers:
             value = document.value
-            home = self._find_home(value, unit)
+            cluster = self._find_cluster(value, unit)
             wrapper = Wrapper(kind=value["kind"], is_template=value["kind"].endswith(_TEMPLATE))
-            neighbours = _Neighbours(value, self._neighbours[home])
+            neighbours = _Neighbours(value, self._neighbours[cluster])
             for wrapped in split_items(document, _find_path(value)):
                 if isinstance(wrapped.value, dict):
-                    filled = _fill_in(wrapped.value, home[1], neighbours)
+                    filled = _fill_in(wrapped.value, cluster[1], neighbours)
                     yield WrappedDocument(document=replace(wrapped, value=filled), wrapper=wrapper, unit=unit)
 
-    def _find_home(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
+    def _find_cluster(self, value: Mapping[str, Any], unit: Unit | None) -> tuple[str, str]:
         """Find the unit and the namespace of an object. Objects of other units and namespaces do not belong to it."""
         return unit.name if unit else "", str(value["metadata"].get("namespace") or self.namespace)
 
@@ -91,8 +91,8 @@ def _find_path(value: Mapping[str, Any]) -> FieldPath:
     return ("spec", "template", "spec", "resources") if value["kind"].endswith(_TEMPLATE) else ("spec", "resources")
 
 
-def _find_objects(value: Mapping[str, Any]) -> list[Any]:
-    """Find the objects in a wrapper; none if a document is not a wrapper."""
+def _list_objects(value: Mapping[str, Any]) -> list[Any]:
+    """List the objects in a wrapper; none if a document is not a wrapper."""
     is_capz = value["apiVersion"].partition("/")[0] == _CAPZ
     if not is_capz or value["kind"].removesuffix(_TEMPLATE) not in _WRAPPERS:
         return []
@@ -118,7 +118,7 @@ class _Neighbours:
 
     def find_only(self, kind: str) -> str | None:
         """Find the name of the cluster's only object of a kind; None if it has none or several."""
-        wrappers = [other for other in self._others if _find_objects(other)]
+        wrappers = [other for other in self._others if _list_objects(other)]
         own = [
             wrapper for wrapper in wrappers if any(_refers(self.cluster, wrapper, "spec", ref) for ref in _OF_CLUSTER)
         ]
@@ -141,7 +141,7 @@ def _refers(value: Mapping[str, Any], wrapper: Mapping[str, Any], *path: str) ->
 def _list_kind(wrappers: Iterable[Mapping[str, Any]], kind: str) -> Iterator[Mapping[str, Any]]:
     for wrapper in wrappers:
         name = wrapper["metadata"].get("name")
-        for wrapped in _find_objects(wrapper):
+        for wrapped in _list_objects(wrapper):
             if isinstance(wrapped, dict) and wrapped.get("kind") == kind:
                 yield {"metadata": {"name": find_member(wrapped, "metadata", "name") or name}}
 

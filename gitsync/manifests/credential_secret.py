@@ -71,7 +71,7 @@ def read_identity(
     if missing:
         message = "; ".join(f'credential Secret "{name}" does not contain key "{key}"' for key in missing)
         return CredentialRefusal(message, "Add the missing keys; no other credential is used instead.")
-    refusal = next(_find_faults(name, values, allow_multi_env_management=allow_multi_env_management), None)
+    refusal = next(_list_faults(name, values, allow_multi_env_management=allow_multi_env_management), None)
     if refusal:
         return refusal
     endpoint, audience, authority = (_read_text(values, key) for key in CLOUD)
@@ -95,7 +95,7 @@ def is_id(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 
 
-def _find_faults(
+def _list_faults(
     name: str, values: Mapping[str, Secret], *, allow_multi_env_management: bool
 ) -> Iterator[CredentialRefusal]:
     for key in REQUIRED:

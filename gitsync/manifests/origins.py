@@ -296,10 +296,10 @@ def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping
     """Find the locations of the fields of a manifest that patches have set. `original` is the manifest without them."""
     # Each field is compared with each patch, so their number is limited.
     applied = list(islice((patch for patch in patches if patch.is_for(original)), _MOST_PATCHES))
-    return dict(_find_changes(built, original, (), applied)) if applied else {}
+    return dict(_list_changes(built, original, (), applied)) if applied else {}
 
 
-def _find_changes(
+def _list_changes(
     built: Any, original: Any, path: FieldPath, patches: list[Patch]
 ) -> Iterator[tuple[FieldPath, SourceLocation]]:
     members: Iterable[tuple[Any, Any]] = ()
@@ -319,7 +319,7 @@ def _find_changes(
         if before is None or not isinstance(value, dict | list):
             sources = [source for patch in own if (source := patch.find_place(inner, value))]
             yield from [(inner, sources[-1])] if sources else []  # the last patch wins, as in kustomize
-        yield from _find_changes(value, before, inner, own)
+        yield from _list_changes(value, before, inner, own)
 
 
 def _read_kustomization(document: Document, contents: Mapping[str, bytes]) -> Iterator[Patch]:

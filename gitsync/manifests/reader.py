@@ -26,10 +26,10 @@ from gitsync.manifests.unparsed_text import find_likely_header, may_be_object, m
 from gitsync.manifests.unread_documents import (
     UnreadContent,
     find_embedded,
-    find_hidden,
     find_hook,
-    find_misspelt_fields,
     find_templates,
+    list_hidden,
+    list_misspelt_fields,
     mark_followed,
     pass_over,
     pass_over_hook,
@@ -74,7 +74,7 @@ def read_manifests(
     Documents that SOPS encrypted stay encrypted.
     """
     units = units or {}
-    versions = ConfigMapVersions(frozenset(unit.settings.home for unit in units.values() if unit.is_declared))
+    versions = ConfigMapVersions(frozenset(unit.settings.cluster_folder for unit in units.values() if unit.is_declared))
     declarers = frozenset(SourceLocation(unit.file, unit.line) for unit in units.values() if unit.is_declared)
     variable_reader = VariableReader(variables, budget or ExpansionBudget())
     sorter = _Sorter(namespace, variable_reader, CapzObjects(namespace), versions, declarers, tuple(units.values()))
@@ -87,7 +87,7 @@ def read_manifests(
     return sorter.finish()
 
 
-def _weigh_problems(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
+def _set_levels(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Problem, ...]:
     """Set the level of the problems of a file that does not parse: warnings if nothing shows that it is for gitsync,
     and none for JSON that is not a Kubernetes object. YAML may be the rest of a manifest, so its warnings still hold
     deletes.
@@ -191,7 +191,7 @@ class _Sorter:
             path, content, marks_quotes=marks_quotes, max_problems=MAX_PROBLEMS, aliases=self.aliases
         )
         before = len(self.problems)
-        problems = _weigh_problems(contents.problems, path, content)
+        problems = _set_levels(contents.problems, path, content)
         if contents.problems and not problems:
             # Not a problem, but unread: it may still be the reason to hold a delete.
             line = contents.problems[0].line
@@ -260,9 +260,9 @@ class _Sorter:
             # The next resource gets this position, and must not get the problems of this document.
             self.variables.uses.detach(len(self.resources))
             header = replace(header, is_unread=resource is not None)
-            self.account_for(reject(replaced, *(find_misspelt_fields(replaced) or (header,)), *replaced.problems))
+            self.account_for(reject(replaced, *(list_misspelt_fields(replaced) or (header,)), *replaced.problems))
             return None
-        self.unread.extend(find_hidden(replaced))
+        self.unread.extend(list_hidden(replaced))
         return replaced, header
 
     def note_unparsed(self, path: str, texts: Iterable[tuple[int, bytes]]) -> None:
@@ -284,7 +284,7 @@ class _Sorter:
     def add_resource(self, document: Document, header: Header) -> None:
         gvk = header.gvk
         spec = document.value.get("spec")
-        misspelt = find_misspelt_fields(document)
+        misspelt = list_misspelt_fields(document)
         reported = {problem.field for problem in misspelt}
         others = (
             {key: value for key, value in header.others.items() if key not in reported} if reported else header.others

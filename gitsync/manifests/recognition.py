@@ -232,20 +232,22 @@ def _check_arm_type(value: Mapping[str, Any]) -> Finding | None:
         match = ARM_TYPE.fullmatch(text) if isinstance(text, str) else None
         # `type` is a common field: it counts only with an ARM api-version.
         is_namespaced = field != "type" and isinstance(text, str) and ARM_NAMESPACE.match(text) is not None
-        home = load_catalog().home_of(match[1]) if match else None
+        group_kind = load_catalog().group_kind_of(match[1]) if match else None
         is_versioned = match is not None and (match[2] or ARM_VERSION.fullmatch(str(value.get("apiVersion"))))
-        if is_namespaced or (home and is_versioned):
-            fault = _make_arm_type(field, text, home)
+        if is_namespaced or (group_kind and is_versioned):
+            fault = _make_arm_type(field, text, group_kind)
             # Without metadata and spec, it is the body of a request or a response, which may be there on purpose.
             is_arms = field == "type" and not ({"metadata", "spec"} & value.keys())
             return replace(fault, level=Level.WARNING, hint=f"{fault.hint} {IGNORE}") if is_arms else fault
     return None
 
 
-def _make_arm_type(field: str, text: Any, home: tuple[str, str] | None) -> Finding:
+def _make_arm_type(field: str, text: Any, group_kind: tuple[str, str] | None) -> Finding:
     return Finding(
         code="ArmType",
         path=(field,),
         message=f"{field} is {quote_scalar(text)}: this is the format of ARM and Bicep, not of ASO.",
-        hint=f"Use kind {home[1]} of group {home[0]}." if home else "Use apiVersion and kind as in ASO.",
+        hint=f"Use kind {group_kind[1]} of group {group_kind[0]}."
+        if group_kind
+        else "Use apiVersion and kind as in ASO.",
     )

@@ -166,8 +166,8 @@ def find_key(text: str, keys: Collection[Key]) -> Key:
     raise make_unknown_error(text, keys)
 
 
-def find_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Find the keys of the kind that a text names, sorted; the end of the kind may be left out. Raises ConfigError for
+def list_keys_of_kind(text: str, keys: Iterable[Key]) -> tuple[Key, ...]:
+    """List the keys of the kind that a text names, sorted; the end of the kind may be left out. Raises ConfigError for
     several kinds.
     """
     ordered = sorted(set(keys))

@@ -279,16 +279,16 @@ def expand_text(text: str, values: VariableValues, budget: ExpansionBudget) -> E
         text=evaluation.join(parts),
         secrets=tuple(evaluation.secrets.values()),
         unset=tuple(evaluation.unset.values()),
-        names=frozenset(_find_names(parts)),
+        names=frozenset(_list_names(parts)),
     )
 
 
-def _find_names(parts: TextParts) -> Iterator[str]:
+def _list_names(parts: TextParts) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Expansion):
             yield part.name
             for argument in part.arguments:
-                yield from _find_names(argument)
+                yield from _list_names(argument)
 
 
 @dataclass(slots=True)

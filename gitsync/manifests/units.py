@@ -37,7 +37,7 @@ def find_unit(path: str) -> str:
     return path.rpartition("/")[0] or ROOT
 
 
-def find_parts(paths: Iterable[str]) -> tuple[str, ...]:
+def list_parts(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the folders of files, sorted. For the files of a unit, these may be its former units."""
     return tuple(sorted(set(map(find_unit, paths))))
 

@@ -65,11 +65,11 @@ def reject(document: Document, *problems: Problem) -> UnreadContent:
     likeness = Likeness.read(document.value)
     items = tuple(_iterate_own_items(document, likeness))
     whole_document = likeness.make_unread(_locate(document), is_rejected=True)
-    return UnreadContent(problems, (*(items or (whole_document,)), *find_hidden(document)))
+    return UnreadContent(problems, (*(items or (whole_document,)), *list_hidden(document)))
 
 
-def find_hidden(document: Document) -> tuple[UnreadDocument, ...]:
-    """Find the previous document, if no `---` separates them: its header is in the same mapping, and is lost."""
+def list_hidden(document: Document) -> tuple[UnreadDocument, ...]:
+    """List the previous document, if no `---` separates them: its header is in the same mapping, and is lost."""
     if not (document.problems and any(_hides(problem, _IDENTITY) for problem in document.problems)):
         return ()
     return (UnreadDocument(source=_locate(document), is_rejected=True),)
@@ -123,7 +123,7 @@ def mark_followed(
     return tuple(documents)
 
 
-def find_misspelt_fields(document: Document) -> tuple[Problem, ...]:
+def list_misspelt_fields(document: Document) -> tuple[Problem, ...]:
     """Report each field of the header whose key is in another case or within two letters."""
     if isinstance(document.value, dict) and document.value.keys() >= _HEADER:
         return ()  # most documents, without comparing the header
@@ -145,7 +145,7 @@ def _find_list_fault(value: Any, likeness: Likeness) -> Finding | None:
     if is_list(value):  # `split_list` has split all others
         message = "Lists are nested more than ten levels deep."
         return Finding(code="InvalidList", path=("items",), message=message, hint=DIVIDE)
-    if not any(_is_meant(item) for item in _find_items(value, likeness)):  # a list of another tool
+    if not any(_is_meant(item) for item in _list_items(value, likeness)):  # a list of another tool
         return None
     if isinstance(value, list):
         message = "The document is a YAML list of manifests, which Kubernetes does not accept."
@@ -159,7 +159,7 @@ DIVIDE = "Separate the manifests with lines of --- instead."
 
 def _iterate_own_items(document: Document, likeness: Likeness) -> Iterator[UnreadDocument]:
     """Yield the ASO manifests among the items of a list that is not a Kubernetes List."""
-    for index, item in enumerate(_find_items(document.value, likeness)):
+    for index, item in enumerate(_list_items(document.value, likeness)):
         if _is_meant(item):
             path = ("items", index) if isinstance(document.value, dict) else (index,)
             line = document.lines.find_nearest(path)
@@ -172,8 +172,8 @@ def _is_meant(item: Any) -> bool:
     return find_header_fault(item, Likeness.read(item)) is not None
 
 
-def _find_items(value: Any, likeness: Likeness) -> list[Any]:
-    """Find the items of a list that Kubernetes does not accept: without a header, or with one in the core group."""
+def _list_items(value: Any, likeness: Likeness) -> list[Any]:
+    """List the items of a list that Kubernetes does not accept: without a header, or with one in the core group."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):

@@ -154,20 +154,24 @@ class ConfigMapVersions:
 
     def add(self, address: Address, document: Document, unit: Unit | None, data: Mapping[str, str]) -> bool:
         """Add a ConfigMap. Return whether all others with its name belong to other clusters."""
-        home = find_home(document.path, unit)
+        cluster_folder = find_cluster_folder(document.path, unit)
         others = tuple(self.by_address.get(address, ()))
-        self.by_address.setdefault(address, []).append(ConfigMapVersion(home, data, document.path))
-        cluster = self._find_cluster(home)
+        self.by_address.setdefault(address, []).append(ConfigMapVersion(cluster_folder, data, document.path))
+        cluster = self._find_cluster(cluster_folder)
         is_apart = bool(others and cluster) and all(
-            self._find_cluster(other.home) not in {"", cluster} for other in others
+            self._find_cluster(other.cluster_folder) not in {"", cluster} for other in others
         )
         if is_apart and any(other.data != data for other in others):
             self.aside.append(ConflictingConfigMap(address, document, unit))
         return is_apart
 
-    def _find_cluster(self, home: str) -> str:
+    def _find_cluster(self, cluster_folder: str) -> str:
         """Find the innermost cluster that contains a folder, "" for none."""
-        return max((cluster for cluster in self.clusters if cluster and is_inside(home, cluster)), key=len, default="")
+        return max(
+            (cluster for cluster in self.clusters if cluster and is_inside(cluster_folder, cluster)),
+            key=len,
+            default="",
+        )
 
     def list_repeated(self, namespaces: Iterable[str]) -> Iterator[ConflictingConfigMap]:
         """List the conflicting ConfigMaps in namespaces that have resources."""
@@ -175,16 +179,16 @@ class ConfigMapVersions:
         return (version for version in self.aside if version.address.namespace in taken)
 
 
-def find_home(path: str, unit: Unit | None) -> str:
+def find_cluster_folder(path: str, unit: Unit | None) -> str:
     """Find the folder that identifies the cluster of a document: where following started, else that of its unit or
     file.
     """
     if unit is None:
         return find_unit(path)
-    return unit.settings.home if unit.is_declared else unit.name
+    return unit.settings.cluster_folder if unit.is_declared else unit.name
 
 
 def find_in_cluster(versions: Iterable[ConfigMapVersion], cluster: str) -> Mapping[str, str] | None:
     """Find the ConfigMap of a cluster; None if it declares none, or several that differ."""
-    own = [version.data for version in versions if is_inside(version.home, cluster)]
+    own = [version.data for version in versions if is_inside(version.cluster_folder, cluster)]
     return own[0] if own and all(data == own[0] for data in own) else None

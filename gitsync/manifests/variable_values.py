@@ -240,9 +240,9 @@ def _find_config_map(unit: Unit, versions: DeclaredConfigMaps) -> str:
     substitution = unit.options.substitution
     for reference in reversed(substitution.references if substitution else ()):
         declared = versions.get(Address(ObjectKind(reference.kind), reference.namespace, reference.name), ())
-        paths = [version.path for version in declared if is_inside(version.home, reference.home)] or [
-            version.path for version in declared
-        ]
+        paths = [
+            version.path for version in declared if is_inside(version.cluster_folder, reference.cluster_folder)
+        ] or [version.path for version in declared]
         if paths:
             return f"{describe(reference)} in {paths[0]}"
     return ""

@@ -310,7 +310,7 @@ class _DocumentBuilder:
     def read_document(self, text: bytes) -> Document:
         event = self.next_event()
         value = self.read_value(event, None, event.start_mark.line + self.first_line)
-        problems = (*(_find_lost_separator(self.problems) if self.problems else ()), *self.changed_keys)
+        problems = (*(_explain_lost_separator(self.problems) if self.problems else ()), *self.changed_keys)
         return Document(path=self.path, value=value, lines=Lines(self.lines.share()), problems=problems, text=text)
 
     def read_value(self, event: Any, step: str | None, line: int) -> Any:
@@ -472,7 +472,7 @@ class _DocumentBuilder:
         self.problems.append(Problem(code=code, message=message, hint=hint, path=self.path, line=line, field=where))
 
 
-def _find_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
+def _explain_lost_separator(problems: list[Problem]) -> tuple[Problem, ...]:
     """Return the problems. If apiVersion and kind occur twice, `---` is missing, and one problem replaces them all."""
     again = [problem for problem in problems if problem.code == "DuplicateKey" and "." not in problem.field]
     if not {"apiVersion", "kind"} <= {problem.field for problem in again}:

@@ -78,8 +78,8 @@ class EditableFile:
     def documents(self) -> Sequence[Document]:
         return self.contents.documents
 
-    def find_section(self, number: int) -> int:
-        """Find the index of the section that has a document."""
+    def choose_section(self, number: int) -> int:
+        """Choose the index of the section that has a document."""
         return bisect_right(self.sections, number, key=lambda section: section.first) - 1
 
     def edit(self, edits: Mapping[int, DocumentEdits]) -> bytes:

@@ -331,12 +331,12 @@ class _Splicer:
             self.remove_lines(self.find_first_line(container, index), line_end)
             return
         # The first entry follows a dash: the next one moves there, unless a comment is in between.
-        following = container.entries[1].start
-        if text[find_line_end(text, entry.end) : following].strip():
+        next_start = container.entries[1].start
+        if text[find_line_end(text, entry.end) : next_start].strip():
             start = len(text[: entry.start].rstrip(" "))
             self.splice(start, line_end, "")
         else:
-            self.splice(entry.start, following, "")
+            self.splice(entry.start, next_start, "")
 
     def remove_in_flow(self, container: TextNode, index: int) -> None:
         text, entries = self.text, container.entries

@@ -47,7 +47,7 @@ class DeclaredObject:
 class ConfigMapVersion:
     """A ConfigMap that the source declares in a file."""
 
-    home: str  # the folder of its cluster
+    cluster_folder: str
     data: Mapping[str, str]
     path: str = ""
 

@@ -73,31 +73,44 @@ class LimitUse(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The report of a run. File paths are relative to its root."""
+class ReportSource:
+    """What the manifests of a report are from."""
 
-    command: str  # "sync", "plan" or "validate"
-    revision: str | None  # the commit, None for a folder
-    started: str  # RFC 3339, UTC
-    finished: str  # RFC 3339, UTC
-    exit_code: ExitCode
-    requests: RequestCounts
-    problems: tuple[Problem, ...]  # sorted by location
-    results: tuple[Result, ...]  # sorted by key
-    interrupted: bool = False  # the run was stopped before its end
-    root: str = ""  # a folder in the repository, "" for its top
+    root: str = ""  # the folder in the repository that paths of files are relative to; "" for its top
     base: str | None = None  # set if Azure was not read: the revision whose manifests replace its state
-    review: Review | None = None  # the content of a plan for review, if requested
-    coverage: Coverage = field(default_factory=Coverage)  # what was read of the source
-    target: RunTarget = field(default_factory=RunTarget)  # what the run reads and writes to
-    use: RequestUse = field(default_factory=RequestUse)  # what its requests were for
+    coverage: Coverage = field(default_factory=Coverage)  # counts what was read of the source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPlan:
+    """What a report has for the sync after a plan; a sync has none of it but the checks."""
+
     checks: tuple[CheckName, ...] = tuple(CheckName)  # those in the settings
     unrepeated: RequestCounts = field(default_factory=RequestCounts)
-    """The requests of a plan's checks that the sync does not repeat."""
+    """The requests of the plan's checks that the sync does not repeat."""
 
-    who: Who = Who.AUTO  # decides where names of people may be shown
-    schedule: Schedule = field(default_factory=Schedule)
-    """Estimates the writes of a plan's sync; empty for any other run."""
+    schedule: Schedule = field(default_factory=Schedule)  # estimates the writes of the sync
+    review: Review | None = None  # the content of a plan for review, if requested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run has found and done."""
+
+    command: str  # "sync", "plan" or "validate"
+    revision: str | None  # the commit that was read; None for a folder
+    started: str  # RFC 3339, UTC
+    finished: str  # RFC 3339, UTC
+    interrupted: bool = False  # a person or a scheduler stopped it
+    exit_code: ExitCode
+    target: RunTarget = field(default_factory=RunTarget)  # what the run reads and writes to
+    source: ReportSource = field(default_factory=ReportSource)
+    requests: RequestCounts
+    use: RequestUse = field(default_factory=RequestUse)  # what the requests were for
+    problems: tuple[Problem, ...]  # by location
+    results: tuple[Result, ...]  # by key
+    plan: ReportPlan = field(default_factory=ReportPlan)
+    who: Who = Who.AUTO  # where names of people may be shown
 
     @property
     def summary(self) -> Mapping[str, int]:

@@ -138,7 +138,7 @@ class ResultChange:
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class Ending:
+class AttemptEnding:
     """How the attempt at a resource ended, and what it sent."""
 
     exists: bool = False  # Azure has the resource, which is enough for a dependent that gitsync already manages
@@ -154,7 +154,7 @@ class Ending:
 
 NOTHING_NOTED = ComparisonNotes()
 NOTHING_CHANGED = ResultChange()
-NOT_ATTEMPTED = Ending()
+NOT_ATTEMPTED = AttemptEnding()
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -175,7 +175,7 @@ class Result:
     comparison: ComparisonNotes = NOTHING_NOTED
     change: ResultChange = NOTHING_CHANGED
     attempts: tuple[FailedRequest, ...] = ()
-    ending: Ending = NOT_ATTEMPTED
+    ending: AttemptEnding = NOT_ATTEMPTED
     record: Record | None = None  # the new one; None means that it is removed
 
     @property

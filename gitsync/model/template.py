@@ -86,7 +86,7 @@ class Template:
     """The placeholders of the body, found once, since each stage of a run needs them."""
 
     def __post_init__(self) -> None:
-        self.gaps = tuple(find_gaps(self.body))
+        self.gaps = tuple(collect_gaps(self.body))
 
     @property
     def is_plain(self) -> bool:
@@ -106,8 +106,8 @@ class Request:
 _GAPS = get_args(Gap)
 
 
-def find_gaps(value: Any) -> list[Gap]:
-    """Find every part of a body that is not plain JSON, in order."""
+def collect_gaps(value: Any) -> list[Gap]:
+    """Collect every part of a body that is not plain JSON, in order."""
     gaps: list[Gap] = []
     _collect_gaps(value, gaps)
     return gaps

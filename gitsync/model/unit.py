@@ -19,7 +19,7 @@ class ValuesReference:
     namespace: str
     name: str
     optional: bool = False  # the object may be missing
-    home: str = ""  # the folder of its cluster
+    cluster_folder: str = ""
     keys: tuple[tuple[str, str], ...] = ()  # if set, only these are variables, as pairs (variable, key)
 
     def find_keys(self, names: Iterable[str]) -> Mapping[str, str]:
@@ -107,7 +107,7 @@ class FileSelection:
 class ObjectSettings:
     """What an object of a controller states about its unit. The defaults are those of a unit without an object."""
 
-    home: str = ""  # the folder where following started
+    cluster_folder: str = ""  # the folder where following started
     changes: Mapping[str, Any] = field(default_factory=dict)  # fields that override those of the folder's kustomization
     selection: FileSelection | None = None  # the files that are read as they are, None if the folder is built
     depends_on: tuple[str, ...] = ()  # the names of the units that come first

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gitsync.diff.projection import project, select_asked
-from gitsync.diff.unknown_values import blank, find_paths, find_unknown_values
+from gitsync.diff.unknown_values import blank, collect_unknown_values, match_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition, Hold
 from gitsync.model.live import Live
@@ -35,9 +35,9 @@ EXISTS = "exists"
 """The digest of a resource that supports HEAD only."""
 
 
-def find_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[str, ...]:
-    """Find the parts of a plan's request that are known during a run only, sorted."""
-    in_body = [format_pointer(path) for path in find_unknown_values(request.body)]
+def list_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[str, ...]:
+    """List the parts of a plan's request that are known during a run only, sorted."""
+    in_body = [format_pointer(path) for path in collect_unknown_values(request.body)]
     return tuple(sorted([*in_body, *([] if is_id_sure and "<" not in request.arm_id else [ID])]))
 
 
@@ -66,7 +66,7 @@ def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any],
 
     `desired` and `sent` are sealed bodies.
     """
-    paths = tuple(find_paths(desired, later))
+    paths = tuple(match_paths(desired, later))
     bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
     return _digest([*(project(select_asked(body), live.body) for body in bodies), live.has_failed])
 

@@ -101,8 +101,8 @@ class KindTree:
         self.used: set[str] = set()
 
     def find(self, arm_type: str) -> Kind | None:
-        home = self._catalog.home_of(arm_type)
-        return self._choose(*home) if home else None
+        group_kind = self._catalog.group_kind_of(arm_type)
+        return self._choose(*group_kind) if group_kind else None
 
     def list_below(self, arm_type: str) -> tuple[Kind, ...]:
         return tuple(filter(None, map(self.find, _list_types(self._catalog).get(arm_type.casefold(), ()))))

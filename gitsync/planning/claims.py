@@ -23,7 +23,7 @@ from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.record import Claim, Record, RecordedAccess, RecordedManifest, RecordedSpec, Trust
 from gitsync.model.resource import Prepared
-from gitsync.planning.kept import find_kept
+from gitsync.planning.kept import list_kept
 
 _MOST_CIRCLES: Final = 50
 """Cycles that are resolved one by one; with more, nothing waits for a writer."""
@@ -260,7 +260,7 @@ def _make_expected(apply: Apply, agent: str) -> Record:
             generation=before.spec.generation if before else 1, digest=before.spec.digest if before else ""
         ),
         access=RecordedAccess(credential=prepared.credential, operator=agent),
-        kept=find_kept(prepared, before=before.kept if before else NOTHING_KEPT),
+        kept=list_kept(prepared, before=before.kept if before else NOTHING_KEPT),
         condition=before.condition if before else None,
         trust=before.trust if before else Trust.UNCHECKED,
     )

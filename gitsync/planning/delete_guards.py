@@ -184,7 +184,7 @@ def find_bystanders(
     """
     if not removed:
         return NO_BYSTANDERS
-    covered = {*removed, *(one.key for one in selected)}
+    covered = {*removed, *(prune.key for prune in selected)}
     outside = [record for key, record in records.items() if key not in covered]
     staying = (
         r.arm_id for r in outside if r.claim is not Claim.NONE or not r.manifest.policy.allows_delete or r.manifest.hold

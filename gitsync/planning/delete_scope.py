@@ -109,7 +109,7 @@ def list_deletes(prunes: Mapping[Key, Prune]) -> list[Prune]:
     return [prune for prune in prunes.values() if goes(prune)]
 
 
-def find_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = ()) -> list[Prune]:
+def list_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = ()) -> list[Prune]:
     """Return the groups that the plan deletes with all of their content: those to list. `staying` are resources that
     are kept since.
     """
@@ -119,7 +119,7 @@ def find_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = 
 
     deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.within) and goes(prune.key))
     groups = (prune for prune in deletes if is_group(prune.key))
-    return [group for group in groups if all(goes(key) for key in _find_content(group, prunes))]
+    return [group for group in groups if all(goes(key) for key in _list_content(group, prunes))]
 
 
 class GroupContent(NamedTuple):
@@ -132,7 +132,10 @@ class GroupContent(NamedTuple):
 
 def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[ArmId]]) -> dict[Key, GroupContent]:
     """Compare the lists of the groups to delete with the deletes of a plan."""
-    own_ids = {key: [prunes[one].record.arm_id for one in _find_content(prunes[key], prunes)] for key in listings}
+    own_ids = {
+        key: [prunes[content_key].record.arm_id for content_key in _list_content(prunes[key], prunes)]
+        for key in listings
+    }
     return {key: GroupContent(listed, own_ids[key], own_ids[key]) for key, listed in listings.items()}
 
 
@@ -145,11 +148,11 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
     planned = dict(prunes)
     for key, listed_ids in listings.items():
         group = planned[key]
-        content = _find_content(group, planned)
+        content = _list_content(group, planned)
         own_ids = [planned[member].record.arm_id for member in content]
         if group.kept_because or describe_strangers(GroupContent(listed_ids, own_ids)):
             continue
-        earlier = _find_earlier(group, content, listed_ids, planned)
+        earlier = _list_earlier(group, content, listed_ids, planned)
         absorbed = [member for member in content if member not in earlier]
         records = tuple(planned[member].record for member in sorted(absorbed))
         depends_on = tuple(k for k in group.depends_on if k not in absorbed)
@@ -172,7 +175,7 @@ def describe_strangers(content: GroupContent) -> str:
     return f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
 
 
-def find_unlisted(records: Iterable[Record], listed_ids: Iterable[ArmId]) -> list[Record]:
+def list_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[Record]:
     """Return the records that a list of their group does not show, neither themselves nor their parents.
 
     No list shows subnets, so the virtual network stands for them.
@@ -181,14 +184,14 @@ def find_unlisted(records: Iterable[Record], listed_ids: Iterable[ArmId]) -> lis
     return [record for record in records if shown_keys.isdisjoint(record.arm_id.lineage)]
 
 
-def _find_earlier(
-    group: Prune, content: Sequence[Key], listed_ids: Sequence[ArmId], prunes: Mapping[Key, Prune]
+def _list_earlier(
+    group: Prune, content: Sequence[Key], listed_ids: Sequence[str], prunes: Mapping[Key, Prune]
 ) -> set[Key]:
     """Return the content that cannot be deleted with its group: what the list does not show, and its dependents.
 
     The same holds for all else that the group waits for, or there would be a cycle.
     """
-    missing = {record.key for record in find_unlisted((prunes[key].record for key in content), listed_ids)}
+    missing = {record.key for record in list_unlisted((prunes[key].record for key in content), listed_ids)}
     waiting = [key for key in content if key in missing and prunes[key].within is None]
     waiting += [key for key in group.depends_on if key not in content]
     earlier: set[Key] = set()
@@ -200,7 +203,7 @@ def _find_earlier(
     return earlier | {key for key in content if prunes[key].within in earlier}
 
 
-def _find_content(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
+def _list_content(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
     """Return the keys of the deletes whose resources are in a group."""
     arm_id = group.record.arm_id
     return [key for key, prune in prunes.items() if not prune.detaches and prune.record.arm_id.is_below(arm_id)]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.three_way import compare
 from gitsync.model.arm_id import ArmId
@@ -89,7 +89,7 @@ def find_going_along(
     remembered = find_remembered(apply.record, api_version, ignored)
     if entry is None or remembered is None:
         return None
-    comparison = compare(remove_paths(body, ignored), remove_paths(entry, ignored), remembered, find_kind_hints(kind))
+    comparison = compare(remove_paths(body, ignored), remove_paths(entry, ignored), remembered, make_kind_hints(kind))
     verdict = comparison.verdict
     if verdict is not Verdict.PENDING and (is_reviewed or verdict is not Verdict.CONFLICT):
         return None

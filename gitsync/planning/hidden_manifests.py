@@ -85,7 +85,7 @@ def find_declaring(record: Record, beside: OtherFiles) -> Prepared | None:
     """Find a manifest in another file that has the key of a record, or stands for its resource in Azure, or for one
     below that.
     """
-    return next((one for one in beside.declared if _declares(one, record)), None)
+    return next((prepared for prepared in beside.declared if _declares(prepared, record)), None)
 
 
 def _declares(prepared: Prepared, record: Record) -> bool:
@@ -105,24 +105,24 @@ def index_source(
     keys. `problems` are those of the source's files, and `around` has their other content.
     """
     # A watched resource is a copy of one outside of the run: each manifest counts once.
-    declared = tuple({(one.key, one.resource.source): one for one in (*declared, *around.others)}.values())
+    declared = tuple({(entry.key, entry.resource.source): entry for entry in (*declared, *around.others)}.values())
     problems, unread = tuple(problems), around.unread
-    counts = Counter(one.key for one in declared)
+    counts = Counter(entry.key for entry in declared)
     recorded = {key for key, record in records.items() if record.arm_id}
-    unknown = [one for one in declared if not (one.is_valid and (one.arm_id or one.key in recorded))]
+    unknown = [entry for entry in declared if not (entry.is_valid and (entry.arm_id or entry.key in recorded))]
     return SourceIndex(
         named_ids=_find_named_ids(declared, records),
-        owned={one.owner.key: one for one in declared if one.owner and one.owner.key},
-        owners={one.owner.arm_id: one for one in declared if one.owner and one.owner.arm_id},
+        owned={entry.owner.key: entry for entry in declared if entry.owner and entry.owner.key},
+        owners={entry.owner.arm_id: entry for entry in declared if entry.owner and entry.owner.arm_id},
         faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_doubts(declared))),
-        invalid=_sort_problems(p for one in declared if not one.is_valid for p in one.problems),
+        invalid=_sort_problems(p for entry in declared if not entry.is_valid for p in entry.problems),
         traces=_index_by_name((*map(_trace_document, unread), *map(_trace_manifest, unknown))),
-        nameless=tuple(one for one in unknown if "azureNameFromConfig" in one.resource.spec),
-        new=index_by_variant(one for one in declared if one.key not in records or counts[one.key] > 1),
+        nameless=tuple(entry for entry in unknown if "azureNameFromConfig" in entry.resource.spec),
+        new=index_by_variant(entry for entry in declared if entry.key not in records or counts[entry.key] > 1),
         twice=frozenset(key for key, count in counts.items() if count > 1),
         moves=_find_moves(declared, records),
         strays=_find_strays(around.elsewhere),
-        built=frozenset(one.resource.unit.name for one in declared if one.resource.unit),
+        built=frozenset(entry.resource.unit.name for entry in declared if entry.resource.unit),
     )
 
 
@@ -133,13 +133,13 @@ def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record])
     """
     ids = {
         arm_id
-        for one in declared
-        for arm_id in (one.arm_id, records[one.key].arm_id if one.key in records else None)
+        for entry in declared
+        for arm_id in (entry.arm_id, records[entry.key].arm_id if entry.key in records else None)
         if arm_id
     }
-    named_ids: dict[IdKey, ArmId] = {}
-    for arm_id in sorted(ids, key=lambda one: (one.count("/"), one)):
-        for ancestor in arm_id.lineage:
+    named_ids: dict[str, str] = {}
+    for arm_id in sorted(ids, key=lambda arm_id: (arm_id.count("/"), arm_id)):
+        for ancestor in iterate_ancestors(arm_id):
             if ancestor in named_ids:
                 break  # its parents are, too
             named_ids[ancestor] = arm_id
@@ -207,8 +207,8 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
 def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
     """Return the resources that are alone in their namespace, which may be mistyped. One of several is intended."""
     elsewhere = tuple(elsewhere)
-    counts = Counter(one.key.namespace for one in elsewhere)
-    return tuple(one for one in elsewhere if counts[one.key.namespace] == 1)
+    counts = Counter(resource.key.namespace for resource in elsewhere)
+    return tuple(resource for resource in elsewhere if counts[resource.key.namespace] == 1)
 
 
 # Each of these returns why a resource is kept, with file and line, and how to fix it; "" if this does not keep it.
@@ -353,9 +353,9 @@ def index_by_variant(manifests: Iterable[Prepared]) -> dict[str, tuple[Prepared,
 def find_near(name: str, manifests_by_variant: Mapping[str, tuple[Prepared, ...]]) -> list[Prepared]:
     """Return the manifests whose names may be within one letter of this one, in the order of the files."""
     near = {
-        (one.resource.source, one.key): one
+        (entry.resource.source, entry.key): entry
         for text in _make_variants(name)
-        for one in manifests_by_variant.get(text, ())
+        for entry in manifests_by_variant.get(text, ())
     }
     return [near[source_and_key] for source_and_key in sorted(near)]
 

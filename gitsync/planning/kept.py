@@ -10,7 +10,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretKeyRef
 
 
-def find_kept(prepared: Prepared, given_id: str = "", before: Kept = NOTHING_KEPT) -> Kept:
+def list_kept(prepared: Prepared, given_id: str = "", before: Kept = NOTHING_KEPT) -> Kept:
     """Return what to keep of a resource: the administrator that its manifest names, and the id that its provider gave
     it; without one, that on record.
     """

@@ -14,8 +14,7 @@ from typing import cast
 from zlib import crc32
 
 from gitsync.catalog.collections import Collection
-from gitsync.formats.arm_path import find_collection_type
-from gitsync.model.arm_id import ArmId, IdKey
+from gitsync.formats.arm_path import is_same_id, normalize_id, read_collection_type
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
@@ -34,7 +33,7 @@ class ResourceList:
     @cached_property
     def family(self) -> Hashable:
         """What the lists that a server offers or refuses alike have in common."""
-        return (find_collection_type(self.place), self.level.value, self.api_version, self.principal)
+        return (read_collection_type(self.place), self.level.value, self.api_version, self.principal)
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -71,7 +70,7 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
     for resource in resources:
         arm_id, instead = resource.arm_id.key, cast("Hashable", resource.key)
         versions[arm_id] = resource.api_version
-        narrow_first[resource.key] = found = _find_candidates(resource, candidates)
+        narrow_first[resource.key] = found = _list_candidates(resource, candidates)
         for candidate in found:
             candidate.wanted[arm_id] = instead
             instead = candidate.resource_list
@@ -101,8 +100,8 @@ class _Candidate:
         return any(other is not first and other != first for other in others)
 
 
-def _find_candidates(resource: ListedResource, candidates: dict[Hashable, _Candidate]) -> tuple[_Candidate, ...]:
-    """Find the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
+def _list_candidates(resource: ListedResource, candidates: dict[Hashable, _Candidate]) -> tuple[_Candidate, ...]:
+    """List the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
     subscription.
     """
     collections = {ArmId(collection.path).key: collection for collection in resource.collections}

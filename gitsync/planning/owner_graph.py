@@ -16,7 +16,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import format_short_key
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
-from gitsync.validation.references import find_named_references
+from gitsync.validation.references import list_named_references
 
 
 class Presence(StrEnum):
@@ -88,7 +88,7 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
         yield _make_missing(owner.key), Relation.OWNER
     kind = catalog.kind(prepared.resource.gvk)
     if kind is not None:
-        for _path, key in find_named_references(kind, prepared.resource.spec, prepared.key.namespace):
+        for _path, key in list_named_references(kind, prepared.resource.spec, prepared.key.namespace):
             yield _make_missing(key), Relation.REFERENCE
     for key in prepared.depends_on:
         yield _make_missing(key), Relation.ORDER

@@ -76,8 +76,8 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
     }
 
 
-def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[IdKey, ArmId]) -> dict[Key, Prune]:
-    records = {key: one.record for key, one in sorted(removed.items())}
+def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[str, str]) -> dict[Key, Prune]:
+    records = {key: gone.record for key, gone in sorted(removed.items())}
     policies = {key: removed[key].removal.policy or record.manifest.policy for key, record in records.items()}
     policies = find_last_policies(policies, records)
     return join_deletes({key: _make_prune(removed[key], policies[key], named_ids) for key in records})
@@ -123,7 +123,7 @@ def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> d
         if prune.within in names:
             names[prune.within].add(key)
     for key, same in names.items():
-        ordered_prunes[key] = replace(prunes[key], depends_on=tuple(sorted(_find_dependents(key, same, independent))))
+        ordered_prunes[key] = replace(prunes[key], depends_on=tuple(sorted(_list_dependents(key, same, independent))))
     for key, parent in parents.items():
         ordered_prunes[key] = replace(prunes[key], within=parent, depends_on=(parent,))
     try:
@@ -137,8 +137,8 @@ def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> d
     return ordered_prunes
 
 
-def _find_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
-    """Find the records that depend on a resource, which manifests of the keys in `same` declared, or that are below
+def _list_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
+    """List the records that depend on a resource, which manifests of the keys in `same` declared, or that are below
     it.
     """
     arm_id = records[key].arm_id

@@ -11,8 +11,7 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.catalog.packed_tables import read_typical_durations
-from gitsync.formats.arm_path import find_lock_name
-from gitsync.model.arm_id import NO_ID, ArmId
+from gitsync.formats.arm_path import iterate_ancestors, name_lock, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
 from gitsync.model.record import Durations, Record
@@ -87,7 +86,7 @@ def make_writes(
         durations = records[key].writes.durations if key in records else Durations()
         arm_type = arm_id.arm_type.casefold() if arm_id else ""
         seconds, estimate = _estimate(action, durations, typical.get(arm_type))
-        lock = find_lock_name(arm_id) if arm_id else ""
+        lock = name_lock(arm_id) if arm_id else ""
         return PlannedWrite(
             key=key,
             action=action,

@@ -69,7 +69,7 @@ def find_hold(streak: WriteStreak | None, comparison: Comparison, limit: int, no
     `limit` is the number of writes in a row that are allowed (0: no limit). A held resource stays held until git, or
     the difference in Azure, changes.
     """
-    common_paths = _find_common_paths(streak, comparison)
+    common_paths = _list_common_paths(streak, comparison)
     if streak is None or not limit or not common_paths:
         return None
     digest = _digest_differences(comparison)
@@ -82,10 +82,10 @@ def find_hold(streak: WriteStreak | None, comparison: Comparison, limit: int, no
 
 def extend_streak(streak: WriteStreak | None, comparison: Comparison, now: datetime) -> WriteStreak | None:
     """Return the streak after a write for this comparison: one longer, a new one, or None if git changed."""
-    paths = _find_drifted_paths(comparison)
+    paths = _list_drifted_paths(comparison)
     if not paths:
         return None
-    common_paths = _find_common_paths(streak, comparison)
+    common_paths = _list_common_paths(streak, comparison)
     if streak is None or streak.held or not common_paths or not _is_recent(streak, now):
         return WriteStreak(count=1, paths=paths, at=format_rfc3339(now))
     return WriteStreak(count=streak.count + 1, paths=common_paths, at=format_rfc3339(now))
@@ -112,8 +112,8 @@ def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Con
     return make_warning(FLAPPING, text, _FIND_OUT)
 
 
-def _find_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
-    """Find the fields that changed in Azure; none if git changed too, since that is a change to apply."""
+def _list_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
+    """List the fields that changed in Azure; none if git changed too, since that is a change to apply."""
     if comparison.verdict is Verdict.MISSING:
         return (WHOLE,)
     if comparison.verdict is not Verdict.DRIFTED:
@@ -121,9 +121,9 @@ def _find_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
     return tuple(sorted(difference.path for difference in comparison.differences))
 
 
-def _find_common_paths(streak: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
-    """Find the fields that changed before every write of the streak and before this one."""
-    return tuple(path for path in _find_drifted_paths(comparison) if streak is not None and path in streak.paths)
+def _list_common_paths(streak: WriteStreak | None, comparison: Comparison) -> tuple[str, ...]:
+    """List the fields that changed before every write of the streak and before this one."""
+    return tuple(path for path in _list_drifted_paths(comparison) if streak is not None and path in streak.paths)
 
 
 def _is_recent(streak: WriteStreak, now: datetime) -> bool:

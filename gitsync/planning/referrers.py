@@ -20,19 +20,19 @@ _OF_OTHERS: Final = frozenset({"systemdata", "userassignedidentities", "tenantid
 """Members of a body, in lower case, whose GUIDs are of others: who wrote it, its tenant, identities that it has."""
 
 
-def find_given_ids(body: Any) -> frozenset[str]:
-    """Find the ids that Azure has given a resource, by its live body: GUIDs such as a principal's, in lower case."""
+def list_given_ids(body: Any) -> frozenset[str]:
+    """List the ids that Azure has given a resource, by its live body: GUIDs such as a principal's, in lower case."""
     return frozenset(text.casefold() for text in _iterate_texts(body, _OF_OTHERS) if _GUID.fullmatch(text))
 
 
-def find_referrers(
+def collect_referrers(
     deleted: Collection[Key],
     ids: Mapping[Key, ArmId],
     given: Collection[str],
     applies: Mapping[Key, Apply],
     records: Mapping[Key, Record],
 ) -> tuple[Key, ...]:
-    """Find what refers to resources that would be deleted, sorted; by a manifest of this run, or else by its record.
+    """Collect what refers to resources that would be deleted, sorted; by a manifest of this run, or else by its record.
 
     `ids` are the ARM ids of all that exists, and `given` other ids that Azure has given to what would be deleted.
     """

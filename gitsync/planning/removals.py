@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.diff.adoption import format_value, is_equal
+from gitsync.diff.first_sight import format_value, is_equal
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import find, find_changes, find_removed
+from gitsync.diff.leaf_changes import compute_changes, find, find_removed
 from gitsync.diff.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain
 from gitsync.diff.projection import project, select_asked
 from gitsync.formats.json_pointer import JsonPath
@@ -44,28 +44,28 @@ class KeptValue:
         return not self.is_part and isinstance(self.path[-1], str)
 
 
-def find_kept(
+def list_kept(
     desired: Mapping[str, Any], before: Mapping[str, Any], live: Mapping[str, Any], hints: Hints
 ) -> tuple[KeptValue, ...]:
-    """Find what the body sent before had, the desired one has not, and Azure still shows as it was.
+    """List what the body sent before had, the desired one has not, and Azure still shows as it was.
 
     `before` is a sealed body. Entries of lists that hold resources of their own kind are left out: another manifest may
     have them, and a PUT of their parent keeps them.
     """
     asked, given_up = select_asked(format_value(desired)), select_asked(mask_digests(before))
     owned = list_embedding(hints.arm_type)
-    changes = find_changes(asked, given_up)
+    changes = compute_changes(asked, given_up)
     return tuple(
         kept
         for path, now, old in changes
         if not (_holds_resources(path, owned) or _is_asked_beside(path, old, asked))
-        for kept in _find_kept_at(
+        for kept in _list_kept_at(
             _spell_id(path, live, asked), now, old, find_removed(live, path, asked, given_up), hints
         )
     )
 
 
-def _find_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -> Iterator[KeptValue]:
+def _list_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -> Iterator[KeptValue]:
     if isinstance(old, list) and isinstance(live, list) and isinstance(now, list | None):
         gone = [entry for entry in old if not _has(now or [], entry)]
         still_there = [entry for entry in live if any(_is_entry(element, entry) for element in gone)]

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.packed_tables import is_immutable
-from gitsync.diff.unknown_values import NOT_KNOWN, find_unknown_values
-from gitsync.formats.arm_path import normalize_region
+from gitsync.diff.unknown_values import NOT_KNOWN, collect_unknown_values
+from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
@@ -31,7 +31,7 @@ from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
 from gitsync.planning.record_counts import digest_spec
-from gitsync.planning.referrers import find_referrers
+from gitsync.planning.referrers import collect_referrers
 from gitsync.problems.field_path import find_member, format_field
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.body import find_field
@@ -86,7 +86,7 @@ def add_new_values(
     it is not known yet, and it is not the one that Azure has. An ARM id stays the same, since names make it.
     """
     found = []
-    for path, placeholder in find_unknown_values(desired).items():
+    for path, placeholder in collect_unknown_values(desired).items():
         pointer, value = format_pointer(path), find_member(live, *path)
         is_kept = value is None or (isinstance(value, str) and value.startswith("/"))
         if placeholder.is_new and not is_kept and is_immutable(arm_type, pointer):
@@ -103,7 +103,7 @@ def add_new_values(
     )
 
 
-def weigh_replacement(  # noqa: PLR0913 - what the consent is compared with
+def decide_replacement(  # noqa: PLR0913 - what the consent is compared with
     replacement: Replacement,
     differences: Iterable[Difference],
     kind: Kind,
@@ -256,9 +256,9 @@ def _differs(result: Result, name: str) -> bool:
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
-def find_takes(key: Key, deleted_id: ArmId, ids: Mapping[Key, ArmId]) -> tuple[Key, ...]:
-    """Find what the delete of a resource takes along, sorted: all that is below it, in git or on record."""
-    return tuple(sorted(other for other, arm_id in ids.items() if other != key and arm_id.is_below(deleted_id)))
+def collect_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:
+    """Collect what the delete of a resource takes along, sorted: all that is below it, in git or on record."""
+    return tuple(sorted(other for other, arm_id in ids.items() if other != key and is_below(arm_id, deleted_id)))
 
 
 def find_hold_below(
@@ -282,7 +282,7 @@ def find_hold_below(
             return f"{other} is below it, and its policy is {policy}."
         if (prune := plan.prunes.get(other)) and prune.kept_because:
             return f"{other} is below it, and its delete is held. {prune.kept_because}"
-    ids = [record.arm_id for one in (key, *takes) if (record := records.get(one))]
+    ids = [record.arm_id for deleted_key in (key, *takes) if (record := records.get(deleted_key))]
     loss = next((loss for arm_id in ids if (loss := describe_loss(arm_id))), "")
     if loss and not loses_data:
         return f"{loss} To delete the data too, add {LOSES_DATA} to the annotation {REPLACE}."
@@ -332,12 +332,12 @@ def add_takes(
         # The recorded resource would be deleted, if a change of the name led to another id.
         deleted_id = records[key].arm_id if key in records else result.arm_id
         if result.change.replacement and deleted_id:
-            below, replacement = find_takes(key, deleted_id, ids), result.change.replacement
+            below, replacement = collect_takes(key, deleted_id, ids), result.change.replacement
             deleted = {key, *below}
             kept = {
                 records[deleted_key].kept.given_id.casefold() for deleted_key in deleted if deleted_key in records
             } - {""}
-            refers = find_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
+            refers = collect_referrers(deleted, ids, replacement.given_ids | kept, applies, records)
             replacement = replace(replacement, takes=(*below, *refers), refers=refers)
             completed[key] = replace(result, change=replace(result.change, replacement=replacement))
     return completed

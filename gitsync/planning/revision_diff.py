@@ -21,7 +21,7 @@ from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared
-from gitsync.model.result import ComparisonNotes, Ending, ManifestOrigin, Result, ResultChange
+from gitsync.model.result import AttemptEnding, ComparisonNotes, ManifestOrigin, Result, ResultChange
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.record_counts import digest_spec
@@ -151,7 +151,7 @@ class _Rehearsal:
         blank = replace(_make_blank(prepared), change=ResultChange(renamed=apply.renamed))
         if prepared.is_waiting:
             waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
-            return replace(_stop_result(blank, Verdict.BLOCKED, waits), ending=Ending(is_tolerated=True))
+            return replace(_stop_result(blank, Verdict.BLOCKED, waits), ending=AttemptEnding(is_tolerated=True))
         if not prepared.is_valid or request is None:
             first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
             why = (
@@ -165,7 +165,7 @@ class _Rehearsal:
             other = next(iter(waits_for))
             waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
             stopped = _stop_result(blank, Verdict.BLOCKED, waits)
-            return replace(stopped, ending=Ending(blocked_by=other.key, is_tolerated=other.ending.is_tolerated))
+            return replace(stopped, ending=AttemptEnding(blocked_by=other.key, is_tolerated=other.ending.is_tolerated))
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
         if prepared.written_by:
@@ -206,7 +206,7 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
     if replacement := find_replacement(request.arm_id.arm_type, differences):
         result = _add_message(blank, Verdict.PENDING, build_replacement_condition(replacement).message, *notes)
         change = replace(result.change, replacement=replacement)
-        return replace(result, differences=differences, change=change, ending=Ending(exists=True))
+        return replace(result, differences=differences, change=change, ending=AttemptEnding(exists=True))
     if differences:
         result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
         return replace(result, action=Action.UPDATE, differences=differences)

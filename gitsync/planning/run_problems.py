@@ -73,7 +73,7 @@ def fail_unread(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(replace(problem, level=Level.ERROR) if problem.is_unread else problem for problem in problems)
 
 
-def find_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:
+def warn_empty_source(coverage: Coverage, namespaces: Collection[str] = ()) -> tuple[Problem, ...]:
     """Warn if no resource was read: the folder or the revision may be another one than was meant. `namespaces` are
     those that the run is limited to.
     """

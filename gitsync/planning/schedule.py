@@ -59,7 +59,7 @@ def make_schedule(
     course.send_first(first)
     for part in _PARTS:
         course.run_part(sorted(name for name in order if parts[name] == part))
-    critical = course.find_critical()
+    critical = course.list_critical()
     bars = (replace(bar, is_critical=True) if name in critical else bar for name, bar in course.bars.items())
     return Schedule(bars=tuple(sorted(bars, key=lambda bar: (bar.sent, bar.key, bar.end))))
 
@@ -177,8 +177,8 @@ class _Course:
                 case _:
                     self._send(event.name, event.at)
 
-    def find_critical(self) -> frozenset[_Id]:
-        """Find the writes that decide how long the run takes: the last to end, and what each had to wait for."""
+    def list_critical(self) -> frozenset[_Id]:
+        """List the writes that decide how long the run takes: the last to end, and what each had to wait for."""
         chain = set[_Id]()
         name = self._find_last(self.bars)
         while name is not None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.model.gvk import Key
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.provider import Provider
@@ -82,5 +82,5 @@ def _list_known(
                 arm_id=entry.arm_id,
                 api_version=kind.api_version,
                 principal=entry.credential and (entry.key.namespace, entry.credential),
-                collections=find_collections(kind, entry.arm_id),
+                collections=list_collections(kind, entry.arm_id),
             )

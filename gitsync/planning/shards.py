@@ -69,7 +69,7 @@ def cut_shards(members: Iterable[ShardMember], workers: int) -> tuple[Shard, ...
     is cut, between its parts, so that parts that refer to each other stay together as far as they fit.
     """
     by_key = {member.key: member for member in members}
-    atoms = _find_atoms(by_key)
+    atoms = _list_atoms(by_key)
     share = -(-len(by_key) // workers)
     by_account = defaultdict(list)
     for atom in atoms:
@@ -98,7 +98,7 @@ class _Partition:
         self._above[second] = first
 
 
-def _find_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
+def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     """Join what owners connect, what is in one resource group, and what is below the id of another resource."""
     partition = _Partition(by_key)
     first_of: dict[IdKey, Key] = {}  # by id; the id of a group stands for all in it
@@ -116,7 +116,7 @@ def _find_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     joined: dict[Key, list[Key]] = defaultdict(list)
     for key in sorted(by_key):
         joined[partition.find(key)].append(key)
-    return [_Atom(tuple(keys), _find_account(keys, by_key)) for keys in joined.values()]
+    return [_Atom(tuple(keys), _make_account(keys, by_key)) for keys in joined.values()]
 
 
 def _find_container(arm_id: ArmId) -> IdKey:
@@ -125,7 +125,7 @@ def _find_container(arm_id: ArmId) -> IdKey:
     return IdKey("/".join(path.split("/")[:_GROUP_STEPS])) if arm_id.resource_group else path
 
 
-def _find_account(keys: Sequence[Key], by_key: Mapping[Key, ShardMember]) -> Account:
+def _make_account(keys: Sequence[Key], by_key: Mapping[Key, ShardMember]) -> Account:
     """Return the account that most of these resources have: most parts have one."""
     accounts = Counter(
         Account((by_key[key].arm_id.subscription or "").casefold(), by_key[key].credential) for key in keys

@@ -10,7 +10,7 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Secret
 from gitsync.model.template import SecretKeyRef
 from gitsync.model.verdict import Action
-from gitsync.planning.kept import find_kept
+from gitsync.planning.kept import list_kept
 from gitsync.planning.secret_digest import CHANGED, NEVER_SET
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.secrets.values import RunValues
@@ -32,7 +32,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
         spec=attempt.prepared.resource.spec,
         body=body,
         applied=attempt.remembered.applied if attempt.remembered else None,
-        kept=find_kept(attempt.prepared, before=record.kept if record else NOTHING_KEPT),
+        kept=list_kept(attempt.prepared, before=record.kept if record else NOTHING_KEPT),
         is_expected=record is not None and record.claim is Claim.EXPECTED,
         sets_password=is_new or always_put or attempt.decision.action is Action.CREATE,
     )

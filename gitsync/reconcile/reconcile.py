@@ -241,7 +241,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
 
 async def _pause(tries: int, stop: Stop, session: Session, clock: Clock) -> bool:
     """Wait before another try: 1 s, 2 s, 4 s … Returns False if the time is up first."""
-    until = clock.monotonic() + (seconds := _BACKOFF.find_wait(tries))
+    until = clock.monotonic() + (seconds := _BACKOFF.compute_wait(tries))
     if until >= session.deadline:
         return False
     with session.waiting(Wait(stop.condition.reason, until, tries + 2)):

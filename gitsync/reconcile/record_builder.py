@@ -34,7 +34,7 @@ from gitsync.model.record import (
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
-from gitsync.planning.kept import find_kept
+from gitsync.planning.kept import list_kept
 from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.rules import RunRules
@@ -54,7 +54,6 @@ def build_apply_record(
         condition = old.condition
     if old and attempt.request is None and not prepared.written_by:
         return _revise_record(attempt, old, condition, spec, now)
-    remembered = attempt.remembered
     return Record(
         key=attempt.key,
         arm_id=attempt.arm_id,
@@ -69,21 +68,8 @@ def build_apply_record(
             hold=_find_hold(attempt),
             **find_declaration(prepared.resource),
         ),
-        spec=RecordedSpec(
-            generation=spec.generation,
-            digest=spec.digest,
-            reconciled_generation=_find_reconciled(attempt, spec.generation),
-            applied=remembered.applied if remembered else None,
-            baseline=remembered.baseline if remembered else None,
-        ),
-        writes=RecordedWrites(
-            count=(old.writes.count if old else 0) + (attempt.write.done is not Action.NONE),
-            operation=_find_replacing(attempt) or _find_pending(attempt, now),
-            failure=_find_failure(attempt, spec.generation, now),
-            streak=_find_streak(attempt, now),
-            last=_find_last_write(attempt, rules),
-            durations=_find_durations(attempt),
-        ),
+        spec=_record_spec(attempt, spec),
+        writes=_record_writes(attempt, spec.generation, rules, now),
         access=RecordedAccess(
             credential=prepared.credential,
             subscription=attempt.subscription if prepared.credential else "",
@@ -93,6 +79,29 @@ def build_apply_record(
         kept=_find_kept(attempt),
         condition=condition,
         trust=old.trust if old else Trust.UNCHECKED,
+    )
+
+
+def _record_spec(attempt: ApplyAttempt, spec: SpecGeneration) -> RecordedSpec:
+    remembered = attempt.remembered
+    return RecordedSpec(
+        generation=spec.generation,
+        digest=spec.digest,
+        reconciled_generation=_find_reconciled(attempt, spec.generation),
+        applied=remembered.applied if remembered else None,
+        baseline=remembered.baseline if remembered else None,
+    )
+
+
+def _record_writes(attempt: ApplyAttempt, generation: int, rules: RunRules, now: datetime) -> RecordedWrites:
+    old = attempt.record
+    return RecordedWrites(
+        count=(old.writes.count if old else 0) + (attempt.write.done is not Action.NONE),
+        operation=_find_replacing(attempt) or _find_pending(attempt, now),
+        failure=_find_failure(attempt, generation, now),
+        streak=_find_streak(attempt, now),
+        last=_find_last_write(attempt, rules),
+        durations=_find_durations(attempt),
     )
 
 
@@ -246,7 +255,7 @@ def _join_exports(attempt: ApplyAttempt) -> tuple[Address, ...]:
 
 def _find_kept(attempt: ApplyAttempt) -> Kept:
     old = attempt.record
-    return find_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT)
+    return list_kept(attempt.prepared, _find_given_id(attempt), old.kept if old else NOTHING_KEPT)
 
 
 def _find_given_id(attempt: ApplyAttempt) -> str:

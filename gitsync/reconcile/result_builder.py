@@ -21,8 +21,8 @@ from gitsync.model.record import Record
 from gitsync.model.result import (
     NOTHING_CHANGED,
     NOTHING_NOTED,
+    AttemptEnding,
     ComparisonNotes,
-    Ending,
     ManifestOrigin,
     Replacement,
     Result,
@@ -30,13 +30,13 @@ from gitsync.model.result import (
 )
 from gitsync.model.verdict import DRIFTED, Action, Verdict, Written
 from gitsync.planning.record_counts import find_generation
-from gitsync.planning.referrers import find_given_ids
+from gitsync.planning.referrers import list_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
+    decide_replacement,
     describe_rename,
     find_replacement,
-    weigh_replacement,
 )
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt, Stop, StopKind
 from gitsync.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
@@ -96,11 +96,11 @@ def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
     if found is None:
         return None
     live = attempt.observed.live
-    found = replace(found, given_ids=find_given_ids(live.body if live else None))
-    weighed = weigh_replacement(
+    found = replace(found, given_ids=list_given_ids(live.body if live else None))
+    decided = decide_replacement(
         found, differences, attempt.kind, resource, attempt.record, condition, prunes=rules.prune
     )
-    return replace(weighed, is_due=False)
+    return replace(decided, is_due=False)
 
 
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
@@ -179,9 +179,9 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
     )
 
 
-def _describe_ending(attempt: Attempt, verdict: Verdict) -> Ending:
+def _describe_ending(attempt: Attempt, verdict: Verdict) -> AttemptEnding:
     stop, session = attempt.stop, attempt.session
-    return Ending(
+    return AttemptEnding(
         exists=_exists(attempt),
         is_retryable=stop is not None and stop.kind.is_retryable,
         is_tolerated=stop is not None and stop.kind.is_tolerated,
@@ -231,7 +231,7 @@ def build_unattempted(node: Node, agent: str, now: datetime) -> Result:
         condition=NO_TURN,
         is_fine=False,
         change=ResultChange(renamed=node.renamed, deleted_with=within),
-        ending=Ending(exists=_was_ours(record), is_retryable=True),
+        ending=AttemptEnding(exists=_was_ours(record), is_retryable=True),
         record=record,
     )
 

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from gitsync.extensions.api import LookupRequest, LookupResult
-from gitsync.formats.arm_path import find_lock_name
-from gitsync.model.arm_id import ArmId, IdKey
+from gitsync.formats.arm_path import iterate_ancestors, name_lock
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
@@ -38,17 +37,17 @@ class RunCache:
 
     def note_write(self, arm_id: ArmId) -> None:
         """Forget what a write may have changed: the resource and its parents."""
-        self._writes[find_lock_name(arm_id)] += 1
-        for stale in arm_id.lineage:
+        self._writes[name_lock(arm_id)] += 1
+        for stale in iterate_ancestors(arm_id):
             self._forget(stale)
 
     def take_back_write(self, arm_id: ArmId) -> None:
         """Forget a write that was begun, and refused for its condition."""
-        self._writes[find_lock_name(arm_id)] -= 1
+        self._writes[name_lock(arm_id)] -= 1
 
     def count_writes_near(self, arm_id: ArmId) -> int:
         """Count this run's writes under the write lock of a resource: each may have changed the ETags of all."""
-        return self._writes[find_lock_name(arm_id)] if self._writes else 0
+        return self._writes[name_lock(arm_id)] if self._writes else 0
 
     def note_sent(self, arm_id: ArmId) -> None:
         """Note that a write of the resource was accepted, or may have been."""

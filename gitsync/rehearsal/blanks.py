@@ -18,22 +18,22 @@ def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsa
     seals.
     """
     return (
-        *_find_seals(records),
-        *_find_secrets(sandbox, rehearsal),
-        *_find_statements(rehearsal),
-        *_find_types(rehearsal),
-        *_find_governance(sandbox, rehearsal),
-        *_find_stubs(rehearsal),
+        *_list_seals(records),
+        *_list_secrets(sandbox, rehearsal),
+        *_list_statements(rehearsal),
+        *_list_types(rehearsal),
+        *_list_governance(sandbox, rehearsal),
+        *_list_stubs(rehearsal),
     )
 
 
-def _find_seals(records: Iterable[Record]) -> Iterator[NotRehearsed]:
+def _list_seals(records: Iterable[Record]) -> Iterator[NotRehearsed]:
     if count := sum(record.trust is Trust.NO_KEY for record in records):
         sentence = f"The seals of {format_plural(count, 'record')} were not checked: a rehearsal has no key."
         yield NotRehearsed(blank=Blank.SEALS, count=count, sentence=sentence)
 
 
-def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
+def _list_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     """Describe the made-up values, and the secrets that only a run with the key can compare."""
     results = rehearsal.first.results if rehearsal.first else ()
     uncompared = sum(len(result.comparison.because) for result in results)
@@ -54,7 +54,7 @@ def _find_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehears
     )
 
 
-def _find_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
+def _list_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     played = {write.key for write in rehearsal.writes if write.key and not _is_of_arm(write)}
     if played:
         sentence = (
@@ -69,8 +69,8 @@ def _is_of_arm(write: RehearsedWrite) -> bool:
     return write.key is None or open_catalog().is_arm_kind(write.key.group, write.key.kind)
 
 
-def _find_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    types = {write.arm_id.arm_type for write in rehearsal.writes if _is_of_arm(write)}
+def _list_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
+    types = {parse_arm_type(write.arm_id) for write in rehearsal.writes if _is_of_arm(write)}
     names = tuple(sorted(arm_type for arm_type in types if not is_recorded(arm_type)))
     if names:
         sentence = (
@@ -80,7 +80,7 @@ def _find_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
         yield NotRehearsed(blank=Blank.KINDS, count=len(names), names=names, sentence=sentence)
 
 
-def _find_governance(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
+def _list_governance(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     """Report missing policies and quotas: the emulator has only those of its script."""
     is_sent = any(write.method != "DELETE" for write in rehearsal.writes)
     blank = partial(NotRehearsed, count=0)
@@ -92,7 +92,7 @@ def _find_governance(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehe
         yield blank(blank=Blank.QUOTAS, sentence=sentence)
 
 
-def _find_stubs(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
+def _list_stubs(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
     if count := len(rehearsal.stubs):
         sentence = f"{format_plural(count, 'resource')} without a record {_is(count)} empty in the rehearsal."
         names = tuple(stub.arm_id for stub in rehearsal.stubs)

@@ -21,7 +21,7 @@ from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import find_place
 from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
-from gitsync.request.exports import find_destinations
+from gitsync.request.exports import collect_destinations
 
 _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ISSUER: Final = re.compile(r"https://[a-z0-9.-]*oic\.[a-z0-9-]+\.azure\.\w+/.+", re.IGNORECASE)
@@ -111,17 +111,17 @@ class Ids:
     @cached_property
     def networks(self) -> list[IPv4Network | IPv6Network]:
         """The address spaces of the estate's networks."""
-        prefixes = (_find_prefixes(member.body) for member in self.rebuild.members)
+        prefixes = (_list_prefixes(member.body) for member in self.rebuild.members)
         return [network for group in prefixes for text in group if (network := _read_network(text)) is not None]
 
     @cached_property
     def given_addresses(self) -> frozenset[str]:
         """The private addresses that manifests give to resources."""
-        return frozenset(address for member in self.rebuild.members for address in _find_addresses(member.body))
+        return frozenset(address for member in self.rebuild.members for address in _list_addresses(member.body))
 
 
-def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> Iterator[Gap]:
-    """Find ids as text. `config_maps` are those that today's resources exported, as recorded in the status."""
+def list_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> Iterator[Gap]:
+    """List ids as text. `config_maps` are those that today's resources exported, as recorded in the status."""
     ids = Ids(rebuild, config_maps)
     for member in rebuild.members:
         for path, text, visit in member.list_texts():
@@ -134,7 +134,7 @@ def find_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> I
                 yield _describe_likely(member, path, visit, rebuild)
             elif _is_private_address(text, visit, name, ids):
                 yield _describe_address(member, path, visit)
-        yield from _find_other_subscriptions(member, rebuild)
+        yield from _list_other_subscriptions(member, rebuild)
 
 
 def _may_be_of(member: RebuiltResource, path: FieldPath, text: str, visit: Visit, ids: Ids) -> bool:
@@ -190,7 +190,7 @@ def _advise_export(member: RebuiltResource, maker: Maker, field: str, rebuild: R
     if len(makers) != 1 or maker.export not in makers[0].kind.config_maps:
         return f"Export it to a ConfigMap, and set {field} instead"
     (only,) = makers
-    to = find_destinations(only.prepared.resource, ObjectKind.CONFIG_MAP).get(maker.export)
+    to = collect_destinations(only.prepared.resource, ObjectKind.CONFIG_MAP).get(maker.export)
     if to is not None:
         config_map = f"{{name: {to.address.name}, key: {to.key}}}"
         return f"Set {field} to {config_map} instead, which {format_short_key(only.key)} exports"
@@ -216,8 +216,8 @@ def _describe_address(member: RebuiltResource, path: FieldPath, visit: Visit) ->
     return _make(member, path, message, hint)
 
 
-def _find_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iterator[Gap]:
-    """Find ids in another subscription whose resource a manifest declares in this one."""
+def _list_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iterator[Gap]:
+    """List ids in another subscription whose resource a manifest declares in this one."""
     for visit in member.visits:
         is_reference = visit.fits and isinstance(visit.value, Mapping)
         arm_id = visit.value.get("armId") if is_reference else None
@@ -263,21 +263,21 @@ def _read_network(text: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-def _find_prefixes(body: Mapping[str, Any]) -> Iterator[str]:
+def _list_prefixes(body: Mapping[str, Any]) -> Iterator[str]:
     properties = body.get("properties")
     space = properties.get("addressSpace") if isinstance(properties, Mapping) else None
     prefixes = space.get("addressPrefixes") if isinstance(space, Mapping) else None
     yield from (prefix for prefix in (prefixes if isinstance(prefixes, list) else []) if isinstance(prefix, str))
 
 
-def _find_addresses(value: Any) -> Iterator[str]:
-    """Find the private addresses that a body assigns."""
+def _list_addresses(value: Any) -> Iterator[str]:
+    """List the private addresses that a body assigns."""
     if isinstance(value, list):
         for entry in value:
-            yield from _find_addresses(entry)
+            yield from _list_addresses(entry)
     elif isinstance(value, Mapping):
         for name, entry in value.items():
             if name in {"privateIPAddress", "staticIp"} and isinstance(entry, str):
                 yield entry
             else:
-                yield from _find_addresses(entry)
+                yield from _list_addresses(entry)

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from itertools import takewhile
 from typing import Any, Final
 
-from gitsync.diff.leaf_changes import find_changes
+from gitsync.diff.leaf_changes import compute_changes
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.implicit_resources import find_resource
@@ -67,7 +67,7 @@ async def _interrupt(
             *_compare_azure(sandbox, end, after, keys),
             *_compare_records(end, after),
         ),
-        sent_twice=_find_sent_twice(killed, resumed, undisturbed, set(before.store.keys("/"))),
+        sent_twice=_list_sent_twice(killed, resumed, undisturbed, set(before.store.keys("/"))),
     )
 
 
@@ -95,7 +95,7 @@ def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapp
             yield f"{name} is in Azure, but should not be."
         elif now.state != then.state and not now.operation:  # an operation goes on by itself
             yield f"{name} is {now.state} in Azure, but should be {then.state}."
-        elif paths := [format_pointer(path) for path, _, _ in find_changes(now.body, then.body)]:
+        elif paths := [format_pointer(path) for path, _, _ in compute_changes(now.body, then.body)]:
             yield f"{name} differs in Azure at {name_first(paths, _MOST_NAMED)}."
 
 
@@ -130,8 +130,8 @@ def _drop_course(record: Record) -> Record:
     return replace(record, condition=condition, spec=spec, writes=writes)
 
 
-def _find_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:
-    """Find what was created in more accepted PUTs than it takes without a kill.
+def _list_sent_twice(killed: Played, resumed: Played, undisturbed: Played, existed: Collection[str]) -> tuple[str, ...]:
+    """List what was created in more accepted PUTs than it takes without a kill.
 
     A create that Azure accepted but did not show yet when the next run read it does not count: that run must send it
     again, and a PUT may be repeated.

@@ -22,10 +22,10 @@ from gitsync.request.credential_choice import GLOBAL, CredentialName
 _GAPS: Final = get_args(Gap)
 
 
-def find_known_values(
+def collect_known_values(
     state: State, prepared: Collection[Prepared], subscription: str, asked: AskedValues = frozenset()
 ) -> KnownValues:
-    """Find the values that records have. `prepared` are the manifests with the values made up so far; `asked` names
+    """Collect the values that records have. `prepared` are the manifests with the values made up so far; `asked` names
     those values.
     """
     values: dict[ValueName, str] = _learn_variables(prepared, state.records, asked)
@@ -43,7 +43,7 @@ def find_known_values(
                 values.setdefault((Address(ObjectKind.CONFIG_MAP, namespace, ref.name), ref.key), text)
     return KnownValues(
         subscription=subscription,
-        subscriptions=_find_subscriptions(state.records.values()),
+        subscriptions=_collect_subscriptions(state.records.values()),
         values=values,
         secret_keys=secret_keys,
     )
@@ -57,8 +57,8 @@ def find_subscription_of(state: State) -> str:
     return max(sorted({*found} - {""}), key=found.count, default="")
 
 
-def _find_subscriptions(records: Iterable[Record]) -> dict[CredentialName, str]:
-    """Find the subscription of each credential Secret: that of most records that name the Secret."""
+def _collect_subscriptions(records: Iterable[Record]) -> dict[CredentialName, str]:
+    """Collect the subscription of each credential Secret: that of most records that name the Secret."""
     found: defaultdict[CredentialName, list[str]] = defaultdict(list)
     for record in records:
         subscription = record.access.subscription or record.arm_id.subscription or ""

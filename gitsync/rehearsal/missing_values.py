@@ -49,10 +49,10 @@ class ValueNeed(NamedTuple):
     has_known_keys: bool = False  # a run requests single keys
 
 
-def find_missing_values(
+def list_missing_values(
     rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], credentials: Mapping[Key, str]
 ) -> Iterator[Gap]:
-    """Find the values that git does not have, each key once. `credentials` are Secrets in records, by resource."""
+    """List the values that git does not have, each key once. `credentials` are Secrets in records, by resource."""
     exported = frozenset(pair for entry in rebuild.prepared for pair in find_addresses(entry.resource))
     needs: defaultdict[tuple[Address, str], list[ValueNeed]] = defaultdict(list)
     for need in (*_list_needs(rebuild), *_list_credentials(rebuild, credentials), *_list_of_units(rebuild, units)):

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from gitsync.catalog.type_words import format_count, format_short_key
-from gitsync.formats.arm_path import find_deployment_scope
-from gitsync.model.arm_id import NO_ID, ArmId
+from gitsync.formats.arm_path import choose_deployment_scope, normalize_id
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
@@ -17,7 +16,7 @@ from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import find_place
 from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
-from gitsync.validation.references import OWNERS, REFERENCES, find_named_references, is_arm_id
+from gitsync.validation.references import OWNERS, REFERENCES, is_arm_id, list_named_references
 
 _OWNER = ("spec", "owner")
 
@@ -35,11 +34,11 @@ class Mention(NamedTuple):
         if self.key:
             return str(self.key)
         is_elsewhere = rebuild.is_elsewhere(self.arm_id)
-        return find_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
+        return choose_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
 
 
-def find_outside(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Gap]:
-    """Find what is not in git. `known_ids` are the ids of resources that other sources declare."""
+def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap]:
+    """List what is not in git. `known_ids` are the ids of resources that other sources declare."""
     uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):
         if _is_missing(use, rebuild):
@@ -72,8 +71,8 @@ def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Men
             yield Mention(member, _OWNER if owner.key else (*_OWNER, "armId"), arm_id=owner.arm_id)
         elif owner is not None and owner.key:
             yield Mention(member, _OWNER, owner.key)
-        for path, key in find_named_references(member.kind, member.prepared.resource.spec, member.key.namespace):
-            arm_id = NO_ID if key in rebuild.by_key else known_ids.get(key, NO_ID)
+        for path, key in list_named_references(member.kind, member.prepared.resource.spec, member.key.namespace):
+            arm_id = "" if key in rebuild.by_key else known_ids.get(key, "")
             yield Mention(member, path, None if arm_id else key, arm_id)
         yield from _list_ids(member)
 
@@ -103,7 +102,7 @@ def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
 def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
     use, users = uses[0], {mention.user.key for mention in uses}
     target = use.arm_id or format_short_key(use.key or use.user.key)
-    needed = _count(len(users | rebuild.find_dependents(users)))
+    needed = _count(len(users | rebuild.list_dependents(users)))
     if is_elsewhere := bool(use.arm_id) and rebuild.is_elsewhere(use.arm_id):
         others = len({mention.arm_id.key for mention in uses}) - 1
         more = f" or {format_count(others, 'other')} of its resource group" if others else ""
@@ -132,7 +131,7 @@ def _is_left_out(resource: Prepared, rebuild: Rebuild) -> bool:
 
 
 def _describe_watched(same: list[Prepared], rebuild: Rebuild) -> Gap:
-    prepared, dependents = same[0], rebuild.find_dependents(other.key for other in same)
+    prepared, dependents = same[0], rebuild.list_dependents(other.key for other in same)
     if prepared.is_left_to_capz:
         why, hint = "CAPZ manages it", "Let CAPZ create its cluster before a rebuild."
     else:

@@ -140,9 +140,12 @@ class Rebuild:
         above = next((path for path in (own, *parents) if path in self.written_ids), None)
         if above is None or above == own or "/providers/" not in above:
             return False
-        home, (type_name, name) = self.catalog.home_of(arm_id.arm_type), arm_id.rstrip("/").split("/")[-2:]
+        group_kind, (type_name, name) = (
+            self.catalog.group_kind_of(parse_arm_type(arm_id)),
+            arm_id.rstrip("/").split("/")[-2:],
+        )
         # A type with an ASO kind needs a manifest of its own, unless it is in the body of its parent.
-        return home is None or name == _DEFAULT or _has_entry(self.written_ids[above].body, type_name, name)
+        return group_kind is None or name == _DEFAULT or _has_entry(self.written_ids[above].body, type_name, name)
 
     @cached_property
     def _made_groups(self) -> frozenset[str]:
@@ -165,8 +168,8 @@ class Rebuild:
                 waiting[other].add(resource.key)
         return waiting
 
-    def find_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
-        """Find the resources of a rebuild that depend on any of these, directly or not."""
+    def list_dependents(self, keys: Iterable[Key]) -> frozenset[Key]:
+        """List the resources of a rebuild that depend on any of these, directly or not."""
         pending, reached = list(keys), set[Key]()
         while pending:
             for other in self._waiting.get(pending.pop(), set()) - reached:

@@ -18,7 +18,7 @@ from loguru import logger
 from gitsync.arm.clock import SystemClock
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
@@ -37,15 +37,15 @@ from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions, tell_settings
 from gitsync.rehearsal.blanks import list_blanks
-from gitsync.rehearsal.fixed_ids import find_fixed_ids
+from gitsync.rehearsal.fixed_ids import list_fixed_ids
 from gitsync.rehearsal.interrupts import interrupt
-from gitsync.rehearsal.known_values import find_known_values, find_subscription_of
-from gitsync.rehearsal.missing_values import find_missing_values
-from gitsync.rehearsal.outside import find_outside, find_refused
+from gitsync.rehearsal.known_values import collect_known_values, find_subscription_of
+from gitsync.rehearsal.missing_values import list_missing_values
+from gitsync.rehearsal.outside import find_refused, list_outside
 from gitsync.rehearsal.rebuild import Rebuild
-from gitsync.rehearsal.restores import find_losses
+from gitsync.rehearsal.restores import list_losses
 from gitsync.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
-from gitsync.rehearsal.seeding import find_seeds, plant
+from gitsync.rehearsal.seeding import collect_seeds, plant
 from gitsync.rehearsal.stand_ins import StateInMemory, disarm
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
@@ -81,7 +81,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
         state = store.load()
         agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
         state = _add_foreign(state, config, source, redactions)
-        settings = find_source_settings(config, source.contents.settings)
+        settings = join_source_settings(config, source.contents.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
         config = disarm(config, agent)
         sandbox = Sandbox(
@@ -95,7 +95,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
             stop=asyncio.Event(),
             redactions=redactions,
             progress=progress or Silent(),
-            known=find_known_values(state, (), subscription),
+            known=collect_known_values(state, (), subscription),
         )
         with _silent_logs():
             return await _rehearse(sandbox, state, from_nothing=from_nothing, interrupts=interrupts)
@@ -119,8 +119,8 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     if rebuild is not None:
         refused = find_refused(rebuild, manifests.known_ids)
         sandbox = replace(sandbox, emulator=_refuse(sandbox.emulator, refused))
-    seeds = find_seeds(recorded, prepared, rebuild)
-    store, keys = MemoryStore(), _find_keys(recorded, prepared)
+    seeds = collect_seeds(recorded, prepared, rebuild)
+    store, keys = MemoryStore(), _collect_keys(recorded, prepared)
     plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
     before = Snapshot(store, State({}) if from_nothing else recorded)
     first, after = await play(sandbox, before.copy())
@@ -131,7 +131,7 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
         writes=list_writes(first, keys),
         schedule=foresee(first.report.results if first.report else (), sandbox.config.request_share, recorded.records),
         stubs=seeds.stubs,
-        gaps=find_gaps(rebuild, manifests, sandbox.config, units, recorded) if rebuild else (),
+        gaps=collect_gaps(rebuild, manifests, sandbox.config, units, recorded) if rebuild else (),
     )
     rehearsal = replace(rehearsal, not_rehearsed=list_blanks(sandbox, recorded.records.values(), rehearsal))
     if first.report is None:
@@ -146,28 +146,28 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     )
 
 
-def find_gaps(
+def collect_gaps(
     rebuild: Rebuild, manifests: Manifests, config: Config, units: Iterable[Unit], state: State
 ) -> tuple[Gap, ...]:
-    """Find what git cannot restore in an empty subscription: first what stops a rebuild, then in the order in which
+    """Collect what git cannot restore in an empty subscription: first what stops a rebuild, then in the order in which
     gaps are solved.
 
     `state` is that of the status branch: it has the exports of today's resources and the Secrets that they were written
     with. `config` has the sources of Secrets.
     """
 
-    def find_order(gap: Gap) -> tuple[bool, int, Key, str, str]:
+    def make_order(gap: Gap) -> tuple[bool, int, Key, str, str]:
         return not gap.stops, _GAP_ORDER.index(gap.kind), gap.key, gap.field, gap.message
 
     records = state.records.items()
     credentials = {key: record.access.credential for key, record in records if record.access.credential}
     gaps = (
-        *find_outside(rebuild, manifests.known_ids),
-        *find_missing_values(rebuild, manifests, config, units, credentials),
-        *find_fixed_ids(rebuild, state.config_maps),
-        *find_losses(rebuild),
+        *list_outside(rebuild, manifests.known_ids),
+        *list_missing_values(rebuild, manifests, config, units, credentials),
+        *list_fixed_ids(rebuild, state.config_maps),
+        *list_losses(rebuild),
     )
-    return tuple(sorted(gaps, key=find_order))
+    return tuple(sorted(gaps, key=make_order))
 
 
 async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
@@ -175,12 +175,12 @@ async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
     manifests change, so they are read again.
     """
     run_input = await _load(sandbox, recorded)
-    known = find_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
+    known = collect_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
     is_new = not known.values.keys().isdisjoint(sandbox.asked)
     sandbox = replace(sandbox, known=known, asked=set())
     if is_new:
         run_input = await _load(sandbox, recorded)
-        known = find_known_values(recorded, run_input.prepared, sandbox.subscription)
+        known = collect_known_values(recorded, run_input.prepared, sandbox.subscription)
         sandbox = replace(sandbox, known=replace(known, values={**known.values, **sandbox.known.values}))
     return sandbox, run_input
 
@@ -207,9 +207,9 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[ArmId, ArmId]) -> Emula
     return replace(settings, rules=(*settings.rules, *rules))
 
 
-def _find_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key]:
-    """Find the resource of each ARM id: the manifest that writes it, else the record."""
-    keys = {record.arm_id.key: key for key, record in sorted(state.records.items()) if record.arm_id}
+def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
+    """Collect the resource of each ARM id: the manifest that writes it, else the record."""
+    keys = {normalize_id(record.arm_id): key for key, record in sorted(state.records.items()) if record.arm_id}
     by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
     return keys | {resource.arm_id.key: resource.key for resource in by_manifest if resource.arm_id}
 

@@ -60,8 +60,8 @@ class Restore(NamedTuple):
         return f"set {self.field}: {self.mode}{f' with {join_with_and(self.sources)}' if self.sources else ''}"
 
 
-def find_losses(rebuild: Rebuild) -> Iterator[Gap]:
-    """Find what a rebuild creates without its data, and names that deleted resources may reserve. A resource without
+def list_losses(rebuild: Rebuild) -> Iterator[Gap]:
+    """List what a rebuild creates without its data, and names that deleted resources may reserve. A resource without
     its data has one gap with everything below it.
     """
     empty: dict[Key, list[RebuiltResource]] = {}
@@ -109,8 +109,8 @@ def find_restore(kind: Kind) -> Restore | None:
     )
 
 
-def _list_restores(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]) -> Iterator[Restore]:
-    if type_name in outer:
+def _list_restores(kind: Kind, type_name: str, path: str, containing: tuple[str, ...]) -> Iterator[Restore]:
+    if type_name in containing:
         return
     facts: TypeFacts = kind.types[type_name]
     names = sorted(facts["fields"])
@@ -124,7 +124,7 @@ def _list_restores(kind: Kind, type_name: str, path: str, outer: tuple[str, ...]
             if mode is not None:
                 yield Restore(f"{path}.{name}", mode, tuple(f"{path}.{source}" for source in sources))
         elif not isinstance(inner, str):
-            yield from _list_restores(kind, inner["ref"], f"{path}.{name}", (*outer, type_name))
+            yield from _list_restores(kind, inner["ref"], f"{path}.{name}", (*containing, type_name))
 
 
 def _is_forgotten(member: RebuiltResource, soft: Retention) -> bool:

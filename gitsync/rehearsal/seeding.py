@@ -53,8 +53,8 @@ def _is_absent(record: Record) -> bool:
     return not record.claim.is_ours and record.condition is not None and record.condition.reason == NOT_FOUND
 
 
-def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | None = None) -> Seeds:
-    """Find what exists before the run; for a `rebuild`, what exists although the subscription is empty."""
+def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | None = None) -> Seeds:
+    """Collect what exists before the run; for a `rebuild`, what exists although the subscription is empty."""
     prepared = tuple(prepared)
     bodies: dict[IdKey, tuple[ArmId, Mapping[str, Any]]] = {}
     desired = {
@@ -65,12 +65,12 @@ def find_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | No
     for _, record in sorted(state.records.items()) if rebuild is None else ():
         name = record.arm_id.key
         # Of several records of one resource, the one with a claim has its values.
-        if exists(record) and (name not in bodies or record.claim.is_ours):
-            bodies[name] = (record.arm_id, _find_body(record, desired.get(name, {})))
-    created = {resource.arm_id.key for resource in prepared if resource.arm_id and resource.is_written}
-    absent = {record.arm_id.key for record in state.records.values() if _is_absent(record)}
-    wanted: defaultdict[IdKey, set[Key]] = defaultdict(set)
-    spelled: dict[IdKey, ArmId] = {}
+        if exists(record) and (arm_id not in bodies or record.claim.is_ours):
+            bodies[arm_id] = (record.arm_id, _make_body(record, desired.get(arm_id, {})))
+    created = {normalize_id(resource.arm_id) for resource in prepared if resource.arm_id and resource.is_written}
+    absent = {normalize_id(record.arm_id) for record in state.records.values() if _is_absent(record)}
+    wanted: defaultdict[str, set[Key]] = defaultdict(set)
+    spelled: dict[str, str] = {}
     for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
         name = arm_id.key
         # A resource below one that the run creates cannot exist yet.
@@ -91,8 +91,8 @@ def plant(azure: Emulator, seeds: Seeds) -> None:
         azure.put(arm_id, body)
 
 
-def _find_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Find the body of a recorded resource. One without a baseline was never read after a write."""
+def _make_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Make the body of a recorded resource. One without a baseline was never read after a write."""
     if record.spec.baseline is not None:
         return record.spec.baseline
     body: Mapping[str, Any] = mask_digests(record.spec.applied) if record.spec.applied is not None else desired

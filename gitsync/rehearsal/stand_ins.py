@@ -15,7 +15,7 @@ from typing import Final, Self
 from uuid import UUID, uuid5
 
 from gitsync.config.config import Config
-from gitsync.git.state.store import Update, find_changes, merge
+from gitsync.git.state.store import Update, compute_changes, merge
 from gitsync.manifests.credential_secret import CLIENT, KEYS, OF_NAMESPACE, REQUIRED, SUBSCRIPTION, TENANT, is_id
 from gitsync.model.attribution import Who
 from gitsync.model.export import NAMELESS, Address, Export, ObjectKind, Owner
@@ -83,7 +83,7 @@ class StateInMemory:
         return {}
 
     def save(self, update: Update) -> bool:
-        changes = find_changes(self.state, update)
+        changes = compute_changes(self.state, update)
         if changes and not self._is_cut_off:
             self.state = merge(self.state, changes, update.revision, update.agent)
         return bool(changes)

@@ -17,11 +17,11 @@ MOST_NAMED: Final = 3
 """Names of those that fold; the others are counted."""
 
 
-def split_alike(items: Iterable[_Item], find_likeness: Callable[[_Item], Hashable]) -> list[list[_Item]]:
+def split_alike(items: Iterable[_Item], make_likeness: Callable[[_Item], Hashable]) -> list[list[_Item]]:
     """Split items into lists that are shown as one each, in the order of their first items: more than `MOST_ALIKE` of
     one likeness together, and all others alone. What has the likeness None is like nothing.
     """
-    pairs = [(find_likeness(item), item) for item in items]
+    pairs = [(make_likeness(item), item) for item in items]
     times = Counter(likeness for likeness, _ in pairs)
     shown: list[list[_Item]] = []
     folds: dict[Hashable, list[_Item]] = {}

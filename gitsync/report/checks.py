@@ -78,7 +78,7 @@ def format_way_on(report: Report) -> str:
 
 def make_flag(report: Report, without: Iterable[CheckName]) -> str:
     """Make the setting for the checks of a run without some of them."""
-    left = [name.value for name in report.checks if name not in set(without)]
+    left = [name.value for name in report.plan.checks if name not in set(without)]
     return f"--checks={','.join(left) or NO_CHECKS}"
 
 

@@ -10,7 +10,7 @@ from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.ordering import SECTIONS, Section, find_section
+from gitsync.report.ordering import SECTIONS, Section, choose_section
 from gitsync.report.wording import shorten_revision
 
 
@@ -45,7 +45,7 @@ def list_changes(
 
 def find_compared_section(results: Iterable[Result]) -> Section | None:
     """Find the first section with a value that changes into another one. There a report names the two sides, once."""
-    compared = {find_section(result) for result in results if any(map(_has_two_sides, list_changes(result)))}
+    compared = {choose_section(result) for result in results if any(map(_has_two_sides, list_changes(result)))}
     return next((section for section in SECTIONS if section in compared), None)
 
 
@@ -55,8 +55,8 @@ def _has_two_sides(change: Change) -> bool:
 
 def name_sides(report: Report) -> tuple[str, str]:
     """Name the live and the desired side of all differences of a report."""
-    if report.base is not None:
-        return shorten_revision(report.base), shorten_revision(report.revision)
+    if report.source.base is not None:
+        return shorten_revision(report.source.base), shorten_revision(report.revision)
     return "Azure", "git"
 
 

@@ -23,10 +23,10 @@ from gitsync.model.manifests import Coverage, UnreadDocument
 from gitsync.model.plan import LastCommit
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
-from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
+from gitsync.model.report import Report, ReportSource, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import (
+    AttemptEnding,
     ComparisonNotes,
-    Ending,
     FailedRequest,
     ManifestOrigin,
     Outcome,
@@ -77,7 +77,6 @@ def _read(document: CheckedMapping) -> Report:
     return Report(
         command=command,
         revision=_read_optional(document, "revision"),
-        base=_read_optional(document, "base"),
         target=_read_target(document.within("target")),
         started=document.moment("started"),
         finished=document.moment("finished"),
@@ -92,7 +91,9 @@ def _read(document: CheckedMapping) -> Report:
             throttled=requests.count("throttled"),
         ),
         use=RequestUse(by_type=_read_types(requests), hour_shares=_read_shares(requests.within("hourShares"))),
-        coverage=_read_coverage(document.within("coverage")),
+        source=ReportSource(
+            base=_read_optional(document, "base"), coverage=_read_coverage(document.within("coverage"))
+        ),
         problems=tuple(_read_problem(entry) for entry in document.each("problems")),
         results=tuple(_read_result(entry) for entry in document.each("resources")),
     )
@@ -105,7 +106,7 @@ def _read_unrepeated(document: CheckedMapping, report: Report) -> Report:
         return report
     need = document.within("syncNeeds")
     reads, questions = sync.reads - need.count("reads"), sync.questions - need.count("questions")
-    return replace(report, unrepeated=RequestCounts(reads=reads, questions=questions))
+    return replace(report, plan=replace(report.plan, unrepeated=RequestCounts(reads=reads, questions=questions)))
 
 
 def read_exit_code(document: CheckedMapping, name: str) -> ExitCode:
@@ -194,16 +195,8 @@ def _read_result(fields: CheckedMapping) -> Result:
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
     blank = Result(
         key=key,
-        arm_id=ArmId(arm_id) if (arm_id := _read_optional(fields, "armId")) is not None else None,
-        manifest=ManifestOrigin(
-            api_version=api_version,
-            source=_read_source(fields),
-            policy=fields.one_of("policy", Policy),
-            policy_reason=fields.text("policyReason", ""),
-            rendered_by=fields.text("renderedBy", ""),
-            hold=hold,
-            last_commit=_read_commit(fields),
-        ),
+        arm_id=_read_optional(fields, "armId"),
+        manifest=_read_manifest(fields, hold),
         verdict=verdict,
         action=fields.one_of("action", Action),
         condition=_read_condition(fields, key),
@@ -221,15 +214,31 @@ def _read_result(fields: CheckedMapping) -> Result:
             renamed=fields.key("renamed"),
         ),
         attempts=tuple(_read_failed_request(entry) for entry in fields.each("attempts")),
-        ending=Ending(
-            blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
-            failed_since=fields.text("failedSince", ""),
-            requests=fields.count("requests"),
-            sent=fields.texts("sent"),
-            written=fields.one_of("written", Written) if "written" in fields.values else Written.NOTHING,
-        ),
+        ending=_read_ending(fields),
     )
     return _read_end(fields, blank)
+
+
+def _read_manifest(fields: CheckedMapping, hold: HeldUntil | None) -> ManifestOrigin:
+    return ManifestOrigin(
+        api_version=fields.text("apiVersion"),
+        source=_read_source(fields),
+        policy=fields.one_of("policy", Policy),
+        policy_reason=fields.text("policyReason", ""),
+        rendered_by=fields.text("renderedBy", ""),
+        hold=hold,
+        last_commit=_read_commit(fields),
+    )
+
+
+def _read_ending(fields: CheckedMapping) -> AttemptEnding:
+    return AttemptEnding(
+        blocked_by=None if fields.values.get("blockedBy") is None else fields.key("blockedBy"),
+        failed_since=fields.text("failedSince", ""),
+        requests=fields.count("requests"),
+        sent=fields.texts("sent"),
+        written=fields.one_of("written", Written) if "written" in fields.values else Written.NOTHING,
+    )
 
 
 def _read_end(fields: CheckedMapping, blank: Result) -> Result:

@@ -24,7 +24,7 @@ from gitsync.report.authors import list_authors
 from gitsync.report.checks import format_check, format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_place, list_changes
 from gitsync.report.escape import format_sides
-from gitsync.report.ordering import describe_causes, find_causes, sort_by_urgency
+from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency
 from gitsync.report.wording import (
     REPLACE_RULE,
     describe_replacement,
@@ -116,10 +116,10 @@ def _count_waiting(
     such error, the first that waits stands for all.
     """
     waiting: dict[Key, list[Key]] = defaultdict(list)
-    for key, cause in find_causes(sort_by_urgency(report.results)).items():
+    for key, cause in collect_causes(sort_by_urgency(report.results)).items():
         if resources.get(key) and resources[key][-1].rule == Verdict.BLOCKED and not resources[key][-1].is_advice:
             waiting[cause].append(key)
-    own_problems = _find_own_problems(report) if waiting else {}
+    own_problems = _collect_own_problems(report) if waiting else {}
     for cause, keys in waiting.items():
         counted = keys
         error = next((finding for finding in resources.get(cause, ()) if finding.weight is Weight.ERROR), None)
@@ -141,7 +141,7 @@ def _add_waiting(finding: ReportFinding, count: int, more: str = "") -> ReportFi
     return replace(finding, details=(*finding.details, sentence)) if sentence else finding
 
 
-def _find_own_problems(report: Report) -> Mapping[Key, Problem]:
+def _collect_own_problems(report: Report) -> Mapping[Key, Problem]:
     """Find for each invalid manifest its first error: one from its first line to that of the next manifest, else one of
     its file.
     """
@@ -231,7 +231,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     is_warning = result.ending.is_tolerated or (result.change.replacement and result.is_fine)
     return ReportFinding(
         rule=rule,
-        weight=Weight.WARNING if is_warning else find_weight(rule),
+        weight=Weight.WARNING if is_warning else choose_weight(rule),
         identity=f"{rule}\n{result.key}",
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
@@ -269,8 +269,8 @@ def _find_rule(result: Result, report: Report) -> str:
     return result.verdict.value if is_unresolved or (changes and report.command == "plan") else ""
 
 
-def find_weight(rule: str) -> Weight:
-    """Find the severity of a rule for resources."""
+def choose_weight(rule: str) -> Weight:
+    """Choose the severity of a rule for resources."""
     if rule in {FAILED, REPLACE_RULE} or rule in {verdict.value for verdict in _HINDERED}:
         return Weight.ERROR
     # What is merely to be done is a note: a pull request that adds a resource is not broken. A delete is more than
@@ -301,7 +301,7 @@ def _say_renderers(names: Sequence[str]) -> str:
 
 
 def _make_path_from_root(path: str, report: Report) -> str:
-    return f"{report.root}/{path}" if report.root and path else path
+    return f"{report.source.root}/{path}" if report.source.root and path else path
 
 
 def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:

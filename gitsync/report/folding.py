@@ -57,16 +57,16 @@ def fold_results(
     plain = Counter(states[key] for key, found in details.items() if found == ())
     many = {key for key, found in details.items() if found == () and plain[states[key]] > MOST_PLAIN}
 
-    def find_likeness(result: Result) -> Hashable:
-        """Find what two resources have in common that are shown as one."""
+    def make_likeness(result: Result) -> Hashable:
+        """Make what two resources have in common that are shown as one."""
         return (states[result.key], result.key.kind, result.key.group, details[result.key])
 
     counted: dict[Hashable, list[Result]] = {}
     for result in results:
         if result.key in many:
-            counted.setdefault(find_likeness(result), []).append(result)
+            counted.setdefault(make_likeness(result), []).append(result)
     others = (result for result in results if result.key not in many)
-    alike = split_alike(others, lambda result: find_likeness(result) if details[result.key] else None)
+    alike = split_alike(others, lambda result: make_likeness(result) if details[result.key] else None)
     folds = [
         *(Fold(tuple(same), has_details=True) for same in alike if len(same) > 1),
         *(Fold(tuple(same), has_details=False) for same in counted.values()),

@@ -19,7 +19,7 @@ from gitsync.model.result import FailedRequest, Result
 from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.report.authors import LONGEST_DOUBT, clean
-from gitsync.report.ordering import find_causes
+from gitsync.report.ordering import collect_causes
 from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
 from gitsync.report.wording import format_headline
@@ -48,12 +48,12 @@ def _format_member(value: Any) -> str:
 def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
     """Build the report of plain JSON values; with the names of people only if `names`."""
     report = report if names else leave_out_people(report)
-    requests, causes = report.requests, find_causes(report.results)
+    requests, causes = report.requests, collect_causes(report.results)
     return {
         "schemaVersion": SCHEMA_VERSION,
         "command": report.command,
         "revision": report.revision,
-        "base": report.base,
+        "base": report.source.base,
         "target": build_target(report.target),
         "started": report.started,
         "finished": report.finished,
@@ -71,7 +71,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
         },
         "syncNeeds": _build_sync_needs(report),
-        "coverage": build_coverage(report.coverage),
+        "coverage": build_coverage(report.source.coverage),
         "summary": dict(report.summary),
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
@@ -82,7 +82,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
 
 
 def _build_sync_needs(report: Report) -> dict[str, Any] | None:
-    need, schedule = estimate_sync(report), report.schedule
+    need, schedule = estimate_sync(report), report.plan.schedule
     if need is None:
         return None
     time = {

@@ -38,7 +38,7 @@ def render(report: Report) -> str:
     manifests = _make_suite("manifests", _make_problem_cases(report), report)
     for name, value in list_target(report.target):
         manifests.add_property(name.lower(), _clean_text(value))
-    manifests.add_property("read", _clean_text(format_coverage(report.coverage)))
+    manifests.add_property("read", _clean_text(format_coverage(report.source.coverage)))
     resources = _make_suite("resources", _make_resource_cases(report), report)
     resources.add_property("headline", _clean_text(format_headline(report)))
     for outcome, count in report.outcomes.items():

@@ -161,7 +161,7 @@ class _Listing:
             table_room -= used
             shortened = format_plural(len(detailed) - shown, "resource") if shown < len(detailed) else ""
             formatted[section] = [
-                f"#### {section.find_title(writes=self._writes)} ({len(results)})",
+                f"#### {section.choose_title(writes=self._writes)} ({len(results)})",
                 *([legend] if section == compared else []),
                 *(entry.details for entry in detailed[:shown]),
                 *table,
@@ -348,8 +348,8 @@ def _format_head(report: Report) -> str:
         paragraphs.append(f"gitsync {report.command} of {revision}{found}.{note and ' ' + note}")
     if authors := list_busy_authors(report, names=report.who is Who.NAMES, quote=format_code):
         paragraphs.append("\n".join(f"- {author}" for author in authors))
-    if report.coverage.files or report.coverage.ignored:
-        paragraphs.append(f"Read {format_coverage(report.coverage)}.")
+    if report.source.coverage.files or report.source.coverage.ignored:
+        paragraphs.append(f"Read {format_coverage(report.source.coverage)}.")
     if report.interrupted:
         paragraphs.append("**Interrupted**: the next run continues with the resources that were not reached.")
     return "\n\n".join(paragraphs)

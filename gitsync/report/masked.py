@@ -27,8 +27,8 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record, RecordedManifest
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import (
+    AttemptEnding,
     ComparisonNotes,
-    Ending,
     FailedRequest,
     ManifestOrigin,
     Replacement,
@@ -37,7 +37,7 @@ from gitsync.model.result import (
 )
 
 T = TypeVar("T", RunTarget, Problem, Condition, FailedRequest, CheckFinding, HeldUntil, Attribution, Replacement)
-V = TypeVar("V", Result, ManifestOrigin, ComparisonNotes, ResultChange, Ending, Record, RecordedManifest)
+V = TypeVar("V", Result, ManifestOrigin, ComparisonNotes, ResultChange, AttemptEnding, Record, RecordedManifest)
 Mask = Callable[[str], str]
 _PLAIN = frozenset({str, bytes, dict, list, tuple})
 
@@ -51,7 +51,7 @@ def mask_report(report: Report, mask: Mask) -> Report:
         report,
         target=mask_target(report.target, mask),
         problems=tuple(mask_problem(problem, mask) for problem in report.problems),
-        coverage=mask_coverage(report.coverage, mask),
+        source=replace(report.source, coverage=mask_coverage(report.source.coverage, mask)),
         results=tuple(_mask_result(result, mask) for result in report.results),
     )
 

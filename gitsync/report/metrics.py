@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
-from gitsync.report.progress import Figures, RunEnd, find_stage_seconds
+from gitsync.report.progress import Figures, RunEnd, collect_stage_seconds
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -140,7 +140,7 @@ def _list_report_samples(report: Report) -> Figures:
 
 
 def _list_stage_samples(end: RunEnd) -> Figures:
-    seconds = find_stage_seconds(end.visits)
+    seconds = collect_stage_seconds(end.visits)
     return {
         "gitsync_run_stage_seconds": [((stage.value,), round(sum(times), 3)) for stage, times in seconds.items()],
         "gitsync_run_stage_longest_seconds": [

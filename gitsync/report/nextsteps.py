@@ -25,7 +25,7 @@ def _has_verdict(*verdicts: Verdict, command: str = "") -> Callable[[Report], bo
     """Make a condition: a run of this command, compared with Azure, has a resource with one of these verdicts."""
     return lambda report: (
         command in {"", report.command}
-        and not (command and report.base)
+        and not (command and report.source.base)
         and any(r.verdict in verdicts and not (_is_paused(r) or r.needs_replacement) for r in report.results)
     )
 
@@ -161,7 +161,7 @@ _FIXES = (
 
 def _format_sync_step(report: Report) -> str:
     """Format how to apply a plan, and how to keep the values in Azure where they have drifted; "" for nothing to do."""
-    if report.command != "plan" or report.base is not None:
+    if report.command != "plan" or report.source.base is not None:
         return ""
     has_drift = _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT)(report)
     keep = "To keep the values in Azure, run `gitsync accept`: it writes them into the manifests." if has_drift else ""
@@ -189,7 +189,7 @@ _NOTES = (
         "Set `--plan-secrets` to let a plan read external Secrets.",
     ),
     _NextStep(
-        lambda report: report.base is not None,
+        lambda report: report.source.base is not None,
         "Run `gitsync plan` without --from to compare with Azure.",
     ),
     _NextStep(

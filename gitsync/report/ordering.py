@@ -31,7 +31,7 @@ def order_results(results: Iterable[Result]) -> list[Result]:
     owned: Mapping[Key | None, list[Result]] = defaultdict(list)
     for result in by_key.values():
         owned[result.manifest.owner if result.manifest.owner in by_key else None].append(result)
-    roots = sorted(owned[None], key=_find_group_order)
+    roots = sorted(owned[None], key=_make_group_order)
     ordered = list(chain.from_iterable(_walk(root, owned) for root in roots))
     seen = {result.key for result in ordered}
     return [*ordered, *(result for result in by_key.values() if result.key not in seen)]  # owners in a circle
@@ -46,9 +46,9 @@ def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterato
         ahead.extend(reversed(owned.get(result.key, ())))
 
 
-def _find_group_order(result: Result) -> tuple[bool, str]:
-    """Find the sort key of a resource group: by name, those without one first, those without an id last."""
-    words = (result.arm_id or NO_ID).key.split("/")
+def _make_group_order(result: Result) -> tuple[bool, str]:
+    """Make the sort key of a resource group: by name, those without one first, those without an id last."""
+    words = (result.arm_id or "").casefold().split("/")
     name = words[words.index(_GROUP) + 1 : words.index(_GROUP) + 2] if _GROUP in words else []
     return (not result.arm_id, "".join(name))
 
@@ -64,8 +64,8 @@ def shorten_names(keys: Iterable[Key]) -> Mapping[Key, str]:
     return names
 
 
-def find_reading_order(key: Key) -> tuple[str, Key]:
-    """Find the sort key of a resource for people: namespace by namespace, and by key inside one."""
+def make_reading_order(key: Key) -> tuple[str, Key]:
+    """Make the sort key of a resource for people: namespace by namespace, and by key inside one."""
     return (key.namespace, key)
 
 
@@ -81,7 +81,7 @@ class Section(NamedTuple):
     planned: str
     done: str
 
-    def find_title(self, *, writes: bool) -> str:
+    def choose_title(self, *, writes: bool) -> str:
         return self.done if writes else self.planned
 
 
@@ -141,13 +141,13 @@ VERDICTS: Final = (
 """The most urgent first: what Azure changed comes before what git changed, and both before what is new."""
 
 
-def find_section(result: Result) -> Section:
+def choose_section(result: Result) -> Section:
     return next(section for section, applies in _RULES if applies(result))
 
 
-def find_urgency(result: Result) -> tuple[int, int]:
+def rate_urgency(result: Result) -> tuple[int, int]:
     """Find the sort key of a resource: by section, then by verdict."""
-    return (SECTIONS.index(find_section(result)), VERDICTS.index(result.verdict))
+    return (SECTIONS.index(choose_section(result)), VERDICTS.index(result.verdict))
 
 
 def takes_away(section: Section, result: Result) -> bool:
@@ -163,35 +163,35 @@ def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
     ordered = order_results(results)
     blocks = count_waiting(ordered)
 
-    def find_order(result: Result) -> tuple[int, int, bool, int]:
-        section, verdict = find_urgency(result)
+    def make_order(result: Result) -> tuple[int, int, bool, int]:
+        section, verdict = rate_urgency(result)
         return (section, -blocks.get(result.key, 0), result.ending.blocked_by is not None, verdict)
 
-    return sorted(ordered, key=find_order)
+    return sorted(ordered, key=make_order)
 
 
 def split_results(results: Iterable[Result]) -> Mapping[Section, list[Result]]:
     """Split results into sections, in their order and without empty ones; the most urgent first."""
     found: dict[Section, list[Result]] = defaultdict(list)
     for result in sort_by_urgency(results):
-        found[find_section(result)].append(result)
+        found[choose_section(result)].append(result)
     return found
 
 
-def find_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
-    """Find for each resource that waits for another the one that all began with: itself not waiting for a third."""
+def collect_causes(results: Iterable[Result]) -> Mapping[Key, Key]:
+    """Collect for each resource that waits for another the one that all began with: itself not waiting for a third."""
     waiting = {result.key: result.ending.blocked_by for result in results if result.ending.blocked_by}
     return {key: _follow(key, waiting) for key in waiting}
 
 
 def count_waiting(results: Iterable[Result]) -> Mapping[Key, int]:
     """Count for each resource that others wait for how many they are, those that wait for these included."""
-    return Counter(find_causes(results).values())
+    return Counter(collect_causes(results).values())
 
 
 def describe_causes(results: Sequence[Result]) -> Mapping[Key, str]:
     """Describe for each resource that waits for another what it waits for: `blocked by Kind/name`."""
-    causes = find_causes(results)
+    causes = collect_causes(results)
     names = shorten_names([*(result.key for result in results), *causes.values()])
     return {key: f"blocked by {names[cause]}" for key, cause in causes.items()}
 

@@ -301,8 +301,8 @@ class Timeline:
         return now
 
 
-def find_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage, list[float]]:
-    """Find the seconds of every visit by stage, in the order of the stages; stages that no resource was at are left
+def collect_stage_seconds(visits: Mapping[Key, list[StageVisit]]) -> Mapping[Stage, list[float]]:
+    """Collect the seconds of every visit by stage, in the order of the stages; stages that no resource was at are left
     out.
     """
     seconds: dict[Stage, list[float]] = {stage: [] for stage in Stage}

@@ -13,7 +13,7 @@ from gitsync.logging import escape_controls
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Heartbeat, LastRun, Record, WriteStreak
-from gitsync.report.ordering import find_reading_order, has_namespaces, shorten_names
+from gitsync.report.ordering import has_namespaces, make_reading_order, shorten_names
 from gitsync.report.terminal import Paint, format_table, indent
 from gitsync.report.wording import format_duration, format_plural, shorten_revision
 from gitsync.status.advice import find_condition_advice
@@ -79,12 +79,12 @@ def _tabulate(
     names = shorten_names(record.key for record in records)
     # The first column is the namespace.
     start = 0 if has_namespaces(record.key for record in records) else 1
-    ordered = sorted(records, key=lambda record: (_find_rank(record.condition), find_reading_order(record.key)))
+    ordered = sorted(records, key=lambda record: (_rate(record.condition), make_reading_order(record.key)))
     rows = [(escape_controls(r.key.namespace), names[r.key], *cells(r))[start:] for r in ordered]
     return format_table(("NAMESPACE", "NAME", *header)[start:], rows, width=width)
 
 
-def _find_rank(condition: Condition | None) -> int:
+def _rate(condition: Condition | None) -> int:
     """Find the sort key of a record, the most urgent first."""
     if condition is None or condition.is_ready:
         return 1 if condition is None else 2
@@ -130,13 +130,13 @@ def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
     lines = [
         f"  {operation.kind} {names[record.key]}, begun {format_age(operation.started_at, now)} ago "
         f"({escape_controls(operation.started_at)})"
-        for record, operation in sorted(begun, key=lambda pair: find_reading_order(pair[0].key))
+        for record, operation in sorted(begun, key=lambda pair: make_reading_order(pair[0].key))
     ]
     return [f"{format_plural(len(lines), 'operation')} without an end on record:", *lines] if lines else []
 
 
 def count_failed(records: Iterable[Record]) -> int:
-    return sum(_find_rank(record.condition) == 0 for record in records)
+    return sum(_rate(record.condition) == 0 for record in records)
 
 
 def count_waiting(records: Iterable[Record]) -> int:
@@ -161,7 +161,7 @@ def list_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[str]
     lines = []
     for heartbeat in heartbeats:
         at = f", at {shorten_revision(heartbeat.revision)}" if heartbeat.revision else ""
-        age = _format_signed_age(_find_age(heartbeat, now))
+        age = _format_signed_age(_compute_age(heartbeat, now))
         agent, time = escape_controls(heartbeat.agent), format_rfc3339(heartbeat.time)
         lines.append(f"Last success of {agent}: {age} ({time}{at}).")
     return lines
@@ -173,15 +173,15 @@ def build_heartbeats(heartbeats: Iterable[Heartbeat], now: datetime) -> list[Map
         {
             "agent": heartbeat.agent,
             "lastSuccess": format_rfc3339(heartbeat.time),
-            "ageSeconds": _find_age(heartbeat, now),
+            "ageSeconds": _compute_age(heartbeat, now),
             "revision": heartbeat.revision,
         }
         for heartbeat in heartbeats
     ]
 
 
-def _find_age(heartbeat: Heartbeat, now: datetime) -> int:
-    """Find the age of a heartbeat in seconds; negative if the clock of the agent is ahead of this one."""
+def _compute_age(heartbeat: Heartbeat, now: datetime) -> int:
+    """Compute the age of a heartbeat in seconds; negative if the clock of the agent is ahead of this one."""
     return int((now.replace(microsecond=0) - heartbeat.time).total_seconds())
 
 

@@ -174,11 +174,11 @@ def format_costs(report: Report) -> list[str]:
     """Format what the run has cost, and what the sync of a plan would: a sentence each, and apart from its effect."""
     need = None if is_refused(report.problems) else estimate_sync(report)
     cost = format_cost(report)
-    run = "" if report.base is not None else f"{cost[:1].upper()}{cost[1:]}."
-    is_unknown = need is not None and need.writes + need.deletes and not report.schedule.bars
+    run = "" if report.source.base is not None else f"{cost[:1].upper()}{cost[1:]}."
+    is_unknown = need is not None and need.writes + need.deletes and not report.plan.schedule.bars
     polls = ", and polls while Azure works" if is_unknown else ""
     sync = "" if need is None or need == RequestCounts() else f"A sync would send about {_format_counts(need)}{polls}"
-    sync += f"{_format_expected_time(report.schedule)}." if sync else ""
+    sync += f"{_format_expected_time(report.plan.schedule)}." if sync else ""
     return [sentence for sentence in (run, sync) if sentence]
 
 
@@ -210,20 +210,20 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     too.
     """
     # A plan of two revisions did not read Azure, so what a sync would do is not known.
-    if report.command != "plan" or report.base is not None:
+    if report.command != "plan" or report.source.base is not None:
         return None
     times = Counter(result.action for result in report.results)
     writes = sum(times[action] for action in _WRITES)
     replaced = [result.change.replacement for result in report.results if result.action is Action.REPLACE]
     again = len(replaced) + sum(len(replacement.below) for replacement in replaced if replacement)
-    sent, unrepeated = report.requests, report.unrepeated
+    sent, unrepeated = report.requests, report.plan.unrepeated
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,
         deletes=sum(result.action is Action.DELETE and result.change.deleted_with is None for result in report.results)
         + again,
         questions=sent.questions - unrepeated.questions,
-        polls=report.schedule.polls,
+        polls=report.plan.schedule.polls,
     )
 
 

@@ -133,7 +133,7 @@ def build_log(report: Report) -> dict[str, Any]:
             "revision": report.revision,
             "target": build_target(report.target),
             "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
-            "coverage": build_coverage(report.coverage),
+            "coverage": build_coverage(report.source.coverage),
             **({"changedBy": authors} if authors else {}),
         },
     }

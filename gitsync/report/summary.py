@@ -18,7 +18,7 @@ from gitsync.model.record import Record
 from gitsync.model.report import RunTarget
 from gitsync.report.escape import format_advice, format_code, format_prose, shorten
 from gitsync.report.markdown import format_problem
-from gitsync.report.ordering import find_reading_order, shorten_names
+from gitsync.report.ordering import make_reading_order, shorten_names
 from gitsync.report.run_facts import list_target
 from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_problems, shorten_revision
 from gitsync.status.conditions import READY
@@ -39,10 +39,10 @@ def render(
 
     `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person take turns.
     """
-    ordered = sorted(records, key=lambda record: find_reading_order(record.key))
+    ordered = sorted(records, key=lambda record: make_reading_order(record.key))
     states: Mapping[str, list[Record]] = defaultdict(list)
     for record in ordered:
-        states[_find_state(record)].append(record)
+        states[_choose_state(record)].append(record)
     failed, waiting, ready = (states[title] for title in (_FAILED, _WAITING, _READY))
     errors, warnings = ([problem for problem in problems if problem.is_error is is_error] for is_error in (True, False))
     facts = list_target(replace(target or RunTarget(), identity=""))
@@ -63,8 +63,8 @@ def render(
     return "\n\n".join(parts) + "\n"
 
 
-def _find_state(record: Record) -> str:
-    """Find the title of the section that a record is in."""
+def _choose_state(record: Record) -> str:
+    """Choose the title of the section that a record is in."""
     if record.condition is None:
         return _WAITING
     if record.condition.is_ready:

@@ -181,10 +181,10 @@ def _format_headline(report: Report, width: int | None, paint: Paint) -> list[st
 
 def _format_summary(report: Report, width: int | None, paint: Paint, *, names: bool, is_result: bool) -> list[str]:
     revision = escape_controls(shorten_revision(report.revision))
-    has_read = report.coverage.files or report.coverage.ignored
+    has_read = report.source.coverage.files or report.source.coverage.ignored
     about = (
         format_baseline_note(report),
-        f"read {format_coverage(report.coverage)}" if has_read else "",
+        f"read {format_coverage(report.source.coverage)}" if has_read else "",
         *list_busy_authors(report, names=names),
     )
     lines = [f"{report.command} of {revision}: {format_found(report)}", *(() if is_result else about)]
@@ -268,7 +268,7 @@ class _Listing:
             return []
         messages = {result.key: self._find_message(section, result) for result in results}
         common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
-        lines = [self._paint.bold(f"{section.find_title(writes=self._writes)} ({len(results)})")]
+        lines = [self._paint.bold(f"{section.choose_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
         lines += [f"  Values: {self._sides}"] if section == self._compared else []
         listed, folds = self._fold(section, results)

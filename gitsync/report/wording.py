@@ -79,9 +79,9 @@ def _list_existing(report: Report) -> list[Result]:
 
 def format_baseline_note(report: Report) -> str:
     """Format the note for a plan of two revisions, which does not read from Azure; "" for every other run."""
-    if report.base is None:
+    if report.source.base is None:
         return ""
-    return f"Compared with revision {shorten_revision(report.base)}, not with Azure."
+    return f"Compared with revision {shorten_revision(report.source.base)}, not with Azure."
 
 
 def format_problem_place(problems: Iterable[Problem]) -> str:
@@ -201,7 +201,7 @@ def _format_effect(report: Report, subject: str) -> str:
     """Format the actions of a sync, or those that a sync would take."""
     if report.command != "plan":
         return ", ".join(_list_done(report)) or "nothing changed"
-    subject = subject if report.base is None else "the change"
+    subject = subject if report.source.base is None else "the change"
     actions = list_actions(report, PLANNED)
     return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
 

@@ -75,7 +75,7 @@ class Forms(dict[str, TypeForm]):
 
 
 @cache
-def find_forms(kind: Kind) -> Forms:
+def collect_forms(kind: Kind) -> Forms:
     """Return the forms of the types of a kind."""
     return Forms(kind.types)
 
@@ -112,11 +112,11 @@ def _make_field(name: str, field: Field) -> FieldForm:
 
 
 @cache
-def find_sign_in_paths(kind: Kind) -> Paths:
+def collect_sign_in_paths(kind: Kind) -> Paths:
     """Find the paths in a body that define how to reach the resource, such as the login of an administrator: they are
     neither compared nor recorded.
     """
-    return tuple(sorted(_list_sign_in_paths(find_forms(kind), kind.spec))) if not kind.is_arm else ()
+    return tuple(sorted(_list_sign_in_paths(collect_forms(kind), kind.spec))) if not kind.is_arm else ()
 
 
 def _list_sign_in_paths(forms: Forms, name: str) -> Iterator[tuple[str, ...]]:
@@ -140,7 +140,7 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
 
     Raises UnusableReferenceError if a reference has an invalid form.
     """
-    conversion = _Conversion(find_forms(kind), namespace)
+    conversion = _Conversion(collect_forms(kind), namespace)
     body = conversion.mapping(kind.spec, spec)
     # Other providers have the name among the fields of the spec.
     if kind.is_arm:
@@ -248,7 +248,7 @@ def find_field(kind: Kind, path: JsonPath, spec: Mapping[str, Any]) -> FieldPath
 
     `spec` decides between the members of a union, whose content is the body.
     """
-    inside = _find_in_type(find_forms(kind), kind.spec, path, spec)
+    inside = _find_in_type(collect_forms(kind), kind.spec, path, spec)
     return None if inside is None else ("spec", *inside)
 
 

@@ -27,7 +27,7 @@ from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds, is_named_at_random
-from gitsync.request.body import find_sign_in_paths
+from gitsync.request.body import collect_sign_in_paths
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies
 from gitsync.request.draft import (
@@ -111,7 +111,7 @@ def _check_alone(
 def _list_ignored(draft: Draft, today: date | None) -> Paths:
     """List the paths of the body that are not compared: those that the manifest ignores, and how to sign in."""
     ignored = read_ignored_paths(draft.resource, draft.kind, today) if IGNORE in draft.resource.annotations else ()
-    sign_in = find_sign_in_paths(draft.kind) if draft.kind is not None else ()
+    sign_in = collect_sign_in_paths(draft.kind) if draft.kind is not None else ()
     return tuple(sorted({*ignored, *sign_in})) if sign_in else ignored
 
 

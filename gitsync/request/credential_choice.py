@@ -66,7 +66,7 @@ class Credential:
 CredentialOf = Callable[[Resource], Credential | Finding]
 
 
-def find_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
+def list_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
     named = [(resource.key.namespace, find_named_secret(resource)) for resource in resources]
     named += [(key.namespace, record.access.credential) for key, record in records.items()]

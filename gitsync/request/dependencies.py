@@ -63,25 +63,25 @@ class Dependencies:
         if owner and owner.key:
             keys.add(owner.key)
         for arm_id in (*needs.arm_ids, owner.arm_id) if owner and owner.arm_id else needs.arm_ids:
-            keys.update(self._find_nearest(arm_id))
+            keys.update(self._list_nearest(arm_id))
         for ref in needs.refs:
-            keys.update(self._find_sources(ref, needs.key.namespace))
+            keys.update(self._list_sources(ref, needs.key.namespace))
         # What no manifest declares is not waited for: nothing in this run would make it.
         return tuple(sorted((keys & self._keys) - {needs.key}))
 
-    def _find_nearest(self, arm_id: ArmId) -> Iterator[Key]:
+    def _list_nearest(self, arm_id: str) -> Iterator[Key]:
         """The manifest with an ARM id or, failing that, the nearest one above, which waits for those above it."""
         nearest = next((path for path in arm_id.lineage if path in self._keys_by_id), None)
         if nearest is not None:
             yield self._keys_by_id[nearest]
 
-    def _find_sources(self, ref: ValueRef, namespace: str) -> Iterator[Key]:
+    def _list_sources(self, ref: ValueRef, namespace: str) -> Iterator[Key]:
         if isinstance(ref, ResourceRef):
             yield ref.key
         elif value := find_value(ref, namespace):
-            yield from self._find_exporters(*value)
+            yield from self._list_exporters(*value)
 
-    def _find_exporters(self, address: Address, entry: str | None) -> Iterator[Key]:
+    def _list_exporters(self, address: Address, entry: str | None) -> Iterator[Key]:
         for key, exported in self._producers.get(address, ()):
             if entry is None or exported in {None, entry}:
                 yield key
@@ -140,12 +140,12 @@ class _Order:
         first = [key for key in sorted(after) if not any(other in after for other in self._depends_on[key])]
         for key in first:
             # Of those that wait for it already, a dependency would close a circle.
-            if new := last - self._find_waiting(key):
+            if new := last - self._list_waiting(key):
                 self.added.setdefault(key, set()).update(new)
                 for other in new:
                     self._needed_by[other].add(key)
 
-    def _find_waiting(self, key: Key) -> set[Key]:
+    def _list_waiting(self, key: Key) -> set[Key]:
         """A resource, and all that depend on it, over any number of others."""
         pending, found = [key], {key}
         while pending:

@@ -18,13 +18,13 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import Gap, ResourceRef, Template, find_gaps
+from gitsync.model.template import Gap, ResourceRef, Template, collect_gaps
 from gitsync.problems.finding import Finding
 from gitsync.request.arm_id import ArmIds, ConfigMaps, IdTemplate, Standing, derive_azure_name, find_owner, place_owner
 from gitsync.request.body import Converted, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs
-from gitsync.request.fill import fill_references, find_value_refs, list_value_refs
+from gitsync.request.fill import collect_value_refs, fill_references, list_value_refs
 from gitsync.validation.references import select_named_references
 from gitsync.validation.relations import Member
 
@@ -62,11 +62,13 @@ class Draft:
         """What it depends on."""
         converted, template = self.converted, self.template
         is_plain = template is not None and template.is_plain
-        in_body = list_value_refs(template.gaps) if template else find_value_refs(converted.body if converted else None)
+        in_body = (
+            list_value_refs(template.gaps) if template else collect_value_refs(converted.body if converted else None)
+        )
         return Needs(
             key=self.resource.key,
             owner=self.owner,
-            refs=() if is_plain else (*find_value_refs(self.arm_id), *in_body),
+            refs=() if is_plain else (*collect_value_refs(self.arm_id), *in_body),
             arm_ids=converted.arm_ids if converted else (),
         )
 
@@ -175,7 +177,7 @@ def _make_template(start: Start, arm_id: IdTemplate | None, ids: ArmIds) -> Temp
     if start.standing is None or start.converted is None or arm_id is None:
         return None
     template = Template(arm_id=arm_id, api_version=start.standing.kind.api_version, body=start.converted.body)
-    has_ids = not template.gaps or all(ids.of(ref.key) is not None for ref in _find_references(template.gaps))
+    has_ids = not template.gaps or all(ids.of(ref.key) is not None for ref in _look_up_references(template.gaps))
     return template if has_ids else None
 
 
@@ -188,7 +190,7 @@ def _convert_body(standing: Standing, known_ids: Mapping[Key, ArmId]) -> Convert
         return None
     if not known_ids:
         return converted
-    references = _find_references(find_gaps(converted.body))
+    references = _look_up_references(collect_gaps(converted.body))
     used_ids = {ref.key: known_ids[ref.key] for ref in references if ref.key in known_ids}
     if not used_ids:
         return converted
@@ -196,5 +198,5 @@ def _convert_body(standing: Standing, known_ids: Mapping[Key, ArmId]) -> Convert
     return converted._replace(body=fill_references(converted.body, used_ids), arm_ids=arm_ids)
 
 
-def _find_references(gaps: Iterable[Gap]) -> Iterator[ResourceRef]:
+def _look_up_references(gaps: Iterable[Gap]) -> Iterator[ResourceRef]:
     return (ref for ref in list_value_refs(gaps) if isinstance(ref, ResourceRef))

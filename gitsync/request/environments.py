@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitsync.catalog.type_words import format_short_key
-from gitsync.manifests.units import ROOT, find_parts, find_unit_name, is_built, is_same
+from gitsync.manifests.units import ROOT, find_unit_name, is_built, is_same, list_parts
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared, Resource
@@ -33,12 +33,12 @@ class Environments:
     groups: tuple[frozenset[str], ...] = ()  # all such units, in groups without a conflict
 
 
-def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource]) -> Environments:
+def collect_environments(prepared: Sequence[Prepared], resources: Iterable[Resource]) -> Environments:
     """Find the units that stand for the same resources. One that gitsync.yaml names goes before the others. `resources`
     are those that were read, also those that units repeat word for word.
     """
     built = [entry for entry in prepared if is_built(entry.resource)]
-    rivals = _find_rivals(built, filter(is_built, resources))
+    rivals = _collect_rivals(built, filter(is_built, resources))
     units = {find_unit_name(prepared.resource): prepared.resource.unit for prepared in built if prepared.resource.unit}
     chosen = {
         name for name in rivals if units[name].is_named and not any(units[other].is_named for other in rivals[name])
@@ -51,7 +51,7 @@ def find_environments(prepared: Sequence[Prepared], resources: Iterable[Resource
     )
 
 
-def _find_rivals(built: Sequence[Prepared], resources: Iterable[Resource]) -> _Rivals:
+def _collect_rivals(built: Sequence[Prepared], resources: Iterable[Resource]) -> _Rivals:
     by_key = {resource.key: resource for resource in built}
     names: dict[str, dict[str, Key]] = defaultdict(dict)
     for resource in resources:
@@ -117,7 +117,7 @@ def _group(names: Iterable[str], rivals: _Rivals) -> list[frozenset[str]]:
 
 
 def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) -> Problem:
-    example, parts = next(iter(rivals.values())), find_parts(unit.contents)
+    example, parts = next(iter(rivals.values())), list_parts(unit.contents)
     what = example.arm_id or format_short_key(example.key)
     winner = next((name for name in sorted(rivals) if name in chosen), None)
     if winner is not None:
@@ -129,7 +129,7 @@ def _make_problem(unit: Unit, rivals: Mapping[str, Prepared], chosen: set[str]) 
             f"bodies (for example {what}), so none of them is applied."
         )
         code, level = "UnitsConflict", Level.ERROR
-        path = unit.settings.home or ROOT if unit.is_declared else unit.name
+        path = unit.settings.cluster_folder or ROOT if unit.is_declared else unit.name
         naming = "" if unit.is_declared else "name the unit under `units` in gitsync.yaml, "
         hint = f"Set --path {path}, {naming}or give them different names."
     return Problem(

@@ -56,7 +56,7 @@ class ExportedValue:
     value: Secret
 
 
-def find_destinations(resource: Resource, object_kind: ObjectKind) -> dict[str, Destination]:
+def collect_destinations(resource: Resource, object_kind: ObjectKind) -> dict[str, Destination]:
     """The destinations of fields in operatorSpec, by the name of the field, sorted."""
     spec = _find_operator_spec(resource)
     if not spec:
@@ -108,7 +108,7 @@ def iterate_destinations(resource: Resource) -> Iterator[tuple[FieldPath, Addres
     """Every destination of a resource: its field, its object and its key, None if an expression makes all keys."""
     spec = _find_operator_spec(resource)
     for object_kind in ObjectKind if spec else ():
-        for name, to in find_destinations(resource, object_kind).items():
+        for name, to in collect_destinations(resource, object_kind).items():
             yield ("spec", OPERATOR_SPEC, _find_fixed(spec, object_kind), name), to.address, to.key
         expressions = spec.get(_EXPRESSIONS[object_kind])
         for index, entry in enumerate(expressions) if isinstance(expressions, list) else ():
@@ -241,7 +241,7 @@ def iterate_own_addresses(resource: Resource, declared: Declared) -> Iterator[tu
 
 def check_declared(resource: Resource, declared: Declared) -> Iterator[Finding]:
     """A finding for each object that a manifest declares under the name of a destination."""
-    for address, path in find_first_fields(resource).items():
+    for address, path in collect_first_fields(resource).items():
         if _is_foreign(address, resource.key, declared):
             yield make_foreign(resource.key, address, path, f"{declared[address].source} declares it")
 
@@ -254,14 +254,14 @@ class SharedExports:
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._exporters: dict[Address, list[Resource]] = defaultdict(list)
         for resource in sorted(filter(may_export, resources), key=lambda resource: (resource.key, resource.source)):
-            for address in find_first_fields(resource):
+            for address in collect_first_fields(resource):
                 firsts = self._exporters[address]
                 if len(firsts) < _FIRSTS and all(first.key != resource.key for first in firsts):
                     firsts.append(resource)
 
     def check(self, resource: Resource) -> Iterator[Finding]:
         """A finding for each object that another resource exports to as well. It names the first other resource."""
-        for address, path in find_first_fields(resource).items():
+        for address, path in collect_first_fields(resource).items():
             other = next((exporter for exporter in self._exporters[address] if exporter.key != resource.key), None)
             if other is not None:
                 message = f"{format_short_key(other.key)} ({other.source}) exports to {address} too."
@@ -269,7 +269,7 @@ class SharedExports:
                 yield Finding(code="ExportShared", path=path, message=message, hint=hint, invalidates=False)
 
 
-def find_first_fields(resource: Resource) -> dict[Address, FieldPath]:
+def collect_first_fields(resource: Resource) -> dict[Address, FieldPath]:
     """Every object that a resource exports to, with the first field that names it."""
     fields: dict[Address, FieldPath] = {}
     for path, address, _ in iterate_destinations(resource):

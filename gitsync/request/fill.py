@@ -27,7 +27,7 @@ from gitsync.model.template import (
     Template,
     Text,
     ValueRef,
-    find_gaps,
+    collect_gaps,
 )
 from gitsync.validation.name_rules import is_one_segment
 
@@ -134,7 +134,7 @@ def fill_references(value: Any, arm_ids: Mapping[Key, ArmId]) -> Any:
 
 def find_values(value: Any, namespace: str) -> Iterator[tuple[Address, str | None]]:
     """Every value of a Secret or a config map that a body or an ARM id needs, in order, as `find_value`."""
-    return list_values(find_gaps(value), namespace)
+    return list_values(collect_gaps(value), namespace)
 
 
 def list_values(gaps: Iterable[Gap], namespace: str) -> Iterator[tuple[Address, str | None]]:
@@ -155,11 +155,11 @@ def find_value(ref: ValueRef, namespace: str) -> tuple[Address, str | None] | No
             return None
 
 
-def find_value_refs(value: Any) -> Iterator[ValueRef]:
+def collect_value_refs(value: Any) -> Iterator[ValueRef]:
     """List every placeholder of a body or of an ARM id, in order. The root of an id below an alias is not one of them:
     the resource waits for its owner anyway.
     """
-    return list_value_refs(find_gaps(value))
+    return list_value_refs(collect_gaps(value))
 
 
 def list_value_refs(gaps: Iterable[Gap]) -> Iterator[ValueRef]:

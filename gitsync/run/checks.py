@@ -35,17 +35,17 @@ async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[
 
 def count_unrepeated(run: RunContext, results: Iterable[Result]) -> RequestCounts:
     """Count the requests for checks of a plan that its sync does not repeat: it checks what it creates and deletes."""
-    return run.checks.count_requests(without=_find_repeated(results))
+    return run.checks.count_requests(without=_list_repeated(results))
 
 
 def count_repeated(run: RunContext, results: Iterable[Result]) -> Mapping[Bucket, int]:
     """Count the requests for checks that the sync of a plan sends before its first write, by the limit that they share
     with what follows.
     """
-    return run.checks.count_by_bucket(_find_repeated(results))
+    return run.checks.count_by_bucket(_list_repeated(results))
 
 
-def _find_repeated(results: Iterable[Result]) -> Collection[CheckName]:
+def _list_repeated(results: Iterable[Result]) -> Collection[CheckName]:
     changes = (result.change.planned for result in results)
     is_checked = any(change.creates or change.deletes for change in changes if change)
     return BEFORE_WRITES if is_checked else ()

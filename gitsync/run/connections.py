@@ -22,7 +22,7 @@ from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout, open_checkout
@@ -80,7 +80,7 @@ async def open_connections(
     """
     clock, redactions, grace = StoppableClock(stop), redactions or Redactions(), grace or Grace()
     with _open_revision(config, clock, grace, writes=writes) as (source, store):
-        settings = find_source_settings(config, source.contents.settings)
+        settings = join_source_settings(config, source.contents.settings)
         config = replace(config, namespace=settings.namespace, unknown_fields=settings.unknown_fields)
         async with (
             open_access(config, redactions) as access,

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gitsync.arm.http.bodies import Entries
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.checks.checks import BEFORE_WRITES, Checks
 from gitsync.config.config import Config
 from gitsync.git.source.checkout import find_repository
@@ -32,12 +32,12 @@ from gitsync.reconcile.rules import Approval, RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.request.exports import (
     assign_exporters,
-    find_destinations,
+    collect_destinations,
     has_expressions,
     iterate_own_addresses,
     may_export,
 )
-from gitsync.run.exports import find_needed_secrets
+from gitsync.run.exports import list_needed_secrets
 from gitsync.run.load import RunInput
 from gitsync.run.providers import make_provider_opener
 from gitsync.run.workers import OtherShards
@@ -134,7 +134,7 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
         sinks,
         assign_exporters((entry.resource for entry in prepared), owners),
         config_maps,
-        find_needed_secrets(prepared),
+        list_needed_secrets(prepared),
         (ManifestSource(run_input.manifests), *asked),
     )
 
@@ -154,11 +154,11 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
     reviewed_writes = {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
     applies = (apply for key, apply in plan.applies.items() if key not in reviewed_writes)
     today = run.clock.now().date()
-    return replace(run, lists=Lists(find_cover(_find_listed(applies, run)), read, today))
+    return replace(run, lists=Lists(find_cover(_list_listed(applies, run)), read, today))
 
 
-def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:
-    """Find the resources that lists may show: an expression, or an extension of the kind, may need more than a list
+def _list_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:
+    """List the resources that lists may show: an expression, or an extension of the kind, may need more than a list
     has.
     """
     for apply in applies:
@@ -168,7 +168,7 @@ def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
         if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
             continue
         exports = may_export(resource)
-        secrets = find_destinations(resource, ObjectKind.SECRET) if exports else ()
+        secrets = collect_destinations(resource, ObjectKind.SECRET) if exports else ()
         if (exports and has_expressions(resource)) or run.registry.needs_read(key.group, key.kind, secrets):
             continue
         yield ListedResource(
@@ -176,5 +176,5 @@ def _find_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
             arm_id=arm_id,
             api_version=kind.api_version,
             principal=run.identities[key].arm,
-            collections=find_collections(kind, arm_id),
+            collections=list_collections(kind, arm_id),
         )

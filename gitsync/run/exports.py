@@ -22,14 +22,14 @@ from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.result_builder import find_forgotten_exports
 from gitsync.request.exports import find_addresses, may_export
 from gitsync.request.fill import list_values
-from gitsync.secrets.exports import Collected, find_exported_again, find_tried, warn_left_over
+from gitsync.secrets.exports import Collected, collect_exported_again, list_tried, warn_left_over
 from gitsync.secrets.protocols import ExportNeeds
 
 _MOST_NAMES = 3
 
 
-def find_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
-    """Find the Secrets that the requests of these resources use."""
+def list_needed_secrets(prepared: Iterable[Prepared]) -> frozenset[Address]:
+    """List the Secrets that the requests of these resources use."""
     return frozenset(
         address
         for resource in prepared
@@ -44,7 +44,7 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
 
     The caller has made sure that no sink takes Secrets.
     """
-    needed = find_needed_secrets(prepared)
+    needed = list_needed_secrets(prepared)
     exports = sorted(
         f"{address.name} of {entry.key.kind}/{entry.key.name}"
         for entry in prepared
@@ -64,8 +64,8 @@ def warn_unused_exports(prepared: Sequence[Prepared], selection: Selection = EVE
     return (warning,)
 
 
-def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
-    """Find the exports of the resources that the run applies, and with `prune`, those of the resources that it
+def collect_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
+    """Collect the exports of the resources that the run applies, and with `prune`, those of the resources that it
     deletes.
     """
     written: set[Address] = set()
@@ -86,7 +86,7 @@ def find_export_needs(plan: Plan, *, prune: bool) -> ExportNeeds:
 def select_leftovers(state: State, run: RunContext, selection: Selection) -> tuple[Leftover, ...]:
     """Select the leftovers of the run's agent, of resources that the run is about."""
     selected = (leftover for leftover in state.leftovers if selection.has(leftover.owner.key))
-    return find_tried(selected, run.rules.agent, run.rules.repository)
+    return list_tried(selected, run.rules.agent, run.rules.repository)
 
 
 async def remove_exports(
@@ -98,7 +98,7 @@ async def remove_exports(
     records = {**state.records, **{key: result.record for key, result in results.items()}}
     exports = {key: record.exports for key, record in records.items() if record is not None}
     # A resource may export the object again by now: then it must stay.
-    exported_again = find_exported_again(leftovers, exports)
+    exported_again = collect_exported_again(leftovers, exports)
     # Also after a stop, a few seconds are left: an export that stays behind may be a secret.
     session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
     forgotten = [

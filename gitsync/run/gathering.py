@@ -31,7 +31,7 @@ from gitsync.report.shard_reports import join_reports
 from gitsync.run.connections import open_source, open_state
 from gitsync.run.workers import require_branch
 from gitsync.run.write_status import add_failure, find_common_revision, notify, write_heartbeat
-from gitsync.status.exit_code import find_worst
+from gitsync.status.exit_code import choose_worst
 
 NOT_ENDED = "ShardNotEnded"
 
@@ -67,7 +67,8 @@ def gather(config: Config, redactions: Redactions) -> Report:
                 hint="Check the logs of the workers. If the run was gathered before, or another run came first, the "
                 "status branch has their results.",
             )
-        report = replace(join_run(run, clock), root=source.root)
+        report = join_run(run, clock)
+        report = replace(report, source=replace(report.source, root=source.root))
         return _write(config, Gatherer(branch, clock, redactions), run, state, report)
 
 
@@ -87,12 +88,12 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
             hint="Remove the branches of its workers, and run them again.",
         )
     report = join_reports(parts or [_make_blank(run.pin, clock)])
-    missing = tuple(_find_missing(run, ended, clock))
+    missing = tuple(_list_missing(run, ended, clock))
     known = (problem for problem in report.problems if problem.code != NOT_ENDED)  # of the gathering before
     codes = [_ENDS[code] for code in ended.values()] + [ExitCode.FAILED for _ in missing]
     return replace(
         report,
-        exit_code=find_worst(codes),
+        exit_code=choose_worst(codes),
         interrupted=bool(missing),
         problems=tuple(sorted([*known, *missing], key=lambda problem: problem.order)),
     )
@@ -116,7 +117,7 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
     return ended
 
 
-def _find_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> Iterator[Problem]:
+def _list_missing(run: RecordedRun, ended: Mapping[int, int], clock: Clock) -> Iterator[Problem]:
     """Yield a problem for each shard that has not ended."""
     branches = {branch.number: branch for branch in run.workers}
     for number in range(1, run.pin.workers + 1):

@@ -21,7 +21,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.record_trust import renew_seals
 from gitsync.reconcile.context import Connections
-from gitsync.request.credential_choice import Credentials, find_credential_names
+from gitsync.request.credential_choice import Credentials, list_credential_names
 from gitsync.run.exports import warn_unused_exports
 from gitsync.run.known_ids import add_known_ids
 from gitsync.run.manifests import (
@@ -34,7 +34,7 @@ from gitsync.run.manifests import (
 )
 from gitsync.run.referenced_values import has_references, list_references, look_up_references, settle_ambiguous
 from gitsync.secrets.exports import add_foreign_objects
-from gitsync.secrets.lookup import Lookup, find_credentials
+from gitsync.secrets.lookup import Lookup, look_up_credentials
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.secrets.stores import MANIFESTS
@@ -62,7 +62,7 @@ async def load_run_input(
     nothing.
     """
     # First, since the values of variables may decide which resources there are.
-    references = await _find_references(config, connections, writes=writes)
+    references = await _look_up_references(config, connections, writes=writes)
     manifests = _read_manifests(config, connections, references)
     redact_manifests(manifests, connections.redactions)
     # A secret may have the value "default": masking it would make every name unreadable.
@@ -75,7 +75,7 @@ async def load_run_input(
     check_namespaces(namespaces, [manifests], connections.source.contents.problems, records)
     if namespaces:
         records = {key: record for key, record in records.items() if key.namespace in namespaces}
-    credentials = await _find_credentials(config, connections, manifests, records, lookup)
+    credentials = await _look_up_credentials(config, connections, manifests, records, lookup)
     manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
@@ -102,12 +102,14 @@ async def load_run_input(
     return config, state, run_input
 
 
-async def _find_credentials(
+async def _look_up_credentials(
     config: Config, connections: Connections, manifests: Manifests, records: Mapping[Key, Record], lookup: Lookup
 ) -> Credentials:
     """Look up the credential of each resource of manifests and records. ConfigError if there is none at all."""
-    places = find_credential_names(manifests.resources, records)
-    identities = await find_credentials(places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop)
+    places = list_credential_names(manifests.resources, records)
+    identities = await look_up_credentials(
+        places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
+    )
     credentials = Credentials(
         identities, connections.subscription, records, allow_multi_env_management=config.allow_multi_env_management
     )
@@ -120,7 +122,7 @@ async def _find_credentials(
     return credentials
 
 
-async def _find_references(config: Config, connections: Connections, *, writes: bool) -> References:
+async def _look_up_references(config: Config, connections: Connections, *, writes: bool) -> References:
     """Look up the Secrets and ConfigMaps that variables come from, for the variables that the manifests mention."""
     source = connections.source
     if not has_references(source.contents.units.values()):

@@ -33,9 +33,9 @@ from gitsync.redaction import Redactions
 from gitsync.request.build import prepare
 from gitsync.request.credential_choice import CredentialOf, choose_offline
 from gitsync.request.dependencies import order_units
-from gitsync.request.environments import find_environments
+from gitsync.request.environments import collect_environments
 from gitsync.request.exports import has_expressions
-from gitsync.run.referenced_values import find_declared, has_references, list_references
+from gitsync.run.referenced_values import has_references, list_references, read_declared
 
 PLACEHOLDER_SUBSCRIPTION: Final = "00000000-0000-0000-0000-000000000000"
 """Stands for the subscription of a run where none is set: on the emulator, and where it does not matter."""
@@ -78,7 +78,7 @@ def read_declared_manifests(
     references: References = {}
     if has_references(units.values()):
         manifests = read_source(config, settings.namespace, files, units)
-        references = find_declared(list_references(units.values(), manifests), manifests)
+        references = read_declared(list_references(units.values(), manifests), manifests)
     return read_selected_manifests(config, settings, files, units, references)
 
 
@@ -181,7 +181,7 @@ def read_unambiguous(read: Read, catalog: Catalog) -> Manifests:
     prepared = prepare(
         replace(manifests, resources=remove_repeats(manifests.resources)), catalog=catalog, subscription=subscription
     )
-    found = find_environments(prepared, manifests.resources)
+    found = collect_environments(prepared, manifests.resources)
     if not found.refused:
         return manifests
     rest = read(found.refused)
@@ -192,7 +192,7 @@ def prepare_separately(read: Read, prepare_all: Prepare) -> tuple[EnvironmentSet
     """Everything, in sets of units that do not conflict: each root is valid by itself."""
     manifests = read(())
     prepared = prepare_all(manifests)
-    found = find_environments(prepared, manifests.resources)
+    found = collect_environments(prepared, manifests.resources)
     if not found.groups:
         return (EnvironmentSet(manifests=manifests, prepared=prepared),)
     rivals = frozenset[str]().union(*found.groups)

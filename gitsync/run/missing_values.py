@@ -91,7 +91,7 @@ def warn_missing_values(
 
 
 async def _warn(prepared: Sequence[Prepared], known: _Sources) -> tuple[Problem, ...]:
-    uses = {(use.address, use.key or ""): use for resource in reversed(prepared) for use in _find_uses(resource)}
+    uses = {(use.address, use.key or ""): use for resource in reversed(prepared) for use in _list_uses(resource)}
     missing = [_make_warning(use) for _, use in sorted(uses.items()) if not await known.have(use)]
     exported = {address for address, _ in known.exported}
     for address, users in sorted(_group_by_credential(prepared).items()):
@@ -110,7 +110,7 @@ async def _find_lacking(address: Address, known: _Sources) -> str:
     return f"{join_with_and(keys)} of {address}" if keys else ""
 
 
-def _find_uses(prepared: Prepared) -> Iterator[_Use]:
+def _list_uses(prepared: Prepared) -> Iterator[_Use]:
     template = prepared.template
     for place in (template.body, template.arm_id) if template else ():
         for address, key in find_values(place, prepared.key.namespace):

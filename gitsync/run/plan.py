@@ -35,12 +35,12 @@ from gitsync.planning.hidden_manifests import NO_SOURCE, OtherFiles, SourceIndex
 from gitsync.planning.plan import UNTRUSTED, make_plan, note_holds, skip_untrusted
 from gitsync.planning.record_trust import find_untrusted
 from gitsync.planning.replacement import note_renames
-from gitsync.planning.run_problems import find_empty_source, merge_shared
+from gitsync.planning.run_problems import merge_shared, warn_empty_source
 from gitsync.reconcile.context import Connections
 from gitsync.report.wording import join_renderers
 from gitsync.run.load import RunInput
 from gitsync.run.manifests import coverage_of, prepare_resources, read_selected_manifests, redact_manifests
-from gitsync.run.removals import Reading, find_removals
+from gitsync.run.removals import Reading, collect_removals
 
 
 def plan_run(  # noqa: PLR0913 - what a plan depends on
@@ -59,7 +59,7 @@ def plan_run(  # noqa: PLR0913 - what a plan depends on
     Raises StateError if the records contradict each other.
     """
     selection, catalog = selection or make_selection(config), connections.catalog
-    declared = {one.key: one.arm_id for one in run_input.prepared}
+    declared = {resource.key: resource.arm_id for resource in run_input.prepared}
     own_records = state.list_own(agent)
     gone = {key: record for key, record in own_records.items() if key not in declared}
     removed = {k: record for k, record in gone.items() if selection.has(k) and covers(connections.source, record)}
@@ -109,8 +109,8 @@ def _find_removals(
     """Find how resources were removed. --release may also name one of those that are `gone` but not covered."""
     today = connections.clock.now().date()
     reading = Reading(connections.settings.namespace, run_input.references, today)
-    removals = find_removals(connections.source, removed, since, config, reading, run_input.manifests)
-    by_key = release(removals.by_key, removed, find_released(config.release, gone), connections.catalog)
+    removals = collect_removals(connections.source, removed, since, config, reading, run_input.manifests)
+    by_key = release(removals.by_key, removed, list_released(config.release, gone), connections.catalog)
     removals = replace(removals, by_key=_keep_adopted(by_key, removed, connections.catalog))
     if connections.source.contents.file and removed:
         return replace(removals, beside=_read_other_files(config, connections, run_input))
@@ -120,7 +120,7 @@ def _find_removals(
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:
     yield from connections.source.contents.problems
     yield from manifests.problems
-    yield from find_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
+    yield from warn_empty_source(coverage_of(connections.source, manifests), config.target_namespaces)
     yield from _warn_uncommitted(connections)
 
 
@@ -236,8 +236,8 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
 
 
-def find_released(names: Iterable[str], keys: Iterable[Key]) -> frozenset[Key]:
-    """Find the resources that --release names, among those that were removed from git. No name is abbreviated.
+def list_released(names: Iterable[str], keys: Iterable[Key]) -> frozenset[Key]:
+    """List the resources that --release names, among those that were removed from git. No name is abbreviated.
 
     Raises ConfigError for a name that none of them has, or several.
     """
@@ -267,7 +267,9 @@ def release(
     for key in released & removals.keys():
         changed[key] = replace(removals[key], is_released=True)
         arm_id = removed[key].arm_id
-        if not _can_delete(catalog, removed[key]) and not any(arm_id.is_below(one.arm_id) for one in removed.values()):
+        if not _can_delete(catalog, removed[key]) and not any(
+            is_below(arm_id, record.arm_id) for record in removed.values()
+        ):
             changed[key] = replace(changed[key], policy=Policy.DETACH_ON_DELETE)
     return changed
 
@@ -275,7 +277,9 @@ def release(
 def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
     """Mark the prunes of kinds that Azure deletes with their parents only."""
     kept = {key: prune for key, prune in plan.prunes.items() if not _can_delete(catalog, prune.record)}
-    return replace(plan, prunes={**plan.prunes, **{key: replace(one, can_delete=False) for key, one in kept.items()}})
+    return replace(
+        plan, prunes={**plan.prunes, **{key: replace(prune, can_delete=False) for key, prune in kept.items()}}
+    )
 
 
 def _can_delete(catalog: Catalog, record: Record) -> bool:
@@ -285,7 +289,7 @@ def _can_delete(catalog: Catalog, record: Record) -> bool:
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:
     """Detach what gitsync has adopted, and never deletes."""
-    kinds = {key: catalog.kind(GVK.parse(one.manifest.api_version, key.kind)) for key, one in removed.items()}
+    kinds = {key: catalog.kind(GVK.parse(record.manifest.api_version, key.kind)) for key, record in removed.items()}
     kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
     adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
     text = "It existed before gitsync, which does not delete it."

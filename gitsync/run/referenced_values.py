@@ -58,27 +58,27 @@ def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) ->
     return {
         reference: _find_own(reference, manifests)
         for reference in wanted
-        if _find_address(reference) in manifests.ambiguous
+        if _choose_address(reference) in manifests.ambiguous
     }
 
 
 def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
-    own = find_in_cluster(manifests.versions.get(_find_address(reference), ()), reference.home)
+    own = find_in_cluster(manifests.versions.get(_choose_address(reference), ()), reference.cluster_folder)
     if own is None:
         return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
     return ReferencedValues(values={name: join_lines(text) for name, text in own.items()})
 
 
-def _find_address(reference: ValuesReference) -> Address:
+def _choose_address(reference: ValuesReference) -> Address:
     return Address(ObjectKind(reference.kind), reference.namespace, reference.name)
 
 
-def find_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
-    """Find the values of references that the manifests declare, for commands that read no source. An optional one that
+def read_declared(wanted: Iterable[ValuesReference], manifests: Manifests) -> References:
+    """Read the values of references that the manifests declare, for commands that read no source. An optional one that
     they do not declare counts as missing.
     """
     wanted = tuple(wanted)
-    found = {reference: _find_declared(reference, manifests) for reference in wanted}
+    found = {reference: _read_declared(reference, manifests) for reference in wanted}
     return {**found, **settle_ambiguous(wanted, manifests)}
 
 
@@ -87,7 +87,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
     if not keys:
         return ReferencedValues()
     try:
-        state = await lookup.ask_each(_find_address(reference), frozenset(keys.values()))
+        state = await lookup.ask_each(_choose_address(reference), frozenset(keys.values()))
     except SecretStoreError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}
@@ -99,7 +99,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
     return ReferencedValues(values=values, fault=f"{describe(reference)} is in no secret source" if is_missing else "")
 
 
-def _find_declared(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
+def _read_declared(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
     identity = (reference.namespace, reference.name)
     if reference.kind == ObjectKind.SECRET and identity in manifests.secrets:
         secrets = manifests.secrets[identity]

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents
@@ -64,7 +64,7 @@ class _LastManifest(NamedTuple):
     revision: str = ""  # the last one that had it
 
 
-def find_removals(
+def collect_removals(
     source: Checkout,
     removed: Mapping[Key, Record],
     since: str | None,
@@ -83,8 +83,13 @@ def find_removals(
     # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
-    commits = find_last_commits(
-        source, {key: (one.revision, one.place) for key, one in last.items() if is_searched or one.revision != since}
+    commits = list_last_commits(
+        source,
+        {
+            key: (manifest.revision, manifest.place)
+            for key, manifest in last.items()
+            if is_searched or manifest.revision != since
+        },
     )
     unknown = explain_unknown(source, since, is_long=is_long)
     removals = {
@@ -94,13 +99,15 @@ def find_removals(
     # A file that is there and cannot be read may still declare the resource.
     declared = {
         key: Declaration(
-            unit=one.manifest.unit, path=removals[key].path or one.manifest.path, declared_by=one.manifest.declared_by
+            unit=record.manifest.unit,
+            path=removals[key].path or record.manifest.path,
+            declared_by=record.manifest.declared_by,
         )
-        for key, one in removed.items()
+        for key, record in removed.items()
     }
     contents = source.contents
     unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
-    removals = {key: replace(one, unreadable=unreadable.get(key)) for key, one in removals.items()}
+    removals = {key: replace(removal, unreadable=unreadable.get(key)) for key, removal in removals.items()}
     return Removals(removals, *_search_unread(source, removed, removals, manifests))
 
 
@@ -146,16 +153,18 @@ def find_unreadable(
     that are built, and `files` those that are read.
     """
     paths = {
-        key: {one["path"]} if one["path"] else {path for path in files if find_unit(path) == one["unit"]}
-        for key, one in declared.items()
+        key: {declaration["path"]}
+        if declaration["path"]
+        else {path for path in files if find_unit(path) == declaration["unit"]}
+        for key, declaration in declared.items()
     }
     problems = explain(frozenset(chain.from_iterable(paths.values())))
     built = {unit.name for unit in units}
     return {
         key: UnreadableFile(path, problems[path])
-        for key, one in declared.items()
+        for key, declaration in declared.items()
         for path in sorted(paths[key] & problems.keys())
-        if not _is_sound_template(problems[path], one, built)
+        if not _is_sound_template(problems[path], declaration, built)
     }
 
 
@@ -213,7 +222,7 @@ def _find_last_manifests(
         if contents is not None:
             former = reading._replace(namespace=_find_namespace(source, revision, config, reading.namespace))
             found = _read_last_manifests(contents, removed, config, former)
-            manifests = {key: one._replace(revision=revision) for key, one in found.items()} | manifests
+            manifests = {key: manifest._replace(revision=revision) for key, manifest in found.items()} | manifests
     return manifests
 
 
@@ -222,7 +231,7 @@ def _find_namespace(source: Checkout, revision: str, config: Config, namespace: 
     current one, if those settings are invalid.
     """
     try:
-        return find_source_settings(config, source.settings_at(revision)).namespace
+        return join_source_settings(config, source.settings_at(revision)).namespace
     except ConfigError:
         return namespace
 
@@ -233,20 +242,20 @@ def _read_last_manifests(
     manifests = read_source(config, reading.namespace, contents.files, contents.units, reading.references)
     default = Policy(config.default_policy)
     found: dict[Key, _LastManifest] = {}
-    for one in (one for one in manifests.resources if one.key in removed):
-        units = (*(found[one.key].units if one.key in found else ()), find_unit_name(one))
-        declared = one.unit if one.unit and one.unit.is_declared else None
-        decision = decide_policy(one, manifests.namespaces, default)
+    for resource in (resource for resource in manifests.resources if resource.key in removed):
+        units = (*(found[resource.key].units if resource.key in found else ()), find_unit_name(resource))
+        declared = resource.unit if resource.unit and resource.unit.is_declared else None
+        decision = decide_policy(resource, manifests.namespaces, default)
         policy = decision.policy if decision else None
-        hold, place = read_hold(one, reading.today), one.source
-        found[one.key] = _LastManifest(policy, hold, place.path, place.line, units, declared, find_place(one))
+        hold, place = read_hold(resource, reading.today), resource.source
+        found[resource.key] = _LastManifest(policy, hold, place.path, place.line, units, declared, find_place(resource))
     return found
 
 
 def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> str:
     """Return a sentence for people; the plain one if nothing more is known."""
     path, unit = last.path, last.units[0] if last.units else record.manifest.unit
-    is_built = any(unit == one.name for one in source.contents.units.values())
+    is_built = any(unit == other.name for other in source.contents.units.values())
     if last.declared and not is_built and is_inside(unit, source.wanted.path):
         return (
             f"Removed from git: the {last.declared.title} is no longer built (it was declared in {last.declared.file})."
@@ -287,14 +296,14 @@ def _has_files(unit: str, paths: Iterable[str]) -> bool:
 # A manifest that a unit was built from has no history of its own, so any change below its unit counts.
 
 
-def find_last_commits(source: Checkout, last: Mapping[Key, tuple[str, ManifestPaths]]) -> dict[Key, LastCommit]:
+def list_last_commits(source: Checkout, last: Mapping[Key, tuple[str, ManifestPaths]]) -> dict[Key, LastCommit]:
     """Return the commit that changed each manifest last. `last` has the last revision with the manifest, and the paths
     that it was made of. git is started once for each revision.
     """
     commits: dict[Key, LastCommit] = {}
     for revision in dict.fromkeys(revision for revision, _ in last.values()):
         places = {key: place for key, (its_revision, place) in last.items() if its_revision == revision}
-        found = source.find_last_commits(revision, set(places.values()))
+        found = source.list_last_commits(revision, set(places.values()))
         commits |= {key: found[place] for key, place in places.items()}
     return commits
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gitsync.arm.client import Reader
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.checks.bodies import plan_delete
 from gitsync.errors import ArmError, StateError
 from gitsync.model.arm_id import ArmId, IdKey
@@ -35,8 +35,8 @@ from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
+    collect_takes,
     find_hold_below,
-    find_takes,
     hold_replacement,
 )
 from gitsync.planning.run_problems import find_delete_limit
@@ -78,7 +78,7 @@ async def settle_replacements(
     ids = {key: result.arm_id for key, result in applied.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in state.records.items()}
     for key in asked:
-        takes = find_takes(key, ids[key], ids)
+        takes = collect_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})
         # What is below it may hold data that git does not have, and goes with the delete.
@@ -182,7 +182,7 @@ async def _list_children(reader: Reader, child: Kind, arm_id: ArmId, live: Live 
     entries = find_embedded(child, live.body) if live else None
     if entries is None:
         # A kind that Azure only answers by HEAD has no list.
-        listed = find_collections(child, ArmId(f"{path}/-")) if child.can_get else ()
+        listed = list_collections(child, f"{path}/-") if child.can_get else ()
         entries = await reader.list(listed[0].path, child.api_version) if listed else []
     ids = [(ArmId(entry.get("id", "")), entry) for entry in entries]
     return [
@@ -241,7 +241,7 @@ async def replace_resources(
     gone = {key for key in due if pruned[key].is_gone}
     kept = {key: _fail(applied[key], pruned[key]) for key in due if key not in gone}
     taken = {key for replacement in due.values() for key in replacement.takes}
-    again = {*gone, *taken, *_find_waiting(plan, applied, due)} - kept.keys()
+    again = {*gone, *taken, *_list_waiting(plan, applied, due)} - kept.keys()
     nodes: dict[Key, Node] = {
         key: replace(plan.applies[key], record=reserved.get(key, applied[key].record))
         for key in again
@@ -292,8 +292,8 @@ def _make_begun(record: Record, now: str) -> Condition:
     return replace(REPLACEMENT_BEGUN, generation=record.spec.generation, time=now)
 
 
-def _find_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
-    """Find the resources that wait for one that is replaced, or for another that does: for its values, too."""
+def _list_waiting(plan: Plan, applied: Mapping[Key, Result], due: Mapping[Key, Due]) -> set[Key]:
+    """List the resources that wait for one that is replaced, or for another that does: for its values, too."""
     dependents = defaultdict[Key, list[Key]](list)
     for key, result in applied.items():
         if result.verdict is Verdict.BLOCKED:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.git.source.history import ManifestPaths
@@ -28,7 +28,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.plan import LastCommit, Plan, Removal, RestOfSource
 from gitsync.model.problem import Problem
-from gitsync.model.report import Report, RequestCounts, RunTarget
+from gitsync.model.report import Report, ReportSource, RequestCounts, RunTarget
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
@@ -40,7 +40,7 @@ from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
 from gitsync.planning.plan import make_plan, note_holds
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
-from gitsync.planning.run_problems import DEFAULT_AGENT, find_empty_source, find_too_many_deletes
+from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes, warn_empty_source
 from gitsync.redaction import Redactions
 from gitsync.report.masked import mask_report
 from gitsync.request.credential_choice import choose_offline
@@ -58,7 +58,7 @@ from gitsync.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.run.plan import find_released, is_deleted_alone, list_problems, mark_undeletable, release
+from gitsync.run.plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
 from gitsync.run.removals import find_unreadable
 from gitsync.run.unread_places import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
@@ -98,7 +98,7 @@ def _plan_revisions(
     log_start("plan", target)
     config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
-    removed = _find_removals(config, before, after, old, new, manifests)
+    removed = _collect_removals(config, before, after, old, new, manifests)
     plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
@@ -116,9 +116,7 @@ def _plan_revisions(
         requests=RequestCounts(),
         problems=problems,
         results=results,
-        root=after.root,
-        base=before.commit,
-        coverage=coverage_of(after, manifests),
+        source=ReportSource(root=after.root, base=before.commit, coverage=coverage_of(after, manifests)),
         target=target,
     )
     return mask_report(report, redactions.mask)
@@ -242,7 +240,7 @@ class RevisionReader(NamedTuple):
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
     config, clock, redactions, foreign = reader
-    settings = find_source_settings(config, revision.contents.settings)
+    settings = join_source_settings(config, revision.contents.settings)
     catalog = open_catalog()
 
     def read(without: Collection[str]) -> Manifests:
@@ -271,7 +269,7 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     }
 
 
-def _find_removals(
+def _collect_removals(
     config: Config,
     before: RevisionManifests,
     after: RevisionManifests,
@@ -282,8 +280,8 @@ def _find_removals(
     """Find the resources that only the old revision has, with the commits that changed them last, and what the new one
     does not read.
     """
-    keys = {one.key for one in new.prepared}
-    removed = {one.key: one.resource for one in old.prepared if one.key not in keys}
+    keys = {resource.key for resource in new.prepared}
+    removed = {entry.key: entry.resource for entry in old.prepared if entry.key not in keys}
     if not removed:
         return NO_REMOVALS
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
@@ -342,10 +340,10 @@ def _make_plan(
     # The records of a run that has applied the old revision, as far as this run covers it.
     selected = {key: record for key, record in records.items() if key in keys or selection.has(key)}
     read = Coverage(resources=len(manifests.resources), unread=manifests.unread)
-    problems = (*problems, *find_empty_source(read, reader.config.target_namespaces))
+    problems = (*problems, *warn_empty_source(read, reader.config.target_namespaces))
     around = RestOfSource(others=new.prepared, unread=manifests.unread, elsewhere=manifests.elsewhere)
     catalog, gone = open_catalog(), {key: record for key, record in selected.items() if key not in keys}
-    released = find_released(reader.config.release, removals.by_key)
+    released = list_released(reader.config.release, removals.by_key)
     removals = replace(removals, by_key=release(removals.by_key, gone, released, catalog))
     prepared = select_prepared(new.prepared, selection)
     evidence = Evidence(

@@ -26,7 +26,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Node, Plan, Review
 from gitsync.model.record import State
-from gitsync.model.report import Report, RunTarget
+from gitsync.model.report import Report, ReportPlan, ReportSource, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import DRIFTED
@@ -47,7 +47,7 @@ from gitsync.report.progress import Progress
 from gitsync.run.checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
 from gitsync.run.context import add_lists, make_context, make_rules
-from gitsync.run.exports import find_export_needs
+from gitsync.run.exports import collect_export_needs
 from gitsync.run.guards import (
     Confirm,
     count_changes,
@@ -133,7 +133,7 @@ async def sync_revision(
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
         # A sink that cannot be written to would fail after the resources exist, with their secrets not exported.
-        needs = find_export_needs(plan, prune=config.prune)
+        needs = collect_export_needs(plan, prune=config.prune)
         await _in_time(run.export_sinks.check(needs), rules.deadline, connections, "check the sinks of exports")
         # Recorded before the first write: if the run is killed, the next one finds what it may have created.
         taken = write_expected(connections, state, expect_records(plan.applies.values(), agent), agent)
@@ -254,16 +254,25 @@ def _make_report(
         ),
         requests=connections.arm.requests,
         use=connections.arm.use,
-        unrepeated=count_unrepeated(run, reported),
-        checks=tuple(name for name in CheckName if name in config.checks),
         who=Who(config.who),
         problems=problems,
         results=reported,
         interrupted=connections.stop.is_set(),
-        review=make_review(config, connections, reported) if config.plan_out and not writes else None,
-        root=connections.source.root,
-        coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
+        source=ReportSource(
+            root=connections.source.root,
+            coverage=coverage_of(connections.source, run_input.manifests, looks_around=not writes),
+        ),
+        plan=_describe_plan(config, run, reported),
+    )
+
+
+def _describe_plan(config: Config, run: RunContext, reported: tuple[Result, ...]) -> ReportPlan:
+    writes = run.rules.writes
+    return ReportPlan(
+        checks=tuple(name for name in CheckName if name in config.checks),
+        unrepeated=count_unrepeated(run, reported),
         schedule=Schedule() if writes else _foresee_sync(config, run, reported),
+        review=make_review(config, run.connections, reported) if config.plan_out and not writes else None,
     )
 
 

@@ -63,7 +63,7 @@ class UnreadSource:
     def search(self, removed: Collection[LastDeclared]) -> UnreadParts:
         """Search what was not read, for the manifests of these resources."""
         bases = tuple({id(last.blobs): last.blobs for last in removed if last.blobs is not None}.values())
-        elsewhere = self._find_elsewhere(bases)
+        elsewhere = self._collect_elsewhere(bases)
         wanted = [entry for path, entry in elsewhere.items() if may_have_manifests(path)]
         contents = self.tree.read_present(wanted) if self.tree else {}
         files = (
@@ -132,7 +132,7 @@ class UnreadSource:
                 path, "a document in it is rejected", self.blobs[path], list_named_objects(path, self.files[path])
             )
 
-    def _find_elsewhere(self, bases: tuple[Blobs, ...]) -> Mapping[str, SourceEntry]:
+    def _collect_elsewhere(self, bases: tuple[Blobs, ...]) -> Mapping[str, SourceEntry]:
         """Find the files of the commit that came or changed and are not below the path, and those not checked out."""
         return {
             path: entry

@@ -21,7 +21,7 @@ from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Written
 from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes, find_former_dependents
-from gitsync.planning.delete_scope import absorb_content, find_contents, find_deleted_groups
+from gitsync.planning.delete_scope import absorb_content, find_contents, list_deleted_groups
 from gitsync.planning.embedded_children import group_by_owner
 from gitsync.planning.replacement import add_takes
 from gitsync.reconcile.context import RunContext
@@ -71,7 +71,7 @@ async def walk(
         frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
         has_time = run.clock.monotonic() < run.rules.deadline
         tried = {key: result for key, result in applied.items() if key not in both}
-        second_tries = _find_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
+        second_tries = _collect_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
         applied = _add_later(applied, await run_in_order(second_tries, run_node, build_rest, stop, known=applied))
     finally:
         stop_watcher.cancel()
@@ -128,7 +128,7 @@ async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunCon
     """
     needed_by = find_former_dependents(plan.applies, applied.values())
     # Without --prune nothing is deleted, so no list is worth its request.
-    groups = find_deleted_groups(plan.prunes, needed_by) if run.rules.prune else ()
+    groups = list_deleted_groups(plan.prunes, needed_by) if run.rules.prune else ()
     listings = await _list_groups(groups, run)
     evidence = Evidence(needed_by=needed_by, contents=find_contents(plan.prunes, listings))
     prunes = decide_deletes(plan.prunes, evidence, Moment.GROUPS)
@@ -148,7 +148,7 @@ async def _list_groups(groups: Iterable[Prune], run: RunContext) -> dict[Key, li
     return listings
 
 
-def _find_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
+def _collect_second_tries(plan: Plan, applied: Mapping[Key, Result]) -> dict[Key, Apply]:
     """Applies that failed with a retryable error, for a run that has deleted something since
     (docs/reference/design.md#prune).
     """

@@ -16,7 +16,7 @@ from loguru import logger
 
 from gitsync.config.config import Config
 from gitsync.errors import SUCCESS, ExitCode, GitsyncError, PublishError, SourceError, UnsafePathError
-from gitsync.files.output_path import find_output_path
+from gitsync.files.output_path import choose_output_path
 from gitsync.files.whole_files import open_parent, read_file, replace_file
 from gitsync.git.source.location import Url, parse_location
 from gitsync.model.clock import Clock
@@ -105,7 +105,7 @@ class RunWatch:
 
         file = Path(self.config.metrics)
         try:
-            find_output_path(file, self.config.source)
+            choose_output_path(file, self.config.source)
             with open_parent(file, self.config.source) as folder:
                 # A run that fails keeps the time of the last success, which only the file has.
                 before = read_file(folder, file.name, _LARGEST) or b""

@@ -20,7 +20,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import locate_finding
-from gitsync.request.exports import find_first_fields, format_not_owned, group_keys, make_foreign, may_export
+from gitsync.request.exports import collect_first_fields, format_not_owned, group_keys, make_foreign, may_export
 from gitsync.secrets.protocols import (
     ChecksAccess,
     Examines,
@@ -82,7 +82,7 @@ class ExportSinks:
         Raises ExportError if one is not, SecretStoreError if a source cannot be read.
         """
         claimed = {address for address in keys if not self._owns(address, owner)}
-        foreign = {a for a in keys.keys() - claimed if await find_foreign(self._sources, a, keys[a], owner)}
+        foreign = {a for a in keys.keys() - claimed if await has_foreign(self._sources, a, keys[a], owner)}
         if refused := sorted(claimed | foreign):
             raise ExportError("; ".join(format_not_owned(address, owner.key) for address in refused), is_fatal=True)
 
@@ -212,8 +212,8 @@ async def _try_remove(sink: Sink, leftover: Leftover, in_time: InTime) -> Secret
     return None
 
 
-def find_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tuple[Leftover, ...]:
-    """Find the leftovers of an agent, sorted, with the repository that it has now."""
+def list_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tuple[Leftover, ...]:
+    """List the leftovers of an agent, sorted, with the repository that it has now."""
     return tuple(
         Leftover(Owner(leftover.owner.key, agent, repository), leftover.address, leftover.sink)
         for leftover in sorted(leftovers)
@@ -221,7 +221,7 @@ def find_tried(leftovers: Iterable[Leftover], agent: str, repository: str) -> tu
     )
 
 
-def find_exported_again(
+def collect_exported_again(
     leftovers: Iterable[Leftover], exports: Mapping[Key, Collection[Address]]
 ) -> dict[Leftover, bool]:
     """Leftovers that their resource exports again by its record: they are not leftovers any more."""
@@ -260,7 +260,7 @@ def _format_manual_step(leftover: Leftover) -> str:
     return f"; or {step}" if step else ""
 
 
-async def find_foreign(sources: Sequence[SecretSource], address: Address, keys: Collection[str], owner: Owner) -> bool:
+async def has_foreign(sources: Sequence[SecretSource], address: Address, keys: Collection[str], owner: Owner) -> bool:
     """Return whether a source has an object that belongs to anybody but `owner`. `keys` are those that are exported.
 
     Raises SecretStoreError if a source cannot be read.
@@ -277,16 +277,16 @@ async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[Se
 
 
 async def _add_to(prepared: Prepared, sources: Sequence[SecretSource]) -> Prepared:
-    problems = [problem async for problem in _find_problems(prepared, sources)]
+    problems = [problem async for problem in _list_problems(prepared, sources)]
     if not problems:
         return prepared
     ordered = sorted((*prepared.problems, *problems), key=lambda problem: problem.order)
     return replace(prepared, problems=tuple(ordered))
 
 
-async def _find_problems(prepared: Prepared, sources: Sequence[SecretSource]) -> AsyncIterator[Problem]:
+async def _list_problems(prepared: Prepared, sources: Sequence[SecretSource]) -> AsyncIterator[Problem]:
     resource, keys = prepared.resource, group_keys(prepared.resource)
-    for address, path in find_first_fields(resource).items():
+    for address, path in collect_first_fields(resource).items():
         try:
             async for name in _iterate_objects(
                 sources, address, keys[address], lambda text: is_owned_by(text, resource.key)

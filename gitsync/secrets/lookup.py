@@ -157,7 +157,7 @@ async def wait_for_sources(work: Coroutine[Any, Any, T], *, resource_timeout: fl
     return None
 
 
-async def find_credentials(
+async def look_up_credentials(
     credential_names: Iterable[CredentialName], lookup: Lookup, *, resource_timeout: float, stop: asyncio.Event
 ) -> Mapping[CredentialName, CredentialLookup]:
     """Find the state of each of these Secrets in the sources. It is unknown if the sources do not answer within
@@ -165,14 +165,14 @@ async def find_credentials(
     """
     names = tuple(credential_names)
 
-    async def find_all() -> Mapping[CredentialName, CredentialLookup]:
-        return {name: await _find_credential(name, lookup) for name in names}
+    async def look_up_every() -> Mapping[CredentialName, CredentialLookup]:
+        return {name: await _look_up_credential(name, lookup) for name in names}
 
-    lookups = await wait_for_sources(find_all(), resource_timeout=resource_timeout, stop=stop)
+    lookups = await wait_for_sources(look_up_every(), resource_timeout=resource_timeout, stop=stop)
     return dict.fromkeys(names, Unknown(TIMED_OUT)) if lookups is None else lookups
 
 
-async def _find_credential(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
+async def _look_up_credential(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
     """Look for the whole Secret, or for its keys: the environment has no whole objects; the subscription shows that it
     has this one.
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gitsync.errors import UnsafePathError
-from gitsync.files.output_path import find_output_path, open_folder
+from gitsync.files.output_path import choose_output_path, open_folder
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -31,7 +31,7 @@ def ensure_private_folder(folder: Path, source: str | None = None) -> None:
     """
     # From the top down: a folder that is created is private from its first moment.
     folder = folder.absolute()
-    with open_folder(find_output_path(folder.parent, source), makes=FOLDER_MODE) as parent:
+    with open_folder(choose_output_path(folder.parent, source), makes=FOLDER_MODE) as parent:
         try:
             os.mkdir(folder.name, FOLDER_MODE, dir_fd=parent)
         except FileExistsError:

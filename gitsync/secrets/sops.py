@@ -97,7 +97,7 @@ class Sops:
         own_address = self.environment.get("VAULT_ADDR", "").rstrip("/")
         values = _read_unambiguous(text, path)
         # sops sends the token of the environment to whatever address the file contains.
-        vault_addresses = {address for value in values for address in _find_members(value, "vault_address")}
+        vault_addresses = {address for value in values for address in _list_members(value, "vault_address")}
         foreign = sorted(address for address in vault_addresses if address.rstrip("/") != own_address)
         if foreign:
             raise SecretStoreError(
@@ -105,7 +105,7 @@ class Sops:
                 hint="Set VAULT_ADDR to the same address to allow it.",
             )
         # A Key Vault of the author's choice would receive a token of the identity.
-        for url in sorted(url for value in values for url in _find_members(value, "vault_url")):
+        for url in sorted(url for value in values for url in _list_members(value, "vault_url")):
             if not _KEY_VAULT.fullmatch(url):
                 raise SecretStoreError(
                     f"{path} is encrypted for the Key Vault at {url!r}, which is not an Azure host.",
@@ -162,13 +162,13 @@ def _read_unambiguous(text: bytes, path: str) -> list[Any]:
     return [document.value for document in contents.documents]
 
 
-def _find_members(value: Any, member: str) -> Iterator[str]:
+def _list_members(value: Any, member: str) -> Iterator[str]:
     """Yield the values of a name anywhere in a document, case-insensitive."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key.casefold() == member:
                 yield str(item)
-            yield from _find_members(item, member)
+            yield from _list_members(item, member)
     elif isinstance(value, list):
         for item in value:
-            yield from _find_members(item, member)
+            yield from _list_members(item, member)

@@ -22,9 +22,9 @@ MOST_BYTES = 1024 * 1024
 def check_names(address: Address, keys: Iterable[str] = ()) -> None:
     """Raise SecretStoreError, with the reason, if Kubernetes does not allow such an object or key."""
     problems = [
-        *_find_problems(address.namespace, NAMESPACE),
-        *_find_problems(address.name, NAME),
-        *(sentence for key in keys for sentence in _find_problems(key, KEY)),
+        *_list_problems(address.namespace, NAMESPACE),
+        *_list_problems(address.name, NAME),
+        *(sentence for key in keys for sentence in _list_problems(key, KEY)),
     ]
     if problems:
         name = f"{format_name(address.namespace)}/{format_name(address.name)}"
@@ -34,7 +34,7 @@ def check_names(address: Address, keys: Iterable[str] = ()) -> None:
         )
 
 
-def _find_problems(text: str, rule: NameRule) -> Iterable[str]:
+def _list_problems(text: str, rule: NameRule) -> Iterable[str]:
     if violation := rule.explain_fault(text):
         yield f"its {rule.what} {violation}"
 

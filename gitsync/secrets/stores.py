@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address, ObjectKind
@@ -79,7 +79,7 @@ def open_local_source(name: str, config: Config, environment: Mapping[str, str])
     return FolderSource(
         secrets=_find_folder(config.secrets_folder, "--secrets-folder"),
         config_maps=_find_folder(config.config_maps_folder, "--config-maps-folder"),
-        namespace=find_source_settings(config, None).namespace,
+        namespace=join_source_settings(config, None).namespace,
     )
 
 

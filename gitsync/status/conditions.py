@@ -259,8 +259,8 @@ def is_replacement(new: Condition, old: Condition | None) -> bool:
         return False
     # A resource that makes progress again no longer waits.
     starts_over = new.reason == RECONCILING.reason and old.reason in _WAITING_REASONS
-    return _find_priority(new) >= _find_priority(old) or starts_over
+    return _rate(new) >= _rate(old) or starts_over
 
 
-def _find_priority(condition: Condition) -> int:
+def _rate(condition: Condition) -> int:
     return _PRIORITY.get((condition.status, condition.severity), _UNKNOWN_PRIORITY)

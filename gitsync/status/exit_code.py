@@ -16,7 +16,7 @@ _GRAVITY = (ExitCode.FAULT, ExitCode.REFUSED, ExitCode.FAILED, ExitCode.DRIFT, E
 """In the order in which `decide_exit_code` looks for them."""
 
 
-def find_worst(codes: Iterable[ExitCode]) -> ExitCode:
+def choose_worst(codes: Iterable[ExitCode]) -> ExitCode:
     """Return the exit code of a run whose workers ended with these, at least one."""
     return min(codes, key=_GRAVITY.index)
 

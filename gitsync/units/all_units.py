@@ -11,13 +11,13 @@ from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
 from gitsync.units.argocd_sets import ARGO_CD
 from gitsync.units.chart_values import fill_values
+from gitsync.units.controller_objects import follow
 from gitsync.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import follow
 from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.object_reader import find_declarations
+from gitsync.units.object_reader import read_declarations
 from gitsync.units.objects import SourceView, read_published
 from gitsync.units.relevance import Relevance
 from gitsync.units.sandbox import UNRELEASED_CHART, Builds
@@ -77,7 +77,7 @@ class _DeclaredBuilds:
         """Read the objects in what was built of a unit."""
         result = self.results.get(unit.name, {})
         files = {path: content for path, (content, _) in result.items()}
-        return find_declarations(
+        return read_declarations(
             files, {path: declarer for path, (_, declarer) in result.items()}, self.variables, self.view
         )
 
@@ -107,7 +107,7 @@ def build_all(
     # All values first: an object may use what a later file declares.
     for files, units in sources:
         declared.variables.declare(files, units)
-    start = join_declarations(find_declarations(files, units, declared.variables, view) for files, units in sources)
+    start = join_declarations(read_declarations(files, units, declared.variables, view) for files, units in sources)
     followed = follow(start, declared.build, declared.read, context.repository)
     # What an object builds is read from its result, with the changes and variables of the object.
     parts = (*_leave_out_covered(found.built, built, followed.covered, reader, builds, relevance), *declared.done)

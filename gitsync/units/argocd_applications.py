@@ -87,7 +87,7 @@ def read_application(document: Document, view: SourceView) -> Declarations:
     read.
     """
     key = read_key(document, NAMESPACE)
-    places = _find_sources(document)
+    places = _list_sources(document)
     references = dict(_list_references(document, places))
     # A source with a name has no manifests but values for others, unless it has a path or a chart too.
     built = [
@@ -120,8 +120,8 @@ def read_application(document: Document, view: SourceView) -> Declarations:
     )
 
 
-def _find_sources(document: Document) -> list[FieldPath]:
-    """Find the fields with sources. Argo CD reads `source` only without `sources`."""
+def _list_sources(document: Document) -> list[FieldPath]:
+    """List the fields with sources. Argo CD reads `source` only without `sources`."""
     if several := read_list(document, ("spec", "sources")):
         return [("spec", "sources", index) for index in range(len(several))]
     # What the hydrator writes to the other branch is rendered from the dry source.
@@ -207,11 +207,11 @@ def read_form(source: ApplicationSource) -> SourceForm:
     # Image updaters write these files: the values in the Application would not be the deployed ones.
     if found := next((path for path in overrides if path in source.paths), None):
         raise RefusedSourceError(f"{found} changes its values, but is not read.")
-    return _FORMS[_find_form(source)](source)
+    return _FORMS[_choose_form(source)](source)
 
 
-def _find_form(source: ApplicationSource) -> str:
-    """Find how Argo CD builds a source: as its object specifies, or else by the files in its folder."""
+def _choose_form(source: ApplicationSource) -> str:
+    """Choose how Argo CD builds a source: as its object specifies, or else by the files in its folder."""
     named = [form for form in _FORMS if read_mapping(source.document, source.locate(form))]
     if len(named) > 1:
         raise InvalidFieldError(source.locate(named[1]), f"The source has both {named[0]} and {named[1]}.", "Keep one.")

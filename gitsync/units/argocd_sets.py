@@ -20,8 +20,8 @@ from gitsync.model.problem import Level, Problem
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.units.argocd_applications import FINALIZER, NAMESPACE, check_glob, read_application
 from gitsync.units.argocd_templates import Renderer, normalize
+from gitsync.units.controller_objects import MOST
 from gitsync.units.declarations import Declarations, join_declarations
-from gitsync.units.following import MOST
 from gitsync.units.objects import (
     Controller,
     InvalidFieldError,

@@ -146,7 +146,7 @@ def fill_values(unit: Unit, variables: FluxVariables) -> Unit:
     """Return a unit with the values that its chart has from Secrets and ConfigMaps, as far as they are known."""
     if unit.release is None:
         return unit
-    filling = _ValueFilling(variables, unit.settings.home)
+    filling = _ValueFilling(variables, unit.settings.cluster_folder)
     values = tuple(entry for each in unit.release.values for entry in filling.fill(each))
     options = replace(unit.options, substitution=filling.make_substitution()) if filling.labels else unit.options
     return replace(unit, release=replace(unit.release, values=values), options=options)
@@ -171,7 +171,7 @@ class _ValueFilling:
         if not isinstance(values, ValuesKey):
             yield values
             return
-        found = self.variables.look_up(replace(values.reference, home=self.cluster))
+        found = self.variables.look_up(replace(values.reference, cluster_folder=self.cluster))
         text = found.values.get(values.key)
         if text is not None:
             yield self.read(values, text)

@@ -90,8 +90,8 @@ class ChartCopy:
     names: Mapping[str, str] = field(default_factory=dict)  # those that Helm has for the files
 
 
-def find_charts(paths: Iterable[str]) -> tuple[str, ...]:
-    """Find the Chart.yaml of each chart, sorted; not of those inside of another one."""
+def list_charts(paths: Iterable[str]) -> tuple[str, ...]:
+    """List the Chart.yaml of each chart, sorted; not of those inside of another one."""
     found = sorted(path for path in paths if path.endswith(CHART) and posixpath.basename(path) == CHART)
     folders = frozenset(map(find_folder, found))
     return tuple(path for path in found if not is_in_chart(find_folder(path), folders))

@@ -17,10 +17,10 @@ from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import SourceError
 from gitsync.model.unit import Unit, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.charts import find_charts
+from gitsync.units.charts import list_charts
 from gitsync.units.kinds.builder import find_builder
-from gitsync.units.kustomization import KustomizationReader, find_kustomizations
-from gitsync.units.misspelt_names import find_misspelt
+from gitsync.units.kustomization import KustomizationReader, list_kustomizations
+from gitsync.units.misspelt_names import list_misspelt
 from gitsync.units.tree import find_folder, list_folders
 
 ROOT = "."
@@ -43,7 +43,7 @@ class FoundUnits:
     """Returns the options that gitsync.yaml has for a folder."""
 
 
-def find_units(
+def collect_units(
     paths: Sequence[str], reader: KustomizationReader, *, path: str = "", entries: Sequence[UnitEntry] = ()
 ) -> FoundUnits:
     """Find the units among the files at `paths`, all of them below `path`. A file that is read alone is one itself: its
@@ -55,16 +55,16 @@ def find_units(
         return FoundUnits(built=(), plain=(path,), folders={path: unit}, find_options=options.find)
     forced = frozenset(entry.path for entry in entries if entry.kind and not entry.kind.value.is_built)
     others = frozenset(entry.path for entry in entries if entry.kind not in {None, UnitKind.KUSTOMIZATION})
-    named_well = find_kustomizations(paths)
+    named_well = list_kustomizations(paths)
     kustomizations = [
         file
-        for file in sorted((*named_well, *find_misspelt(paths, reader, named_well)))
+        for file in sorted((*named_well, *list_misspelt(paths, reader, named_well)))
         if not (_is_forced(file, forced) or find_folder(file) in others)
     ]
     with suppress(SourceError):  # too much for one source: each is then a problem of its own
         reader.tree.read(kustomizations)
     chosen = _choose_roots(kustomizations, reader, path, entries)
-    outside = _find_outside(paths, frozenset(map(find_folder, chosen.owners)))
+    outside = _list_outside(paths, frozenset(map(find_folder, chosen.owners)))
     named = frozenset(file for kustomization in chosen.all for file in reader.list_files(kustomization))
     unclaimed = [file for file in outside if file not in named]
     built = [_make_unit(find_folder(file), UnitKind.KUSTOMIZATION, file, options) for file in chosen.roots]
@@ -79,10 +79,10 @@ def find_units(
     return FoundUnits(
         built=tuple(built),
         plain=tuple(plain),
-        folders=_find_folders(plain, options),
+        folders=_collect_folders(plain, options),
         claimed=named.intersection(outside),
         left_out=frozenset(paths).difference(outside, named, chosen.all),
-        published=_find_published(reader, entries, options),
+        published=_list_published(reader, entries, options),
         find_options=options.find,
     )
 
@@ -106,23 +106,23 @@ def _choose_roots(
         # As Flux does: the kustomization at the path of the run is all that is read.
         return _ChosenKustomizations([by_folder[path]], [by_folder[path]], kustomizations)
     by_name = {by_folder[entry.path] for entry in entries if entry.path in by_folder}
-    roots = sorted({*find_roots(kustomizations, reader), *by_name})
+    roots = sorted({*list_roots(kustomizations, reader), *by_name})
     sound = [file for file in kustomizations if not (reader.is_misnamed(file) and file in roots)]
     return _ChosenKustomizations(roots, sound, sound)
 
 
-def _find_outside(paths: Sequence[str], owned: frozenset[str]) -> tuple[str, ...]:
-    """Find the files that are in none of some folders."""
+def _list_outside(paths: Sequence[str], owned: frozenset[str]) -> tuple[str, ...]:
+    """List the files that are in none of some folders."""
     folders = set(map(find_folder, paths))
     outside = {folder for folder in folders if owned.isdisjoint(_list_here_and_above(folder))}
     return tuple(file for file in paths if find_folder(file) in outside)
 
 
-def _find_published(reader: KustomizationReader, entries: Iterable[UnitEntry], options: _Options) -> tuple[str, ...]:
-    """Find the Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may use any of them."""
+def _list_published(reader: KustomizationReader, entries: Iterable[UnitEntry], options: _Options) -> tuple[str, ...]:
+    """List the Chart.yaml of each chart that gitsync.yaml calls published: a run of one folder may use any of them."""
     if not any(entry.options.is_published for entry in entries):
         return ()
-    return tuple(chart for chart in find_charts(reader.tree.paths) if options.find(find_folder(chart)).is_published)
+    return tuple(chart for chart in list_charts(reader.tree.paths) if options.find(find_folder(chart)).is_published)
 
 
 def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
@@ -130,7 +130,7 @@ def _is_forced(kustomization: str, forced: frozenset[str]) -> bool:
     return bool(forced) and any(folder in forced for folder in list_folders(kustomization))
 
 
-def _find_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]:
+def _collect_folders(plain: Iterable[str], options: _Options) -> Mapping[str, Unit]:
     """Make the unit of each plain file with options: one unit a folder, since records keep the folder."""
     plain = tuple(plain)
     units = {
@@ -186,21 +186,21 @@ class _Options:
 # without its overlay. So a kustomization that cannot be read in full still claims what its text seems to name.
 
 
-def find_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tuple[str, ...]:
-    """Find the kustomizations that no other one of them is built on, sorted; of a circle, the first."""
-    bases = _find_bases(kustomizations, reader)
+def list_roots(kustomizations: Sequence[str], reader: KustomizationReader) -> tuple[str, ...]:
+    """List the kustomizations that no other one of them is built on, sorted; of a circle, the first."""
+    bases = _collect_bases(kustomizations, reader)
     claimed = {base for found in bases.values() for base in found}
     roots = [path for path in kustomizations if path not in claimed]
-    covered = _find_covered(roots, bases)
+    covered = _list_covered(roots, bases)
     for path in kustomizations:
         if path not in covered:
             roots.append(path)
-            covered |= _find_covered([path], bases)
+            covered |= _list_covered([path], bases)
     return tuple(sorted(roots))
 
 
-def _find_bases(kustomizations: Iterable[str], reader: KustomizationReader) -> Mapping[str, set[str]]:
-    """Find what each kustomization is built on; also of bases that are not among them, such as ignored ones."""
+def _collect_bases(kustomizations: Iterable[str], reader: KustomizationReader) -> Mapping[str, set[str]]:
+    """Collect what each kustomization is built on; also of bases that are not among them, such as ignored ones."""
     pending, bases = list(kustomizations), dict[str, set[str]]()
     while pending:
         path = pending.pop()
@@ -210,7 +210,7 @@ def _find_bases(kustomizations: Iterable[str], reader: KustomizationReader) -> M
     return bases
 
 
-def _find_covered(roots: Iterable[str], bases: Mapping[str, set[str]]) -> set[str]:
+def _list_covered(roots: Iterable[str], bases: Mapping[str, set[str]]) -> set[str]:
     pending, covered = list(roots), set[str]()
     while pending:
         path = pending.pop()

@@ -43,7 +43,7 @@ _CAUSES: Final = (
 _UNKNOWN: Final = _Cause(re.compile(rb"(?!)"), "", "Fix what leaves them out")
 
 
-def find_empty_builds(
+def warn_empty_builds(
     built: Mapping[str, tuple[Unit, bytes]], jobs: Mapping[str, BuildJob], paths: Collection[str]
 ) -> Iterator[Problem]:
     """Warn of each unit whose result has no ASO object. `paths` are the files of the source: a job may have others,

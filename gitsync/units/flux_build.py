@@ -17,7 +17,7 @@ from typing import Any, Final
 import yaml
 
 from gitsync.model.unit import Unit
-from gitsync.units.kustomization import KustomizationReader, find_inputs
+from gitsync.units.kustomization import KustomizationReader, list_all_inputs
 from gitsync.units.sandbox import UnbuildableError
 from gitsync.units.tree import SourceTree, list_folders
 
@@ -74,7 +74,7 @@ def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, Kustomization
     if own is not None and not unit.settings.changes:
         return own, reader
     if own is not None:
-        find_inputs(own, reader)  # so that its own faults have their own lines
+        list_all_inputs(own, reader)  # so that its own faults have their own lines
         kustomization = _load(own, reader)
     else:
         kustomization = {"resources": sorted(_list_resources(unit, reader))}

@@ -139,7 +139,7 @@ class FluxVariables:
             values = secrets[0] if all(secret == secrets[0] for secret in secrets) else None
         else:
             values = find_in_cluster(config_maps, "")  # the one that the source declares, or else the cluster
-            values = find_in_cluster(config_maps, reference.home) if values is None else values
+            values = find_in_cluster(config_maps, reference.cluster_folder) if values is None else values
         if values is None:
             return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
         return ReferencedValues(values=values)

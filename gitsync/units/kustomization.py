@@ -325,8 +325,8 @@ def _check_place(path: str, reference: Reference, part: str, folder: str) -> Non
         raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
 
 
-def find_kustomizations(paths: Iterable[str]) -> tuple[str, ...]:
-    """Find the kustomization of each folder that has one, sorted."""
+def list_kustomizations(paths: Iterable[str]) -> tuple[str, ...]:
+    """List the kustomization of each folder that has one, sorted."""
     found: dict[str, str] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -413,7 +413,7 @@ class KustomizationReader:
 
     def _find_near(self, folder: str) -> str | None:
         if not self._folders:
-            self._folders.update({find_folder(path): path for path in find_kustomizations(self.tree.paths)})
+            self._folders.update({find_folder(path): path for path in list_kustomizations(self.tree.paths)})
         # Beside it are the folders with the same parent or the same name.
         parent, _, name = folder.rpartition("/")
         splits = ((other, other.rpartition("/")) for other in self._folders)
@@ -461,8 +461,8 @@ class KustomizationReader:
         return base
 
 
-def find_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
-    """Find every file that building the kustomization at `start` may need, sorted.
+def list_all_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
+    """List every file that building the kustomization at `start` may need, sorted.
 
     Raises UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be
     read.

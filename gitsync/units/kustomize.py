@@ -75,7 +75,7 @@ def build(
     tool to files below each kustomization. `timeout` is in seconds; the tool ends with `grace`. Raises SourceError if
     no tool is installed, UnbuildableError if the build fails.
     """
-    command = _find_command(path, is_restricted=is_restricted)
+    command = _make_command(path, is_restricted=is_restricted)
     with open_temporary_folder() as temporary:
         write_files(temporary / _SOURCE, files)
         folder = temporary / _SOURCE / PurePosixPath(path).parent
@@ -104,7 +104,7 @@ def build(
     return result.output
 
 
-def _find_command(path: str, *, is_restricted: bool) -> tuple[str, ...]:
+def _make_command(path: str, *, is_restricted: bool) -> tuple[str, ...]:
     restrictor = "LoadRestrictionsRootOnly" if is_restricted else "LoadRestrictionsNone"
     for tool, words in _TOOLS:
         tool_path = shutil.which(tool)

@@ -15,7 +15,7 @@ from gitsync.units.kustomization import (
     Kustomization,
     KustomizationReader,
     Reference,
-    find_inputs,
+    list_all_inputs,
     reach,
     resolve,
     split_pair,
@@ -37,7 +37,7 @@ def make_kustomize_jobs(units: Mapping[str, Unit], find_start: FindStart, reader
     for name, unit in units.items():
         try:
             starts[name] = find_start(unit, reader)
-            inputs[name] = find_inputs(*starts[name])
+            inputs[name] = list_all_inputs(*starts[name])
         except UnbuildableError as error:
             errors[name] = place_at_object(error, unit) if name in starts and starts[name][1] is not reader else error
     with suppress(SourceError):  # too much for one source; perhaps not for one unit
@@ -67,7 +67,7 @@ def list_build_inputs(start: str, laid_out: KustomizationReader, reader: Kustomi
     """List the files of the source that the kustomization at `start` needs. Raises UnbuildableError if one of its bases
     cannot be read.
     """
-    return (path for path in find_inputs(start, laid_out) if path in reader.tree.paths)
+    return (path for path in list_all_inputs(start, laid_out) if path in reader.tree.paths)
 
 
 # Files that kustomizations name outside of their own folders: Flux reads those, and `kustomize build` alone refuses.

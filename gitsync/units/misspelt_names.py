@@ -22,8 +22,8 @@ _ENDS: Final = frozenset({"", "yaml", "yml", "json", "txt", "yaml.txt", "yml.txt
 _LETTERS: Final = 2  # as many may be wrong
 
 
-def find_misspelt(paths: Iterable[str], reader: KustomizationReader, known: Collection[str]) -> Iterator[str]:
-    """Find the kustomizations with such a name that concern ASO, at most one a folder. `known` are those with a right
+def list_misspelt(paths: Iterable[str], reader: KustomizationReader, known: Collection[str]) -> Iterator[str]:
+    """List the kustomizations with such a name that concern ASO, at most one a folder. `known` are those with a right
     name: in their folders, kustomize reads no other.
     """
     folders = set(map(find_folder, known))

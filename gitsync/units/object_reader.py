@@ -26,7 +26,7 @@ from gitsync.units.objects import Controller, InvalidFieldError, SourceView, fin
 CONTROLLERS: Final = (FLUX, ARGO_CD)
 
 
-def find_declarations(
+def read_declarations(
     files: Mapping[str, bytes], units: Mapping[str, Unit], variables: FluxVariables, view: SourceView
 ) -> Declarations:
     """Return what the objects of controllers in files declare. `files` maps a path to its content, `units` that of a

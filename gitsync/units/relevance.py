@@ -85,8 +85,8 @@ class Relevance:
             if not self._is_any_used:
                 self._names.update(_NAME.findall(content))
 
-    def find_irrelevant(self, inputs: Mapping[str, Mapping[str, bytes]]) -> frozenset[str]:
-        """Find the units whose builds have nothing for gitsync. `inputs` has all files of each by its name."""
+    def list_irrelevant(self, inputs: Mapping[str, Mapping[str, bytes]]) -> frozenset[str]:
+        """List the units whose builds have nothing for gitsync. `inputs` has all files of each by its name."""
         feeding = {unit: names for unit, files in inputs.items() if (names := self._read_feeding(files)) is not None}
         for unit, files in inputs.items():
             if unit not in feeding:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from gitsync.errors import SourceError
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.origins import list_origins, list_patch_files
-from gitsync.manifests.units import ROOT, SUFFIXES, find_parts
+from gitsync.manifests.units import ROOT, SUFFIXES, list_parts
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.empty_builds import find_empty_builds
+from gitsync.units.empty_builds import warn_empty_builds
 from gitsync.units.flux_build import place_at_object
 from gitsync.units.kinds.builder import find_builder
 from gitsync.units.kustomization import (
@@ -63,7 +63,7 @@ def build_units(
     directories = read_directories((unit for unit in accepted.values() if unit.settings.selection), reader)
     jobs, errors = _make_jobs({name: unit for name, unit in accepted.items() if not unit.settings.selection}, reader)
     errors |= {**refused, **directories.errors}
-    skipped = _find_skipped(jobs, by_name, relevance or Relevance())
+    skipped = _list_skipped(jobs, by_name, relevance or Relevance())
     texts, failed = _run_jobs({name: job for name, job in jobs.items() if name not in skipped}, builds)
     errors |= failed
     # A kustomization that was made for the build has no file.
@@ -87,7 +87,7 @@ def build_units(
         problems=(
             *_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
             *warnings,
-            *find_empty_builds({name: (by_name[name], text) for name, text in texts.items()}, jobs, reader.tree.paths),
+            *warn_empty_builds({name: (by_name[name], text) for name, text in texts.items()}, jobs, reader.tree.paths),
         ),
         used=frozenset(path for name in (*texts, *skipped) for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())
@@ -96,14 +96,14 @@ def build_units(
     )
 
 
-def _find_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
-    """Find the units, by name, whose kustomizations are not built, since they have nothing for gitsync. One that
+def _list_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
+    """List the units, by name, whose kustomizations are not built, since they have nothing for gitsync. One that
     gitsync.yaml names is built.
     """
     inputs = {name: job.files for name, job in jobs.items()}
     for name in [name for name in inputs if units[name].is_named or not isinstance(jobs[name], KustomizeJob)]:
         relevance.add_texts(inputs.pop(name).values())
-    return relevance.find_irrelevant(inputs)
+    return relevance.list_irrelevant(inputs)
 
 
 def _run_jobs(jobs: Mapping[str, BuildJob], builds: Builds) -> tuple[dict[str, bytes], dict[str, UnbuildableError]]:
@@ -130,13 +130,13 @@ def list_inputs(units: Iterable[Unit], reader: KustomizationReader) -> frozenset
     found: set[str] = set()
     for unit in units:
         try:
-            found.update(_find_inputs(unit, reader))
+            found.update(_list_inputs(unit, reader))
         except (UnbuildableError, SourceError):
             found.update(reader.list_below(unit.path))
     return frozenset(found)
 
 
-def _find_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
+def _list_inputs(unit: Unit, reader: KustomizationReader) -> Iterable[str]:
     builder = find_builder(unit.kind)
     if refusal := builder.refuse(unit):
         raise refusal
@@ -189,8 +189,8 @@ def _make_problems(
         replace(
             _locate(error.problem, reader),
             level=_find_level(unit, error, below[name], reader.tree),
-            unit=(unit.settings.home or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
-            parts=find_parts((*find_builder(unit.kind).list_reachable(unit, reader), *below[name])),
+            unit=(unit.settings.cluster_folder or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
+            parts=list_parts((*find_builder(unit.kind).list_reachable(unit, reader), *below[name])),
         )
         for name, (unit, error) in failed.items()
     )

@@ -47,10 +47,10 @@ def read_creation(stray: Stray) -> Attribution:
     )
 
 
-async def find_creators(
+async def list_creators(
     strays: Sequence[Stray], questions: Questions, now: datetime, *, asks: bool
-) -> tuple[dict[ArmId, Attribution], tuple[str, ...]]:
-    """Find who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
+) -> tuple[dict[str, Attribution], tuple[str, ...]]:
+    """List who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
     are read only if `asks`, and only for what does not say it itself.
     """
     creations = {stray.arm_id: read_creation(stray) for stray in strays}

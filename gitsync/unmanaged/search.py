@@ -29,7 +29,8 @@ from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree, is_made_by_azure
 from gitsync.problems.field_path import find_member
 from gitsync.unmanaged.inventory import Inventory
-from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, find_at_subscription, read_role_names
+from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, list_at_subscription, read_role_names
+from gitsync.validation.references import parse_arm_type
 
 MADE_BY_OWNER: Final = "made by the resource that manages it"
 
@@ -129,7 +130,7 @@ class EstateSearch:
         """Search by Resource Graph, which has neither children nor extension resources and is hours late: what git does
         not have is read by itself. Raises SourceError if the groups cannot be read, and ArmError.
         """
-        groups = await self._discovery.find_groups(scope)
+        groups = await self._discovery.search_groups(scope)
         ids = await self._query(groups, scope, questions)
         managed: Counter[str] = Counter()
         known, foreign = [], []
@@ -163,7 +164,7 @@ class EstateSearch:
         closed = 0
         if self._looks_beyond:
             closed = await self._accept_new(self._discovery.other_groups)
-            self._gaps += await find_at_subscription(scope.root, self._reader, self._tree, self._acceptance)
+            self._gaps += await list_at_subscription(scope.root, self._reader, self._tree, self._acceptance)
         estate = self._conclude(self._acceptance.finish(), managed)
         named = await self._name_roles(scope, estate.strays)
         return replace(estate, strays=named, groups=self._discovery.groups, closed=closed)

@@ -27,7 +27,7 @@ ValueLimits = tuple[tuple[Callable[[Any, Any], bool], Any], ...]
 
 def check_constraints(visit: Visit) -> Iterator[Finding]:
     """Check one value that has the right shape: a finding for each rule that it breaks."""
-    for rule, fault in find_violations(visit.value, visit.rules):
+    for rule, fault in list_violations(visit.value, visit.rules):
         hint = ""
         close = suggest(visit.value, visit.rules["enum"]) if rule == "enum" and isinstance(visit.value, str) else None
         if close is not None:
@@ -35,8 +35,8 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
         yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {fault}.", hint=hint)
 
 
-def find_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Find the rules that a value breaks, each with its message; rules that do not apply are skipped."""
+def list_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """List the rules that a value breaks, each with its message; rules that do not apply are skipped."""
     for rule, limit in rules.items():
         if rule not in _RULES:
             continue
@@ -53,7 +53,7 @@ def select_limits(rules: Mapping[str, Any], example: Any) -> ValueLimits:
 
 
 def keeps_limits(value: Any, limits: ValueLimits) -> bool:
-    """Return whether a value of the right type keeps all limits: `find_violations` would find none."""
+    """Return whether a value of the right type keeps all limits: `list_violations` would find none."""
     for holds, limit in limits:  # noqa: SIM110 - a generator takes longer than most of the checks
         if not holds(value, limit):
             return False

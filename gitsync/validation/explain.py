@@ -12,13 +12,13 @@ from typing import Any
 
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.everyday_names import Home, list_everyday_names
+from gitsync.catalog.everyday_names import GroupKind, list_everyday_names
 from gitsync.catalog.kind_names import KindMatch
 from gitsync.catalog.name_alphabets import find_alphabet
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
-from gitsync.diff.handed_over import find_rows
+from gitsync.diff.handed_over import select_rows
 from gitsync.diff.rules.handed_over import UPGRADE_CHANNEL
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
@@ -62,13 +62,13 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
     if find_named_type(kind_field.facts["type"]) in REFERENCES and (
         target := find_target(kind, kind_field.path, catalog)
     ):
-        notes = (*notes, f"refers to a {format_home(target, kind.gvk.group)}")
+        notes = (*notes, f"refers to a {format_group_kind(target, kind.gvk.group)}")
     relations: tuple[tuple[str, str], ...] = ()
     referrers: tuple[str, ...] = ()
     if not match.fields:
         relations = tuple(_describe_relations(kind, catalog))
         referrers = tuple(
-            f"{format_home((referrer.group, referrer.kind), kind.gvk.group)}.{referrer.path}"
+            f"{format_group_kind((referrer.group, referrer.kind), kind.gvk.group)}.{referrer.path}"
             for referrer in list_referrers((kind.gvk.group, kind.gvk.kind), catalog)
         )
     return Explanation(
@@ -106,24 +106,26 @@ def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigEr
 
 
 def _make_rows(
-    kind_field: KindField, kind: Kind, *, deep: bool, outer_types: tuple[TypeFacts, ...] = ()
+    kind_field: KindField, kind: Kind, *, deep: bool, containing_types: tuple[TypeFacts, ...] = ()
 ) -> Iterator[FieldRow]:
     """Make the rows of the fields inside a field; if `deep`, of all below, except inside a type that contains
     itself.
     """
     facts = find_type_facts(kind_field.facts["type"], kind)
-    if facts is None or any(facts is outer for outer in outer_types):  # a scalar, or a type inside of itself
+    if facts is None or any(
+        facts is containing for containing in containing_types
+    ):  # a scalar, or a type inside of itself
         return
     for inner in list_fields(kind_field, kind):
         name = inner.name
         yield FieldRow(
-            depth=len(outer_types),
+            depth=len(containing_types),
             name=name,
             type=describe_type(inner.facts["type"]),
             notes=_describe_with_changes(inner, kind),
         )
         if deep:
-            yield from _make_rows(inner, kind, deep=True, outer_types=(*outer_types, facts))
+            yield from _make_rows(inner, kind, deep=True, containing_types=(*containing_types, facts))
 
 
 def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
@@ -147,17 +149,17 @@ def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
 
 def _describe_relations(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Describe what people call a kind, and the kinds that it owns."""
-    home = (kind.gvk.group, kind.gvk.kind)
-    if names := list_everyday_names(home):
+    group_kind = (kind.gvk.group, kind.gvk.kind)
+    if names := list_everyday_names(group_kind):
         yield "called", ", ".join(names)
-    if children := list_children(home, catalog):
+    if children := list_children(group_kind, catalog):
         more = f" and {len(children) - _MOST_CHILDREN} more kinds" if len(children) > _MOST_CHILDREN else ""
-        yield "owns", ", ".join(format_home(child, home[0]) for child in children[:_MOST_CHILDREN]) + more
+        yield "owns", ", ".join(format_group_kind(child, group_kind[0]) for child in children[:_MOST_CHILDREN]) + more
 
 
-def format_home(home: Home, group: str) -> str:
+def format_group_kind(group_kind: GroupKind, group: str) -> str:
     """Format a kind, with its group unless that is `group`."""
-    return home[1] if home[0] == group else f"{home[1]}.{home[0]}"
+    return group_kind[1] if group_kind[0] == group else f"{group_kind[1]}.{group_kind[0]}"
 
 
 def _describe_owner(kind: Kind) -> str:
@@ -279,7 +281,7 @@ def _describe_with_changes(kind_field: KindField, kind: Kind) -> tuple[str, ...]
 def _describe_handed_over(kind_field: KindField, kind: Kind) -> Iterator[str]:
     """Explain what hands the field over to Azure (docs/drift.md#what-a-manifest-hands-over-to-azure)."""
     place = tuple(kind_field.arm.replace("[]", "/*").split("/"))
-    for row in find_rows(kind.arm_type, (UPGRADE_CHANNEL,)):
+    for row in select_rows(kind.arm_type, (UPGRADE_CHANNEL,)):
         if row.path == place:
             yield f"Azure sets it with {row.by}"
 

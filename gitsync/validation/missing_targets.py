@@ -49,7 +49,7 @@ def check_presence(
     without namespaces.
     """
     names, hints = _KnownNames(members), _IdHints(catalog, known, left_out, rejected)
-    unplaced = _find_unplaced(members, names.present)
+    unplaced = _collect_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
             if key in known and not known[key].doubt:  # another source declares it
@@ -127,7 +127,7 @@ def _iterate_targets(member: Member) -> Iterator[tuple[FieldPath, Key, str]]:
             yield path, key, "reference"
 
 
-def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
+def _collect_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[Key, str]:
     """Map members without an ARM id to the cause: they, or an owner above them, have no valid owner."""
     placed = (member for member in members if member.owner and not member.owner.arm_id)
     owners = {member.key: member.owner.key for member in placed if member.owner and member.owner.key}
@@ -141,14 +141,14 @@ def _find_unplaced(members: Iterable[Member], present: frozenset[Key]) -> dict[K
         while current is not None and current in present and current not in settled and current not in chain:
             chain[current] = None
             current = owners.get(current)
-        settled.update(_find_causes(list(chain), current, settled, present))
+        settled.update(_list_causes(list(chain), current, settled, present))
     return {key: cause for key, cause in settled.items() if cause}
 
 
-def _find_causes(
+def _list_causes(
     chain: list[Key], end: Key | None, settled: Mapping[Key, str], present: frozenset[Key]
 ) -> Iterator[tuple[Key, str]]:
-    """Find the cause for each key of a chain of owners that leads up to `end`; "" if the chain is valid."""
+    """List the cause for each key of a chain of owners that leads up to `end`; "" if the chain is valid."""
     if end is None:
         cause = ""
     elif end not in present:
@@ -284,8 +284,8 @@ def _suggest_target(key: Key, names: _KnownNames) -> str:
     if others := names.list_kinds_called(key):
         candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
         return f"{candidates} exists, but this references a {key.kind}."
-    if homes := names.list_namespaces(key):
-        return f"It is declared in namespace {homes[0]}, but owners and references stay within a namespace."
+    if namespaces := names.list_namespaces(key):
+        return f"It is declared in namespace {namespaces[0]}, but owners and references stay within a namespace."
     return ""
 
 

@@ -18,7 +18,7 @@ from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.finding import Finding
-from gitsync.validation.constraints import ValueLimits, find_violations, keeps_limits, select_limits
+from gitsync.validation.constraints import ValueLimits, keeps_limits, list_violations, select_limits
 
 _UUID_NAMED: Final = frozenset(
     {
@@ -84,7 +84,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
     if path_and_name is None:
         return
     path, name = path_and_name
-    for fault in find_name_faults(name, kind):
+    for fault in list_name_faults(name, kind):
         message = f"{format_field(path)} is the name in Azure and {fault}."
         hint = "" if path[0] == "spec" else "Set spec.azureName to a valid Azure name, or rename the manifest."
         if _VARIABLE.search(name):  # the name would be right once the variable is replaced
@@ -113,21 +113,21 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
         )
 
 
-def find_name_faults(name: str, kind: Kind) -> Iterator[str]:
+def list_name_faults(name: str, kind: Kind) -> Iterator[str]:
     """Explain how a name in Azure breaks the rules of its kind, each as the end of a sentence."""
     if _BLANK_END.search(name):
         yield f"must not start or end with a blank, but is {quote_scalar(name, LONGEST_SHOWN)}"
         return
-    faults = [*_find_general_faults(name, kind)]
+    faults = [*_list_general_faults(name, kind)]
     if not faults and (alphabet := _find_alphabet(kind)):
-        faults = [f"{fault}, but is {quote_scalar(name, LONGEST_SHOWN)}" for fault in alphabet.find_faults(name)]
+        faults = [f"{fault}, but is {quote_scalar(name, LONGEST_SHOWN)}" for fault in alphabet.list_faults(name)]
     yield from faults
 
 
-def _find_general_faults(name: str, kind: Kind) -> Iterator[str]:
-    """Find what breaks the facts of the kind, and the rules for all names."""
+def _list_general_faults(name: str, kind: Kind) -> Iterator[str]:
+    """List what breaks the facts of the kind, and the rules for all names."""
     if not keeps_limits(name, _find_limits(kind)):  # a quick look: nearly all names are valid
-        yield from (fault for _, fault in find_violations(name, kind.azure_name))
+        yield from (fault for _, fault in list_violations(name, kind.azure_name))
     if len(name) > LONGEST_NAME:
         yield f"must have at most {LONGEST_NAME} characters, but has {len(name)}"
     if _NEVER.search(name):

@@ -52,8 +52,19 @@ def is_arm_id(text: str) -> bool:
     return text.startswith("/") and _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
 
 
-def find_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
-    """Find every reference of a spec to another manifest, with its path, in the order of the manifest, without
+def parse_arm_type(arm_id: str) -> str:
+    """Parse the ARM type of an id, in its own case, such as `Microsoft.Kusto/clusters/databases`. The type of an
+    extension is its own, not that of its target.
+    """
+    provider_at = arm_id.casefold().rfind(_PROVIDERS)  # the last one: an extension has that of its target before it
+    if provider_at >= 0:
+        provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
+        return "/".join([provider, *rest[::2]])
+    return _GROUP_TYPE if "/resourcegroups/" in arm_id.casefold() else "Microsoft.Resources/subscriptions"
+
+
+def list_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
+    """List every reference of a spec to another manifest, with its path, in the order of the manifest, without
     owners.
     """
     return select_named_references(visit_spec(kind, spec), namespace)
@@ -236,7 +247,7 @@ def find_fault_of_names(arm_id: ArmId) -> str:
     names = {_GROUP_TYPE: arm_id.resource_group or "", arm_id.arm_type: arm_id.name}
     for arm_type, name in names.items():
         alphabet = find_alphabet(arm_type) if name else None
-        for fault in alphabet.find_faults(name.lower()) if alphabet else ():  # ids have no case
+        for fault in alphabet.list_faults(name.lower()) if alphabet else ():  # ids have no case
             return f"the name of a {arm_type} {fault}, but is {quote_scalar(name, LONGEST_SHOWN)}"
     return ""
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.type_words import format_short_key, quote_scalar
-from gitsync.diff.leaf_changes import find_changes
-from gitsync.formats.address_ranges import AddressRange, find_overlaps, is_inside, parse_range
+from gitsync.diff.leaf_changes import compute_changes
+from gitsync.formats.address_ranges import AddressRange, is_inside, list_overlaps, parse_range
+from gitsync.formats.arm_path import is_same_id
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
@@ -44,7 +45,7 @@ class Member:
     """The dependencies in the same set (owner, references, producers of values); there may be cycles."""
 
     references: tuple[tuple[FieldPath, Key], ...] = ()
-    """Those to other manifests, with their paths, as `find_named_references` finds them."""
+    """Those to other manifests, with their paths, as `list_named_references` finds them."""
 
     subscription: str = ""  # of its credential, "" if it has none
     is_written: bool = True  # its policy allows writes
@@ -120,12 +121,12 @@ def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[t
 
 
 def _is_different(left: Any, right: Any) -> bool:
-    return next(find_changes(left, right), None) is not None
+    return next(compute_changes(left, right), None) is not None
 
 
 def _make_different(here: tuple[Member, Any], there: tuple[Member, Any]) -> Finding:
     (member, body), (other, other_body) = here, there
-    changes = list(find_changes(body, other_body))
+    changes = list(compute_changes(body, other_body))
     names = f"{_format_distinct(member, other)} and {_format_distinct(other, member)} ({other.resource.source})"
     shown = ", ".join(
         f"{format_pointer(path)} is {_format_side(left)} here and {_format_side(right)} there"
@@ -179,7 +180,7 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
 
     Networks that gitsync does not write, and ranges that are not written as such, are skipped.
     """
-    networks = {member.key: _find_ranges(member) for member in members if member.key.kind == "VirtualNetwork"}
+    networks = {member.key: _list_ranges(member) for member in members if member.key.kind == "VirtualNetwork"}
     for member in members:
         owner = member.owner.key if member.owner else None
         if (member.key.group, member.key.kind) == SUBNET and owner is not None and networks.get(owner):
@@ -210,7 +211,7 @@ def check_overlaps(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
                 if (found := parse_range(text)) is not None:
                     prefixes.append((found, _Prefix(member, path, text)))
     for prefixes in of_networks.values():
-        for prefix, other in find_overlaps(prefixes):
+        for prefix, other in list_overlaps(prefixes):
             if prefix.member.key != other.member.key and not _is_same_resource(prefix.member, other.member):
                 finding = Finding(
                     code="SubnetsOverlap",
@@ -241,8 +242,8 @@ def _is_same_resource(member: Member, other: Member) -> bool:
     return member.arm_id is not None and other.arm_id is not None and member.arm_id.is_same(other.arm_id)
 
 
-def _find_ranges(member: Member) -> tuple[AddressRange, ...]:
-    """Find the ranges of a network; none if one of them is unknown, or the network is only read."""
+def _list_ranges(member: Member) -> tuple[AddressRange, ...]:
+    """List the ranges of a network; none if one of them is unknown, or the network is only read."""
     space = member.resource.spec.get("addressSpace")
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
     ranges = [parse_range(text) for text in prefixes] if isinstance(prefixes, list) else []
@@ -275,7 +276,7 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     edges: dict[Key, set[Key]] = {}
     for member in members:
         edges.setdefault(member.key, set()).update(member.depends_on)
-    rings = find_cycles({key: sorted(targets) for key, targets in edges.items()})
+    rings = collect_cycles({key: sorted(targets) for key, targets in edges.items()})
     for member in members:
         ring = rings.get(member.key)
         if ring is not None:
@@ -288,14 +289,14 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
             yield member, Finding(code="Cycle", path=path, message=message, hint="Remove one of these references.")
 
 
-def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
+def collect_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
     """Map each key in a cycle to one, rotated so that its smallest key comes first.
 
     It is the shortest cycle through the first of its keys that is in no earlier one.
     """
     cycles: dict[Key, tuple[Key, ...]] = {}
-    for key in _find_candidates(edges):
-        ring = () if key in cycles else _find_shortest(key, edges)
+    for key in _list_candidates(edges):
+        ring = () if key in cycles else _list_shortest(key, edges)
         if ring:
             start = ring.index(min(ring))
             rotated = ring[start:] + ring[:start]
@@ -303,7 +304,7 @@ def find_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:
     return cycles
 
 
-def _find_candidates(edges: Adjacency) -> list[Key]:
+def _list_candidates(edges: Adjacency) -> list[Key]:
     """Remove keys without dependencies, and keys without dependents, until only keys that may be in cycles remain."""
     # Most manifests are in no cycle, and the search for the shortest one is done for each of the others.
     remaining = _peel(edges)
@@ -333,8 +334,8 @@ def _peel(edges: Adjacency) -> set[Key]:
     return remaining
 
 
-def _find_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
-    """Find the keys of the shortest cycle through `start`; () if there is none. Ties go to smaller keys."""
+def _list_shortest(start: Key, edges: Adjacency) -> tuple[Key, ...]:
+    """List the keys of the shortest cycle through `start`; () if there is none. Ties go to smaller keys."""
     came_from: dict[Key, Key] = {}
     queue = deque([start])
     while queue:

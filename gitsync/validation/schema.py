@@ -137,15 +137,15 @@ def _reads_as(shape: str, text: str) -> bool:
 
 def _make_unknown_field(visit: Visit, key: str, level: Level, kind: Kind | None) -> Finding:
     path = (*visit.path, key)
-    if kind and (home := _find_home(visit.path, key, kind)):
-        message = f"{format_field(path)} is at the wrong level: {kind.gvk.kind} has {format_field((*home, key))}."
-        hint = f"Move it into {format_field(home)}."
+    if kind and (parent := _find_level_of(visit.path, key, kind)):
+        message = f"{format_field(path)} is at the wrong level: {kind.gvk.kind} has {format_field((*parent, key))}."
+        hint = f"Move it into {format_field(parent)}."
     else:
         message, hint = f"{format_field(path)} is an unknown field.", _suggest_field(visit, key, level)
     return Finding(code="UnknownField", path=path, message=message, hint=hint, level=level)
 
 
-def _find_home(path: FieldPath, key: str, kind: Kind) -> FieldPath | None:
+def _find_level_of(path: FieldPath, key: str, kind: Kind) -> FieldPath | None:
     """Find the object below a path that has a field which the path lacks: the highest, if there is just one."""
     place = find_root(kind)
     if path in _MOVES:
@@ -164,8 +164,8 @@ def _find_home(path: FieldPath, key: str, kind: Kind) -> FieldPath | None:
             for name in sorted(outer.fields)
             if name not in _NOT_SEARCHED and outer.members[name].shape == "mapping"
         }
-        if homes := [found for found, inner in objects.items() if key in inner.fields]:
-            return homes[0] if len(homes) == 1 else None
+        if levels := [found for found, inner in objects.items() if key in inner.fields]:
+            return levels[0] if len(levels) == 1 else None
     return None
 
 
@@ -222,7 +222,7 @@ def check_pairs(visit: Visit) -> Iterator[Finding]:
     """Report every pair of which a mapping sets both."""
     if not any(name.endswith(SOURCES) for name in visit.value):
         return  # most mappings: their pairs are not looked for
-    for value_field, source_field in find_pairs(visit.present, visit.fields):
+    for value_field, source_field in list_pairs(visit.present, visit.fields):
         yield Finding(
             code="BothOfPair",
             path=(*visit.path, source_field),
@@ -257,8 +257,8 @@ _TAGS_WITH_CASE: Final = frozenset(
 """Types whose tags are data of their own (App Configuration's), and not those of ARM."""
 
 
-def find_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
-    """Find the pairs of a field and its source among those that are present. `azureName` is in none: it wins over
+def list_pairs(present: Collection[str], fields: Mapping[str, Field]) -> Iterator[tuple[str, str]]:
+    """List the pairs of a field and its source among those that are present. `azureName` is in none: it wins over
     `azureNameFromConfig` (docs/reference/reconciliation.md#azure-names).
     """
     for source_field in sorted(name for name in present if name.endswith(SOURCES)):

@@ -63,7 +63,7 @@ def validate_resource(
     if kind is None:
         findings = (
             explain_unknown_kind(resource.gvk, resource.spec, catalog, level),
-            *_find_placeholders(resource, catalog),
+            *_list_placeholders(resource, catalog),
             *_check_others(resource, kind, level),
             *check_object_name(resource),
             *check_annotations(resource),
@@ -161,8 +161,8 @@ def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iter
             yield from check_constraints(visit)
 
 
-def _find_placeholders(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
-    """Find the placeholders of a version that the catalog does not have, by the fields of the nearest later one."""
+def _list_placeholders(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
+    """List the placeholders of a version that the catalog does not have, by the fields of the nearest later one."""
     later = find_later_version(resource.gvk, resource.spec, catalog)
     kind = catalog.kind(later.gvk) if later else None
     for visit in visit_spec(kind, resource.spec) if kind else ():

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.arm.http.failures import find_rbac_action
+from gitsync.arm.http.failures import name_rbac_action
 from gitsync.arm.http.messages import format_target
 from gitsync.errors import ArmError
-from gitsync.formats.arm_path import find_lock_name
+from gitsync.formats.arm_path import name_lock
 
 SUB = "/subscriptions/S"
 RG = f"{SUB}/resourceGroups/G"
@@ -65,7 +65,7 @@ AKS = f"{RG}/providers/Microsoft.ContainerService/managedClusters/c"
     ],
 )
 def test_which_resources_share_a_write_lock(one: str, other: str, *, together: bool, why: str):
-    assert (find_lock_name(one) == find_lock_name(other)) is together, why
+    assert (name_lock(one) == name_lock(other)) is together, why
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_which_resources_share_a_write_lock(one: str, other: str, *, together: b
     ],
 )
 def test_the_right_that_a_request_needs(method: str, path: str, action: str):
-    assert find_rbac_action(method, path) == action
+    assert name_rbac_action(method, path) == action
 
 
 @given(st.text(max_size=30))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.arm.cloud import Cloud, find_graph, is_safe, make_cloud, parse_origin
+from gitsync.arm.cloud import Cloud, choose_graph, is_safe, make_cloud, parse_origin
 from gitsync.errors import ConfigError
 
 PUBLIC_AUDIENCE, PUBLIC_AUTHORITY = "https://management.core.windows.net/", "https://login.microsoftonline.com"
@@ -140,17 +140,17 @@ def test_where_a_secret_may_go(url: str, *, safe: bool):
     ids=lambda value: value if isinstance(value, str) and " " in value else "",
 )
 def test_microsoft_graph_is_that_of_the_directory(cloud: Cloud, graph: str, why: str):
-    found = find_graph(cloud)
+    found = choose_graph(cloud)
     assert (found.endpoint, found.scope, found.service) == (graph, f"{graph}/.default", "Microsoft Graph"), why
     assert found.authority == cloud.authority
 
 
 def test_an_emulator_plays_microsoft_graph_too():
-    found = find_graph(make_cloud("http://127.0.0.1:8080"))
+    found = choose_graph(make_cloud("http://127.0.0.1:8080"))
     assert (found.endpoint, found.scope) == ("http://127.0.0.1:8080", "http://127.0.0.1:8080/.default")
 
 
 def test_no_token_is_sent_to_a_graph_that_is_only_likely():
     with pytest.raises(ConfigError, match=r"Microsoft Graph .* is not known") as caught:
-        find_graph(make_cloud("https://arm.stack.example", "https://aud", "https://login.stack.example"))
+        choose_graph(make_cloud("https://arm.stack.example", "https://aud", "https://login.stack.example"))
     assert caught.value.hint

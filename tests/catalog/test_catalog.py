@@ -126,7 +126,7 @@ def test_a_kind_has_a_provider_and_only_those_of_arm_are_found_by_their_type(cat
         kind = catalog.kind(GVK(home[0], "v1", home[1]))
         assert (kind.provider, kind.is_arm, kind.arm_type) == (provider, False, arm_type)
         assert (catalog.has_kind(*home), catalog.is_arm_kind(*home)) == (True, False)
-        assert (catalog.home_of(arm_type), catalog.by_arm_type(arm_type, "v1")) == (None, None)
+        assert (catalog.group_kind_of(arm_type), catalog.by_arm_type(arm_type, "v1")) == (None, None)
     assert catalog.kind(gvk("v20230101")).is_arm
     assert catalog.is_arm_kind(*ACCOUNT)
     assert not catalog.has_kind("sql.azure.com", "Login")

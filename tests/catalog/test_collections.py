@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import GVK
 
@@ -16,7 +16,7 @@ ROLES = "providers/Microsoft.Authorization/roleAssignments"
 
 def list_paths(catalog, group, kind, arm_id):
     gvk = GVK(group, catalog.versions(group, kind)[-1], kind)
-    return {collection.level: collection.path for collection in find_collections(catalog.kind(gvk), arm_id)}
+    return {collection.level: collection.path for collection in list_collections(catalog.kind(gvk), arm_id)}
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ POSTGRES, IDENTITY = (
 )
 def test_names(arm_type, name, is_taken, why):
     alphabet = find_alphabet(arm_type)
-    assert (not (alphabet and any(alphabet.find_faults(name)))) is is_taken, why
+    assert (not (alphabet and any(alphabet.list_faults(name)))) is is_taken, why
 
 
 def test_every_row_is_of_a_type_that_the_catalog_has():
@@ -81,7 +81,7 @@ def test_every_row_is_of_a_type_that_the_catalog_has():
 @given(st.text(st.sampled_from("aZ0-_.() $"), min_size=1, max_size=12))
 def test_a_name_with_a_blank_at_an_end_is_not_a_name_of_any_type_with_a_rule(name):
     for arm_type in (GROUP, SUBNET, MACHINE, ZONE, SITE, SERVER, CONTAINER, DATABASE, GROUPS, POSTGRES, IDENTITY):
-        assert any(find_alphabet(arm_type).find_faults(f"{name} ")), arm_type
+        assert any(find_alphabet(arm_type).list_faults(f"{name} ")), arm_type
 
 
 RECORDED = ("arm-traffic", "arm-traffic-any", "arm-traffic-az", "conformance")

@@ -19,7 +19,7 @@ def test_a_type_has_what_recordings_show():
 
 def test_every_type_is_in_lower_case_and_one_that_manifests_have():
     catalog = open_catalog()
-    unknown = {arm_type for arm_type in read_typical_durations() if catalog.home_of(arm_type) is None}
+    unknown = {arm_type for arm_type in read_typical_durations() if catalog.group_kind_of(arm_type) is None}
 
     assert all(arm_type == arm_type.casefold() for arm_type in read_typical_durations())
     assert not unknown

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.cel.export_expressions import check_expressions, compile_exports, find_needed_fields
+from gitsync.cel.export_expressions import check_expressions, compile_exports, list_needed_fields
 from gitsync.cel.expressions import UNTYPED, build_environment, compile_expression
 from gitsync.cel.objects import make_self
 from gitsync.cel.outcomes import evaluate_exports
@@ -239,7 +239,7 @@ def test_what_is_exported_is_compiled_with_where_it_goes():
     first, second = compile_exports(resource, LAMP)
     assert (first.address, first.key) == (Address(ObjectKind.SECRET, "default", "s"), "k")
     assert (second.address, second.key) == (Address(ObjectKind.CONFIG_MAP, "default", "c"), None)
-    assert find_needed_fields([first, second]) == {"primaryKey", "secondaryKey"}
+    assert list_needed_fields([first, second]) == {"primaryKey", "secondaryKey"}
     with pytest.raises(ExpressionError):
         compile_exports(exporting([{"name": "s", "key": "k", "value": "nosuch"}]), LAMP)
 

@@ -101,7 +101,7 @@ def test_an_unexpected_answer_about_policies_raises_nothing(answer, rows, fields
     assignment = policy.read_assignment(listed)
     rules = policy.Rules(assignments=[assignment] if assignment else [])
     for claim in claims:
-        finding = policy.weigh(ArmId(storage_id()), claim, rules, [exempt], NOW)
+        finding = policy.evaluate_claim(storage_id(), claim, rules, [exempt], NOW)
         assert finding is None or finding.verdict is not CheckVerdict.FINE
         assert finding is None or ("\n" not in finding.message and len(finding.message) < 2000)
 

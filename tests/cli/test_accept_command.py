@@ -12,7 +12,7 @@ import pytest
 from gitsync.emulator.faults import Move
 from tests.support.command_line import Azure, Ended, azure, run_here
 from tests.support.git_repositories import commit_all, init_repository
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP_ID
 
 ESTATE = """\
@@ -98,7 +98,7 @@ def test_what_is_skipped_ends_with_1_and_reports_how_to_accept_it(estate: Estate
     ended = estate.run("accept", "StorageAccount/orders", "-o", "json")
     assert ended.code == 0, ended.err
     shown = json.loads(ended.out)
-    assert find_faults("accept", shown) == []
+    assert list_faults("accept", shown) == []
     assert [one["resource"] for one in shown["accepted"]] == ["StorageAccount.storage.azure.com/default/orders"]
     assert shown["accepted"][0]["fields"][0]["new"] == "TLS1_0"
     assert shown["files"] == [{"path": "estate.yaml", "removed": False}]

@@ -8,14 +8,16 @@ import pytest
 from gitsync.cli.output import find_terminal_width, show_progress, tell
 from gitsync.cli.report_forms import REPORT_OUTPUTS
 from gitsync.config.config import Config
-from gitsync.config.load import find_misspelt_variables
+from gitsync.config.load import list_misspelt_variables
 from gitsync.errors import PublishError
 from gitsync.model.attribution import Who
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
 from tests.report.golden_runs import RUNS
+from tests.support.parts import build
 
-REPORT = Report(
+REPORT = build(
+    Report,
     command="plan",
     revision=None,
     started="2026-01-02T03:04:05Z",
@@ -193,7 +195,7 @@ def test_a_later_job_of_gitlab_gets_them_as_variables_and_none_is_taken_for_a_se
     variables = dict(line.split("=") for line in (tmp_path / "report.env").read_text().splitlines())
     assert variables["GITSYNC_OUTPUT_DELETES"] == "0"
     assert all(variables.values()), "GitLab refuses a variable without a value"
-    assert find_misspelt_variables(variables) == []
+    assert list_misspelt_variables(variables) == []
 
 
 def test_a_summary_that_cannot_be_written_ends_nothing(tmp_path, capsys):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import init_repository
-from tests.support.json_schemas import NAMES, find_faults, read_schema
+from tests.support.json_schemas import NAMES, list_faults, read_schema
 
 ENVIRONMENT = {"AZURE_SUBSCRIPTION_ID": SUBSCRIPTION, "GITSYNC_EMULATOR": "azure.db", "GITSYNC_STATUS_DIR": "status"}
 MANIFESTS = """\
@@ -80,20 +80,20 @@ def test_a_schema_is_one(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_command_prints_keeps_its_schema(name, synced):
     ended = run_here(*COMMANDS[name], "--output=json", folder=synced, **ENVIRONMENT)
-    assert find_faults(name, json.loads(ended.out)) == []
+    assert list_faults(name, json.loads(ended.out)) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_schema_refuses_another_document(name):
-    assert find_faults(name, {"surprise": 1}) != []
+    assert list_faults(name, {"surprise": 1}) != []
 
 
 def test_one_record_keeps_the_schema_of_its_part(synced):
     ended = run_here("describe", "VirtualNetwork/hub", "--output=json", folder=synced, **ENVIRONMENT)
-    assert find_faults("status", json.loads(ended.out), "#/$defs/record") == []
+    assert list_faults("status", json.loads(ended.out), "#/$defs/record") == []
 
 
 @pytest.mark.parametrize("asked", [("UnknownField",), (), ("ResourceGroup", "--recursive")], ids=str)
 def test_every_form_of_an_explanation_keeps_its_schema(asked, synced):
     ended = run_here("explain", *asked, "--output=json", folder=synced)
-    assert find_faults("explain", json.loads(ended.out)) == []
+    assert list_faults("explain", json.loads(ended.out)) == []

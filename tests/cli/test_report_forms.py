@@ -12,8 +12,10 @@ from gitsync.config.config import Config
 from gitsync.config.load import resolve
 from gitsync.errors import ConfigError
 from gitsync.model.report import Report, RequestCounts
+from tests.support.parts import build
 
-REPORT = Report(
+REPORT = build(
+    Report,
     command="sync",
     revision="a" * 40,
     started="2026-01-02T03:04:05Z",

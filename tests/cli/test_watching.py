@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, run_here, variables
 from tests.support.git_repositories import init_bare, init_repository
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.trace_collector import attributes, collecting
 
 GROUP, VNET = dedent(world.GROUP), dedent(world.VNET)
@@ -85,7 +85,7 @@ def test_a_silent_run_shows_that_it_lives(job):
     assert shown[-2].startswith("Last run that changed something: sync of ")
     assert shown[-1].startswith("Last success of gitsync: ")
     status_object = json.loads(run_here("status", "--output", "json", folder=job.folder).out)
-    assert find_faults("status", status_object) == []
+    assert list_faults("status", status_object) == []
     [heartbeat] = status_object["gitsync"]["heartbeats"]
     assert 0 <= heartbeat["ageSeconds"] < 600
     figures = job.figures()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import add_flags, show_default
-from gitsync.config.load import find_misspelt_variables, resolve
+from gitsync.config.load import list_misspelt_variables, resolve
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.config.values import parse_value
 from gitsync.errors import ConfigError
@@ -311,7 +311,7 @@ def test_a_secret_is_in_no_repr():
 
 def test_a_misspelt_variable_is_reported():
     variables = {"GITSYNC_MAX_DELETE": "1", "GITSYNC_PRUNE": "1", "GITSYNC_SECRET_A_B_C": "1", "GITSYNC_CI_RUN": "1"}
-    assert find_misspelt_variables(variables) == [
+    assert list_misspelt_variables(variables) == [
         "GITSYNC_MAX_DELETE is not a setting. Did you mean GITSYNC_MAX_DELETES?"
     ]
 

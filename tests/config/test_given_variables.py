@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from gitsync.config.flags import add_flags
-from gitsync.config.load import find_misspelt_variables, make_config, resolve
+from gitsync.config.load import list_misspelt_variables, make_config, resolve
 from gitsync.errors import ConfigError
 
 
@@ -61,7 +61,7 @@ def test_what_is_refused(flags, variables, message, tmp_path):
 
 
 def test_a_variable_of_manifests_is_not_a_misspelt_setting():
-    assert find_misspelt_variables({"GITSYNC_VAR_AGENT": "x", "GITSYNC_VARS": "y"}) == []
+    assert list_misspelt_variables({"GITSYNC_VAR_AGENT": "x", "GITSYNC_VARS": "y"}) == []
 
 
 def test_python_gives_a_mapping():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.config.config import SETTINGS, Config
-from gitsync.config.config_file import SourceFile, check_source_file, find_source_settings
+from gitsync.config.config_file import SourceFile, check_source_file, join_source_settings
 from gitsync.config.setting import Authority, SettingForm
 from gitsync.errors import ConfigError
 from gitsync.files.checkouts import is_in_repository
@@ -280,6 +280,6 @@ def test_a_link_into_a_work_tree_is_a_file_of_that_work_tree(work, tmp_path):
 
 def test_the_python_api_goes_first_too():
     file = SourceFile(path="gitsync.yaml", content=b"namespace: theirs\nunknown-fields: warn\n")
-    found = find_source_settings(Config(namespace="mine"), file)
+    found = join_source_settings(Config(namespace="mine"), file)
     assert (found.namespace, found.unknown_fields) == ("mine", "warn")
-    assert find_source_settings(Config(), None).namespace == "default"
+    assert join_source_settings(Config(), None).namespace == "default"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.config.config_file import SourceFile, find_source_settings, find_unit_entries, read_source_settings
+from gitsync.config.config_file import SourceFile, join_source_settings, list_unit_entries, read_source_settings
 from gitsync.config.load import make_config
 from gitsync.errors import ConfigError
 from gitsync.model.unit import ChartRelease, Substitution, UnitEntry, UnitOptions
@@ -10,7 +10,7 @@ from gitsync.model.unit_kind import UnitKind
 
 
 def entries(text):
-    return find_unit_entries(SourceFile(path="gitsync.yaml", content=text.encode()))
+    return list_unit_entries(SourceFile(path="gitsync.yaml", content=text.encode()))
 
 
 def test_every_key_of_a_unit():
@@ -128,7 +128,7 @@ def test_all_faults_are_reported_at_once_up_to_a_limit():
 def test_what_the_operator_gives_goes_first():
     own = (UnitEntry(path="own"),)
     file = SourceFile(path="gitsync.yaml", content=b"units: [{path: source}]")
-    assert find_source_settings(make_config({"units": own}), file).units == own
-    assert [one.path for one in find_source_settings(make_config({}), file).units] == ["source"]
+    assert join_source_settings(make_config({"units": own}), file).units == own
+    assert [one.path for one in join_source_settings(make_config({}), file).units] == ["source"]
     with pytest.raises(ConfigError, match="tuple of UnitEntry"):
         make_config({"units": "a"})

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.arm.cloud import Cloud, make_cloud
-from gitsync.databases.address import ServerAddress, find_address, find_token_scope, parse_servers
+from gitsync.databases.address import ServerAddress, choose_token_scope, find_address, parse_servers
 from gitsync.errors import ConfigError, ProviderError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
@@ -69,9 +69,9 @@ def test_a_ready_server_is_used():
 
 
 def test_a_token_is_requested_by_known_clouds_only():
-    assert find_token_scope(PUBLIC) == "https://ossrdbms-aad.database.windows.net/.default"
+    assert choose_token_scope(PUBLIC) == "https://ossrdbms-aad.database.windows.net/.default"
     with pytest.raises(ProviderError):
-        find_token_scope(PRIVATE)
+        choose_token_scope(PRIVATE)
 
 
 def test_servers_of_tests_are_on_this_machine():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.handed_over import find_rows, take_live_values
+from gitsync.diff.handed_over import select_rows, take_live_values
 from gitsync.diff.hints import Hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.rules.handed_over import AUTOSCALE_SETTING, HANDED_OVER_FIELDS, UPGRADE_CHANNEL
@@ -216,7 +216,7 @@ def test_each_row_is_tried():
 
 
 def test_most_types_have_no_row():
-    assert find_rows("Microsoft.Network/virtualNetworks") == ()
+    assert select_rows("Microsoft.Network/virtualNetworks") == ()
 
 
 VALUES = st.recursive(

@@ -3,8 +3,8 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.diff.document_comparison import find_hints
-from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.document_comparison import make_hints
+from gitsync.diff.hints import make_kind_hints
 
 CATALOG = open_catalog()
 
@@ -55,17 +55,17 @@ def kind(arm_type, api_version):
 )
 def test_a_leaf(arm_type, api_version, path, told, why):
     steps = tuple(int(step) if step.isdecimal() else step for step in path.split("/"))
-    assert find_kind_hints(kind(arm_type, api_version)).told(steps) == told, why
+    assert make_kind_hints(kind(arm_type, api_version)).told(steps) == told, why
 
 
 def test_every_kind_can_be_queried():
     for group in CATALOG.groups():
         for name in CATALOG.kinds(group):
-            hints = find_hints(CATALOG, CATALOG.arm_type(group, name) or "", "newest")
+            hints = make_hints(CATALOG, CATALOG.arm_type(group, name) or "", "newest")
             assert hints.arm_type, f"{name}.{group}"
             assert hints.told(("tags", "x")) is None
 
 
 def test_a_version_that_is_not_known_is_answered_by_the_newest():
-    assert find_hints(CATALOG, "microsoft.storage/STORAGEACCOUNTS", "1999-01-01").told(("sku", "name")) == "enum"
-    assert find_hints(CATALOG, "Microsoft.Nobody/knows", "1999-01-01").leaves == {}
+    assert make_hints(CATALOG, "microsoft.storage/STORAGEACCOUNTS", "1999-01-01").told(("sku", "name")) == "enum"
+    assert make_hints(CATALOG, "Microsoft.Nobody/knows", "1999-01-01").leaves == {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.diff.adoption import Unverified, compare_first_sight
+from gitsync.diff.first_sight import Unverified, compare_first_sight
 from gitsync.diff.hints import Hints
-from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison, redact_value
+from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison, redact_value
 from gitsync.diff.projection import project
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Comparison, Difference, Verdict
@@ -30,11 +30,11 @@ GIT = {"properties": {"key": Secret("k"), "users": [{"login": "a", "password": S
 )
 def test_a_secret_does_not_show(path, live, shown, why):
     comparison = Comparison(verdict=Verdict.DRIFTED, differences=(Difference(path, None, live, "x"),))
-    assert redact_comparison(comparison, find_secret_shapes(GIT)).differences[0].live == shown, why
+    assert redact_comparison(comparison, list_secret_shapes(GIT)).differences[0].live == shown, why
 
 
 def test_what_was_a_secret_once_stays_hidden():
-    shapes = find_secret_shapes({"properties": {}}, {"properties": {"key": MASKED}}, None)
+    shapes = list_secret_shapes({"properties": {}}, {"properties": {"key": MASKED}}, None)
     assert redact_value({"properties": {"key": "x"}}, shapes) == {"properties": {"key": MASKED}}
 
 
@@ -49,4 +49,4 @@ def test_a_list_with_a_secret_is_not_a_baseline_and_not_compared(git, azure):
 
 
 def test_without_secrets_nothing_is_hidden():
-    assert redact_value({"a": [1]}, find_secret_shapes({"a": [1]})) == {"a": [1]}
+    assert redact_value({"a": [1]}, list_secret_shapes({"a": [1]})) == {"a": [1]}

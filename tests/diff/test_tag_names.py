@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.leaf_changes import find_changes
+from gitsync.diff.leaf_changes import compute_changes
 from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered, compare, is_untouched, make_baseline
 from gitsync.model.verdict import Verdict
@@ -100,9 +100,9 @@ def test_no_spelling_changes_what_is_shown(sent, desired, live, first, second, t
 
 @given(TAGS, TAGS, CASES, CASES)
 def test_the_changes_of_two_spellings(left, right, first, second):
-    plain = [(path, *values) for path, *values in find_changes({"tags": left}, {"tags": right})]
+    plain = [(path, *values) for path, *values in compute_changes({"tags": left}, {"tags": right})]
     spelled = [
         (tuple(map(str.casefold, path)), *values)
-        for path, *values in find_changes(spell(left, first), spell(right, second))
+        for path, *values in compute_changes(spell(left, first), spell(right, second))
     ]
     assert sorted(spelled, key=str) == sorted(plain, key=str)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gitsync.diff.three_way import Remembered, compare, make_baseline, remove_secrets
-from gitsync.diff.unknown_values import add_unknown_values, blank_all, blank_baseline, find_paths, find_unknown_values
+from gitsync.diff.unknown_values import (
+    add_unknown_values,
+    blank_all,
+    blank_baseline,
+    collect_unknown_values,
+    match_paths,
+)
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.secret import MASKED, Placeholder
 from gitsync.model.verdict import Verdict
@@ -17,7 +23,7 @@ TEXT = "<configmap c/k>"
 
 def judge(desired, applied, live, baseline):
     """The comparison of a plan that does not know some values of `desired`."""
-    unknown = find_unknown_values(desired)
+    unknown = collect_unknown_values(desired)
     comparison = compare(
         blank_all(desired, unknown, desired),
         blank_all(live, unknown, desired),
@@ -74,15 +80,15 @@ def test_what_is_known_is_compared(desired, applied, live, differences, why):
 def test_a_document_without_the_value_stays_as_it_is():
     reference = body([{"name": "a", "at": OPEN}])
     for document in (None, {}, {"properties": {"x": []}}, {"properties": {"x": [{"name": "b"}]}}, {"properties": 1}):
-        assert blank_all(document, find_unknown_values(reference), reference) == document
+        assert blank_all(document, collect_unknown_values(reference), reference) == document
 
 
 def test_the_pointers_of_a_plan_file_lead_to_the_same_places():
     reference = {"a/b": [{"x": OPEN}], "c": {"0": HIDDEN}}
-    unknown = find_unknown_values(reference)
+    unknown = collect_unknown_values(reference)
     pointers = [format_pointer(path) for path in unknown]
     assert pointers == ["/a~1b/0/x", "/c/0"]
-    assert tuple(find_paths(reference, pointers)) == tuple(unknown)
+    assert tuple(match_paths(reference, pointers)) == tuple(unknown)
 
 
 def test_a_public_value_shows_where_it_comes_from_and_a_secret_does_not():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.doctor.source import check_tool, find_needed_tools
+from gitsync.doctor.source import check_tool, list_needed_tools
 from gitsync.model.unit_kind import UnitKind
 from gitsync.processes.programs import Program
 
@@ -19,7 +19,7 @@ NEEDS = [
 
 @pytest.mark.parametrize(("units", "more", "expected", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
 def test_what_is_needed_in_addition_to_git(units, more, expected, why):
-    found = find_needed_tools(units, **{"encrypted": False, "exports_by_sops": False, **more})
+    found = list_needed_tools(units, **{"encrypted": False, "exports_by_sops": False, **more})
     assert {tool.value for tool in found} == {"git", *expected}, why
 
 

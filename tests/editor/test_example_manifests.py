@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.catalog.kind_names import find_kind, find_newest_version
+from gitsync.catalog.kind_names import choose_newest_version, find_kind
 from gitsync.catalog.later_versions import find_lacking
 from gitsync.editor.examples import NoExampleError, build_example, build_examples
 from gitsync.editor.usual_fields import USUAL_FIELDS
@@ -16,7 +16,7 @@ from tests.support.handmade_kinds import a_kind
 EXAMPLES = build_examples(CATALOG)
 
 
-def find_faults(example):
+def list_faults(example):
     manifests = read_manifests({"one.yaml": dump(example)})
     (resource,) = manifests.resources
     kind = CATALOG.kind(resource.gvk)
@@ -31,7 +31,7 @@ def test_every_kind_has_a_valid_example_at_every_version():
         for name in CATALOG.kinds(group)
         for version in CATALOG.versions(group, name)
     ]
-    assert {kind.gvk: faults for kind in kinds if (faults := find_faults(build_example(kind, CATALOG)))} == {}
+    assert {kind.gvk: faults for kind in kinds if (faults := list_faults(build_example(kind, CATALOG)))} == {}
 
 
 def test_the_schema_accepts_every_example():
@@ -40,7 +40,7 @@ def test_the_schema_accepts_every_example():
 
 @pytest.mark.parametrize(("group", "name"), USUAL_FIELDS)
 def test_usual_fields_are_those_of_the_newest_version(group, name):
-    kind = CATALOG.kind(GVK(group, find_newest_version(group, name, CATALOG), name))
+    kind = CATALOG.kind(GVK(group, choose_newest_version(group, name, CATALOG), name))
     assert find_lacking(kind, USUAL_FIELDS[group, name]) == ""
     assert build_example(kind, CATALOG)["spec"].items() >= USUAL_FIELDS[group, name].items()
 

@@ -14,7 +14,7 @@ from gitsync.git.state.yaml_text import dump
 from gitsync.manifests.aso_groups import is_ours
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.reader import read_manifests
-from gitsync.validation.constraints import find_violations
+from gitsync.validation.constraints import list_violations
 from gitsync.validation.validate import validate_resource
 from tests.editor.schema_validation import CATALOG, find_kind_errors, find_problems
 from tests.support.recordings import FOLDER as RECORDINGS
@@ -114,13 +114,13 @@ def _bad_values(visit):
         "integer": (-1, 10**9),
         "number": (-1,),
     }
-    return tuple(one for one in tries.get(visit.shape, ()) if any(find_violations(one, visit.rules)))
+    return tuple(one for one in tries.get(visit.shape, ()) if any(list_violations(one, visit.rules)))
 
 
 def _right_values(visit):
     """Texts that the rules accept: schemas may not refuse what `validate` accepts."""
     tries = {"string": ("abc", "a1", "10.0.0.0/16"), "integer": (1, 5), "number": (1, 0.5), "boolean": (False,)}
-    return tuple(one for one in tries.get(visit.shape, ()) if not any(find_violations(one, visit.rules)))
+    return tuple(one for one in tries.get(visit.shape, ()) if not any(list_violations(one, visit.rules)))
 
 
 def _nulls(visit):

@@ -7,7 +7,7 @@ import pytest
 from gitsync.emulator.faults import FaultRule, Match
 from gitsync.emulator.http.messages import Course
 from gitsync.emulator.settings import Timing
-from gitsync.emulator.types.behaviour import Style, find_behaviour
+from gitsync.emulator.types.behaviour import Style, choose_behaviour
 from tests.emulator.asked import GROUP, OPEN, PLAIN, TestClock, at, emulated
 
 
@@ -202,7 +202,7 @@ async def test_types_behave_as_they_were_recorded(azure, group, kind, name, stat
 
 
 def test_what_is_nested_takes_after_what_it_is_nested_in():
-    assert find_behaviour("Microsoft.Network/virtualNetworks/subnets").put is Style.ASYNC
-    assert find_behaviour("Microsoft.Network/virtualNetworks/subnets").update is Style.SETTLED
-    assert find_behaviour("microsoft.network/DNSZONES/a").put is Style.DONE
-    assert find_behaviour("Contoso.Things/things").put is Style.DONE
+    assert choose_behaviour("Microsoft.Network/virtualNetworks/subnets").put is Style.ASYNC
+    assert choose_behaviour("Microsoft.Network/virtualNetworks/subnets").update is Style.SETTLED
+    assert choose_behaviour("microsoft.network/DNSZONES/a").put is Style.DONE
+    assert choose_behaviour("Contoso.Things/things").put is Style.DONE

@@ -13,7 +13,7 @@ from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.settings import ManagementLock
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import MemoryStore
-from gitsync.emulator.types.behaviour import find_behaviour, spell
+from gitsync.emulator.types.behaviour import choose_behaviour, spell
 from gitsync.emulator.types.bodies import build_body
 from tests.emulator.asked import OPEN, emulated
 from tests.support.recordings import FOLDER as RECORDINGS
@@ -58,7 +58,7 @@ async def test_every_recorded_put_can_be_sent_and_read_back(azure, rows):
             await azure.delete(row["path"])
         sent = await azure.put(row["path"], row["put"], version=row["apiVersion"])
         assert sent.status in {200, 201, 202}, (row["path"], sent.body)
-        if find_behaviour(parse(row["path"]).type).gets:
+        if choose_behaviour(parse(row["path"]).type).gets:
             shown = await azure.settled(row["path"])
             assert shown["id"].casefold() == row["path"].casefold()
             for name in ("location", "sku", "kind", "tags"):
@@ -79,12 +79,12 @@ def seen(rows, of):
 TRAITS = {
     "state": (
         lambda body: "provisioningState" in (body.get("properties") or {}),
-        lambda kind: find_behaviour(kind).state,
+        lambda kind: choose_behaviour(kind).state,
     ),
-    "systemData": (lambda body: "systemData" in body, lambda kind: find_behaviour(kind).system_data),
+    "systemData": (lambda body: "systemData" in body, lambda kind: choose_behaviour(kind).system_data),
     "etag": (
         lambda body: next((name for name in ("etag", "eTag") if name in body), ""),
-        lambda kind: find_behaviour(kind).etag,
+        lambda kind: choose_behaviour(kind).etag,
     ),
     "type": (lambda body: body.get("type", "").rstrip("/"), spell),
 }
@@ -119,7 +119,7 @@ def test_types_start_operations_as_recorded(namespace, method):
     rows = [row for row in OPERATIONS[namespace] if row["method"] == method and row["status"] != 200]
     wrong = {}
     for kind, ways_told in seen(rows, told).items():
-        style = find_behaviour(kind).put if method == "PUT" else find_behaviour(kind).delete
+        style = choose_behaviour(kind).put if method == "PUT" else choose_behaviour(kind).delete
         if (style.is_accepted, style.has_async) not in ways_told:
             wrong[kind] = (style, ways_told)
     assert wrong == {}
@@ -130,7 +130,7 @@ def test_types_take_updates_as_recorded(namespace):
     rows = [row for row in OPERATIONS[namespace] if row["method"] == "PUT" and row["status"] == 200]
     wrong = {}
     for kind, ways_told in seen(rows, told).items():
-        style = find_behaviour(kind).update or find_behaviour(kind).put
+        style = choose_behaviour(kind).update or choose_behaviour(kind).put
         if (style.is_accepted, style.has_async) not in ways_told:
             wrong[kind] = (style, ways_told)
     assert wrong == {}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import UnsafePathError
-from gitsync.files.output_path import find_output_path, open_folder
+from gitsync.files.output_path import choose_output_path, open_folder
 
 
 @pytest.fixture
@@ -71,13 +71,13 @@ ALLOWED = [
 @pytest.mark.parametrize(("path", "named", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
 def test_a_link_that_a_repository_could_have_brought_is_refused(place, path, named, why):
     with pytest.raises(UnsafePathError) as refused:
-        find_output_path(place / path, str(place / "plain"))
+        choose_output_path(place / path, str(place / "plain"))
     assert refused.value.message.startswith(f"{place / named} "), why
 
 
 @pytest.mark.parametrize(("path", "target", "why"), ALLOWED, ids=[row[-1] for row in ALLOWED])
 def test_the_links_of_the_operator_are_followed(place, path, target, why):
-    found = find_output_path(place / path, str(place / "plain"))
+    found = choose_output_path(place / path, str(place / "plain"))
     assert found.path == place / target, why
 
 
@@ -86,21 +86,21 @@ def test_a_relative_path_is_one_of_the_working_folder(place, monkeypatch, folder
     monkeypatch.chdir(place / folder)
     way = "../" * (folder.count("/"))
     with pytest.raises(UnsafePathError, match="is a link"):
-        find_output_path(place.__class__(f"{way}out/x"))
-    assert find_output_path(place.__class__("new")).path == place / folder / "new"
+        choose_output_path(place.__class__(f"{way}out/x"))
+    assert choose_output_path(place.__class__("new")).path == place / folder / "new"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_a_link_of_another_user_is_not_followed(place):
     os.lchown(place / "to-elsewhere", 12345, -1)
     with pytest.raises(UnsafePathError, match="to-elsewhere is a link of the user 12345"):
-        find_output_path(place / "to-elsewhere" / "x")
+        choose_output_path(place / "to-elsewhere" / "x")
     os.chown(place, 12345, -1)
-    assert find_output_path(place / "to-elsewhere" / "x").path == place / "elsewhere/x", "the owner of the folder"
+    assert choose_output_path(place / "to-elsewhere" / "x").path == place / "elsewhere/x", "the owner of the folder"
 
 
 def test_a_link_that_comes_after_the_look_is_not_followed(place):
-    found = find_output_path(place / "checkout/sub/inner")
+    found = choose_output_path(place / "checkout/sub/inner")
     (place / "checkout/sub/inner").rmdir()
     (place / "checkout/sub/inner").symlink_to(place / "elsewhere")
     with pytest.raises(OSError, match="inner"), open_folder(found, makes=0o777):
@@ -130,7 +130,7 @@ def test_whatever_the_path_no_link_below_a_checkout_is_passed(tmp_path_factory, 
     (top / "to-link").symlink_to("checkout/out")
     path = top.joinpath(*steps)
     try:
-        found = find_output_path(path).path
+        found = choose_output_path(path).path
     except UnsafePathError:
         return
     assert found == top.__class__(os.path.realpath(found)), "no link is left"

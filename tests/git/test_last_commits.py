@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.git.access import GitAccess
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.source.history import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, find_last_commits
+from gitsync.git.source.history import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, list_last_commits
 from gitsync.git.source.worktree import find_work_tree
 
 HUB, SPOKE, UNIT = ("net/hub.yaml",), ("net/spoke.yaml",), ("apps/prod", "apps/base/app.yaml")
@@ -44,7 +44,7 @@ def write_story(cloned):
 
 def test_each_path_has_its_own_commit_from_one_log(story, cloned):
     with open_checkout(str(cloned.path)) as source:
-        found = source.find_last_commits(story["Write a README"], [HUB, SPOKE, UNIT, ("nothing.yaml",)])
+        found = source.list_last_commits(story["Write a README"], [HUB, SPOKE, UNIT, ("nothing.yaml",)])
     assert {place: (one.commit, one.author, one.subject) for place, one in found.items() if not one.doubt} == {
         HUB: (story["Widen the hub"], "Cy", "Widen the hub"),  # not the merge, and not its removal
         SPOKE: (story["Move the spoke"], "Ada", "Move the spoke"),
@@ -55,7 +55,7 @@ def test_each_path_has_its_own_commit_from_one_log(story, cloned):
 
 def test_paths_count_from_the_folder_of_the_source(story, cloned):
     with open_checkout(str(cloned.path / "apps")) as source:
-        found = source.find_last_commits(
+        found = source.list_last_commits(
             story["Write a README"], [("prod", "base/app.yaml"), (".",), ("base/app.yaml",)]
         )
     assert [one.subject for one in found.values()] == ["Configure prod", "Configure prod", "Add an app"]
@@ -67,10 +67,10 @@ def test_a_shallow_clone_does_not_know_what_came_before_it(story, cloned, tmp_pa
     origin = cloned.git("remote", "get-url", "origin")
     subprocess.run(["git", "clone", "-q", "--depth=3", f"file://{origin}", str(tmp_path / "copy")], check=True)
     with open_checkout(str(tmp_path / "copy")) as source:
-        found = source.find_last_commits(story["Write a README"], [HUB, SPOKE])
+        found = source.list_last_commits(story["Write a README"], [HUB, SPOKE])
     assert (found[HUB], found[SPOKE].doubt, found[SPOKE].commit) == (SHALLOW, SHALLOW.doubt, "")
     with open_checkout(str(tmp_path / "copy")) as source:
-        found = source.find_last_commits(story["Write a README"], [("README.md",)])
+        found = source.list_last_commits(story["Write a README"], [("README.md",)])
     assert found["README.md",].author == "Eve"
 
 
@@ -90,7 +90,7 @@ def test_author_and_subject_are_short_and_have_no_address(cloned, author, messag
     cloned.git("add", "--all")
     cloned.git("commit", "-q", "--allow-empty-message", "-m", message, "--author", f"{author} <x@example.com>")
     with open_checkout(str(cloned.path)) as source:
-        (found,) = source.find_last_commits(cloned.git("rev-parse", "HEAD"), [("a.yaml",)]).values()
+        (found,) = source.list_last_commits(cloned.git("rev-parse", "HEAD"), [("a.yaml",)]).values()
     assert (found.author, found.subject) == (name, subject), why
 
 
@@ -98,17 +98,17 @@ def test_settings_of_a_person_do_not_change_the_log(story, cloned):
     for setting in ("log.showSignature=true", "log.showRoot=false", "diff.renames=copies", "core.quotePath=true"):
         cloned.git("config", "--global", *setting.split("="))
     with open_checkout(str(cloned.path)) as source:
-        found = source.find_last_commits(story["Write a README"], [HUB, ("apps/rg.yaml",)])
+        found = source.list_last_commits(story["Write a README"], [HUB, ("apps/rg.yaml",)])
     assert [one.subject for one in found.values()] == ["Widen the hub", "First"]
 
 
 def test_what_git_cannot_read_is_unknown(story, cloned):
     with open_checkout(str(cloned.path)) as source:
-        assert source.find_last_commits("f" * 40, [HUB]) == {HUB: UNREADABLE}
+        assert source.list_last_commits("f" * 40, [HUB]) == {HUB: UNREADABLE}
     tree = find_work_tree(cloned.path, GitAccess())
     with tree:
         late = replace(tree.repository, timeout=0.0)  # over before it begins: git may be fast
-        assert find_last_commits(late, story["Write a README"], [HUB]) == {HUB: UNREADABLE}
+        assert list_last_commits(late, story["Write a README"], [HUB]) == {HUB: UNREADABLE}
 
 
 def test_a_log_has_an_end(story, cloned):
@@ -124,7 +124,7 @@ def test_a_log_has_an_end(story, cloned):
     cloned.git("fast-import", "--quiet", "--force", stdin="".join(lines).encode())
     long = cloned.git("rev-parse", "long")
     with open_checkout(str(cloned.path)) as source:
-        found = source.find_last_commits(long, [SPOKE, ("apps/base/app.yaml",)])
-        alone = source.find_last_commits(long, [SPOKE])
+        found = source.list_last_commits(long, [SPOKE, ("apps/base/app.yaml",)])
+        alone = source.list_last_commits(long, [SPOKE])
     assert (found[SPOKE], found["apps/base/app.yaml",].commit) == (TOO_FAR, long)
     assert alone[SPOKE].subject == "Move the spoke"

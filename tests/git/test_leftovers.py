@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.errors import StateError
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.store import find_changes, merge
+from gitsync.git.state.store import compute_changes, merge
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
@@ -43,7 +43,7 @@ def test_what_is_saved_is_loaded_until_it_is_gone(tmp_path):
 )
 def test_leftovers_of_two_runs_are_joined(theirs, ours, expected, why):
     base = State({}, leftovers=frozenset({KEYS}) if False in ours.values() else frozenset())
-    changes = find_changes(base, replace(an_update(), leftovers=ours))
+    changes = compute_changes(base, replace(an_update(), leftovers=ours))
     assert merge(State({}, leftovers=frozenset(theirs)), changes, "a" * 40).leftovers == expected, why
 
 

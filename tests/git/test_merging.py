@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.store import Update, find_changes
+from gitsync.git.state.store import Update, compute_changes
 from gitsync.git.state.store import find_changed_records as changes_of
 from gitsync.git.state.store import merge as merge_states
 from gitsync.git.state.store import overlay as merge
@@ -89,7 +89,7 @@ def test_each_agent_has_a_revision(before, agent, expected, revision, why):
     update = Update(
         records={KEPT[agent].key: KEPT[agent]}, revision=revision, summary=None, report=None, headline="", agent=agent
     )
-    after = merge_states(before, find_changes(before, update), revision, agent)
+    after = merge_states(before, compute_changes(before, update), revision, agent)
     assert (after.revisions, after.find_revision(agent)) == (expected, revision), why
 
 

@@ -18,8 +18,13 @@ def variables(text):
 
 def read(files, clusters=("clusters/a", "clusters/b"), namespace="apps"):
     made = {
-        f"{home}/x/y.yaml": Unit(name=f"{home}/x/y", path="x", kind=UnitKind.FLUX, settings=ObjectSettings(home=home))
-        for home in clusters
+        f"{cluster_folder}/x/y.yaml": Unit(
+            name=f"{cluster_folder}/x/y",
+            path="x",
+            kind=UnitKind.FLUX,
+            settings=ObjectSettings(cluster_folder=cluster_folder),
+        )
+        for cluster_folder in clusters
     }
     texts = {path: text.encode() for path, text in files.items()} | dict.fromkeys(
         made, GROUP.replace("NAMESPACE", namespace).encode()

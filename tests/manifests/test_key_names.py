@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import ConfigError
-from gitsync.manifests.selection import find_key, find_keys, find_keys_of_kind
+from gitsync.manifests.selection import find_key, find_keys, list_keys_of_kind
 from gitsync.model.gvk import Key
 
 HUB = Key("network.azure.com", "VirtualNetwork", "default", "hub")
@@ -84,12 +84,12 @@ KINDS = [
 
 @pytest.mark.parametrize(("text", "expected", "why"), KINDS, ids=[row[-1] for row in KINDS])
 def test_the_keys_of_a_kind(text, expected, why):
-    assert set(find_keys_of_kind(text, KEYS)) == expected, why
+    assert set(list_keys_of_kind(text, KEYS)) == expected, why
 
 
 def test_a_text_that_several_kinds_begin_with_is_refused():
     with pytest.raises(ConfigError, match=r"virt matches several kinds\. Use one of: VirtualNetwork\.network"):
-        find_keys_of_kind("virt", KEYS)
+        list_keys_of_kind("virt", KEYS)
 
 
 WORDS = st.text("abc", min_size=1, max_size=3)

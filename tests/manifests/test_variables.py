@@ -97,14 +97,19 @@ def test_the_hint_reports_where_a_variable_belongs(text, unit, hint, why):
 
 
 @pytest.mark.parametrize(
-    ("home", "path"),
+    ("cluster_folder", "path"),
     [("clusters/prod", "clusters/prod/vars.yaml"), ("clusters/dev", "clusters/dev/vars.yaml"), ("x", "clusters/dev/vars.yaml")],
 )  # fmt: skip
-def test_the_hint_names_the_file_of_the_config_map_that_the_unit_takes_variables_from(home, path):
+def test_the_hint_names_the_file_of_the_config_map_that_the_unit_takes_variables_from(cluster_folder, path):
     names = ("base-vars", "cluster-vars", "only-in-the-cluster")
-    references = tuple(ValuesReference(kind="ConfigMap", namespace="flux-system", name=one, home=home) for one in names)
+    references = tuple(
+        ValuesReference(kind="ConfigMap", namespace="flux-system", name=one, cluster_folder=cluster_folder)
+        for one in names
+    )
     unit = replace(
-        FLUX, settings=ObjectSettings(home=home), options=UnitOptions(substitution=Substitution(references=references))
+        FLUX,
+        settings=ObjectSettings(cluster_folder=cluster_folder),
+        options=UnitOptions(substitution=Substitution(references=references)),
     )
     texts = {
         f"clusters/{cluster}/vars.yaml": "---\n".join(

@@ -225,7 +225,7 @@ def test_which_imports_are_undeclared(source, declared, undeclared, why, distrib
     ],
 )
 def test_what_is_wrong_with_constraints(text, requirement, faults, why):
-    assert list(TOOL.find_faults("x", [requirement], text)) == faults, why
+    assert list(TOOL.list_faults("x", [requirement], text)) == faults, why
 
 
 def test_the_extras_for_users_are_in_the_image_and_those_for_work_are_not():

@@ -48,7 +48,7 @@ def hosted(tmp_path):
         yield estate
 
 
-def find_inputs(job):
+def list_all_inputs(job):
     """The inputs that a job of the workflow gives to the action."""
     (step,) = (one for one in WORKFLOW["jobs"][job]["steps"] if one["uses"] == "$/")
     return step["with"]
@@ -62,7 +62,7 @@ def test_github_shares_a_run_among_three_jobs(hosted):
     assert json.loads(pinned["matrix"]) == {"shard": SHARDS}
     assert [one["state"] for one in hosted.host.statuses] == ["pending"], "and not how a run ended"
 
-    inputs = find_inputs("worker")
+    inputs = list_all_inputs("worker")
     assert (inputs["shard"], inputs["run-id"]) == ("${{ matrix.shard }}", "${{ needs.shards.outputs.run-id }}")
     given = {"command": "sync", "run-id": pinned["run-id"], "status": "true"}
     for shard in (SHARDS[2], SHARDS[0]):  # in any order, and the second job fails before it begins
@@ -70,7 +70,7 @@ def test_github_shares_a_run_among_three_jobs(hosted):
         outputs = worker.run("Install gitsync")
         assert (outputs["exit-code"], outputs["changes"]) == ("0", "1"), worker.log
     gathering = {"command": "report", "run-id": pinned["run-id"], "status": "true"}
-    assert gathering.keys() - {"status"} <= find_inputs("gather").keys()
+    assert gathering.keys() - {"status"} <= list_all_inputs("gather").keys()
     gather = hosted.job("push", commit, **gathering)
     outputs = gather.run("Install gitsync")
     assert (outputs["exit-code"], outputs["changes"]) == ("1", "2"), gather.log

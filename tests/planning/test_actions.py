@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.hints import Hints, make_kind_hints
 from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.model.record import Claim, FailedWrite
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
@@ -165,4 +165,4 @@ def test_what_a_record_lets_a_comparison_know():
 
 
 def test_every_spelling_of_an_enumeration_is_known(catalog_kind):
-    assert find_kind_hints(catalog_kind).told(("sku", "name")) == "enum"
+    assert make_kind_hints(catalog_kind).told(("sku", "name")) == "enum"

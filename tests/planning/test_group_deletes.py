@@ -8,7 +8,7 @@ import pytest
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
-from gitsync.planning.delete_scope import absorb_content, find_deleted_groups
+from gitsync.planning.delete_scope import absorb_content, list_deleted_groups
 from tests.support.builders import group_id, prune, rg, vnet, vnet_id
 
 PRUNES = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
@@ -81,5 +81,5 @@ def test_what_cannot_be_deleted_goes_with_what_it_is_in():
 
 def test_a_group_with_something_held_in_it_is_not_asked():
     held = {**PRUNES, vnet(): replace(PRUNES[vnet()], kept_because="It is needed.")}
-    assert find_deleted_groups(PRUNES) == [PRUNES[rg()]]
-    assert find_deleted_groups(held) == []
+    assert list_deleted_groups(PRUNES) == [PRUNES[rg()]]
+    assert list_deleted_groups(held) == []

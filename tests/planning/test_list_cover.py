@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.catalog.collections import find_collections
-from gitsync.model.arm_id import ArmId
+from gitsync.catalog.collections import list_collections
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
 from gitsync.model.policy import Policy
@@ -35,7 +34,7 @@ def listed(catalog, sort, place, *, version=-1, principal="me"):
         arm_id=ArmId(arm_id),
         api_version=known.api_version,
         principal=principal,
-        collections=find_collections(known, ArmId(arm_id)),
+        collections=list_collections(known, arm_id),
     )
 
 

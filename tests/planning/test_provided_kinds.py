@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.catalog.collections import find_collections
+from gitsync.catalog.collections import list_collections
 from gitsync.checks.bodies import plan_delete
 from gitsync.model.shard import Account, Shard
 from gitsync.model.verdict import Difference, Verdict
@@ -27,9 +27,9 @@ READY = prepare_all()
 @pytest.mark.parametrize("name", NAMES)
 def test_no_list_shows_it_and_it_holds_no_data(name):
     one = READY[name]
-    assert find_collections(CATALOG.kind(one.resource.gvk), one.arm_id) == ()
+    assert list_collections(CATALOG.kind(one.resource.gvk), one.arm_id) == ()
     assert describe_loss(one.arm_id) == ""
-    assert CATALOG.home_of(CATALOG.kind(one.resource.gvk).arm_type) is None
+    assert CATALOG.group_kind_of(CATALOG.kind(one.resource.gvk).arm_type) is None
 
 
 def test_no_search_looks_for_it_below_its_server():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.diff.hints import Hints
-from gitsync.planning.removals import KeptValue, demand_removal, find_kept, retain_removed
+from gitsync.planning.removals import KeptValue, demand_removal, list_kept, retain_removed
 
 ONE, TWO = "/subscriptions/s/one", "/subscriptions/s/two"
 NOTHING = ()
@@ -84,11 +84,11 @@ FOUND = {
 @pytest.mark.parametrize("case", FOUND)
 def test_what_azure_still_shows_as_it_was_is_kept(case):
     desired, before, live, paths = FOUND[case]
-    assert [one.path for one in find_kept(desired, before, live, Hints())] == list(paths)
+    assert [one.path for one in list_kept(desired, before, live, Hints())] == list(paths)
 
 
 def test_of_a_list_only_what_is_too_much_is_kept():
-    (kept,) = find_kept({"p": {"n": ["a"]}}, {"p": {"n": ["a", "b"]}}, {"p": {"n": ["a", "b", "c"]}}, Hints())
+    (kept,) = list_kept({"p": {"n": ["a"]}}, {"p": {"n": ["a", "b"]}}, {"p": {"n": ["a", "b", "c"]}}, Hints())
     assert (kept.live, kept.is_part, kept.can_be_demanded) == (["b"], True, False)
 
 
@@ -96,7 +96,7 @@ def test_extensions_of_a_scale_set_are_resources_of_their_own():
     extensions = {"virtualMachineProfile": {"extensionProfile": {"extensions": [{"name": "a"}, {"name": "b"}]}}}
     one = {"virtualMachineProfile": {"extensionProfile": {"extensions": [{"name": "a"}]}}}
     hints = Hints(arm_type="Microsoft.Compute/virtualMachineScaleSets")
-    assert find_kept({"properties": one}, {"properties": extensions}, {"properties": extensions}, hints) == ()
+    assert list_kept({"properties": one}, {"properties": extensions}, {"properties": extensions}, hints) == ()
 
 
 DEMANDED = {
@@ -161,7 +161,7 @@ def test_what_is_retained_is_found_where_azure_kept_it(now, before):
 
 
 def _find(now, before, live):
-    return find_kept(now, before, live, Hints())
+    return list_kept(now, before, live, Hints())
 
 
 @given(BODIES, BODIES)

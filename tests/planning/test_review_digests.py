@@ -16,7 +16,7 @@ from gitsync.planning.approval import (
     digest_desired,
     digest_live,
     find_objection,
-    find_runtime_values,
+    list_runtime_values,
     remove_runtime_values,
 )
 from tests.support.builders import live, vnet
@@ -102,7 +102,7 @@ def test_what_comes_later_is_left_out_on_both_sides():
     planned = request(
         {"a": Placeholder("<configmap x/y>"), "b": [{"c": Placeholder("<configmap x/z>"), "d": 1}]}, "/<x>"
     )
-    later = find_runtime_values(planned)
+    later = list_runtime_values(planned)
     assert later == ("/a", "/b/0/c", "id")
     known = request({"a": "1", "b": [{"c": "2", "d": 1}]}, "/x")
     digests = {digest_desired(one, remove_runtime_values(one.body, later), later) for one in (known,)}
@@ -138,4 +138,4 @@ def test_what_was_sent_counts_as_well():
 
 
 def test_a_secret_is_not_a_value_that_comes_later():
-    assert find_runtime_values(request({"a": Secret("x")})) == ()
+    assert list_runtime_values(request({"a": Secret("x")})) == ()

@@ -47,7 +47,7 @@ class Azure:
         self.at_once -= 1
         yield self.answer(one.path)
 
-    async def find_all(self, judge=lambda entry: entry["id"]):
+    async def look_up_every(self, judge=lambda entry: entry["id"]):
         async def find(one):
             async def decide(entry):
                 await asyncio.sleep(0)
@@ -71,10 +71,12 @@ def refuse(status, code):
 
 async def test_a_list_is_asked_for_once_and_serves_all_that_wait():
     azure = Azure("12345678", show_both)
-    assert [found.casefold() for found in await azure.find_all()] == [one.arm_id.casefold() for one in azure.things]
+    assert [found.casefold() for found in await azure.look_up_every()] == [
+        one.arm_id.casefold() for one in azure.things
+    ]
     assert set(azure.asked.values()) == {1}
     assert azure.most_at_once > 1, "once the first has shown that lists are of use"
-    assert await azure.find_all() == [None] * 16, "an entry is handed out once, and a list is not asked for again"
+    assert await azure.look_up_every() == [None] * 16, "an entry is handed out once, and a list is not asked for again"
     assert azure.asked.total() == 8
 
 
@@ -90,7 +92,7 @@ async def test_a_list_is_asked_for_once_and_serves_all_that_wait():
 )
 async def test_lists_that_are_of_no_use_are_given_up(answer, judge, asked, why):
     azure = Azure("12345678", answer)
-    assert await azure.find_all(judge or (lambda entry: entry["id"])) == [None] * 16
+    assert await azure.look_up_every(judge or (lambda entry: entry["id"])) == [None] * 16
     assert azure.asked.total() == asked, why
 
 
@@ -113,7 +115,7 @@ async def test_a_failed_judgement_leaves_the_turn_to_the_next():
 
 async def test_the_doubt_about_one_type_is_told_once_with_those_it_concerns():
     azure = Azure("1", show_both)
-    await azure.find_all()
+    await azure.look_up_every()
     one, other = (resource.key for resource in azure.things)
     azure.lists.note_approved(one, KIND)
     assert azure.lists.take_doubtful() == frozenset()

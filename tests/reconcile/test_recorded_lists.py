@@ -6,8 +6,8 @@ from copy import deepcopy
 
 import pytest
 
-from gitsync.catalog.collections import find_collections
-from gitsync.diff.hints import find_kind_hints
+from gitsync.catalog.collections import list_collections
+from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
@@ -28,8 +28,8 @@ pytestmark = needs_recordings(RECORDED)
 
 def find_kind(catalog, recording):
     """The kind of a recording, at the next version if the catalog lacks its own."""
-    arm_type, api_version = ArmId(recording["path"]).arm_type, recording["apiVersion"]
-    group, name = catalog.home_of(arm_type)
+    arm_type, api_version = parse_arm_type(recording["path"]), recording["apiVersion"]
+    group, name = catalog.group_kind_of(arm_type)
     kinds = [catalog.kind(GVK(group, version, name)) for version in catalog.versions(group, name)]
     later = (kind for kind in kinds if kind.api_version > api_version)
     return catalog.by_arm_type(arm_type, api_version) or next(later, kinds[-1])
@@ -39,8 +39,8 @@ def read_pairs(catalog, provider):
     """Every recorded entry with the read of it, and whether a run may request its list."""
     for recording in map(json.loads, PAIRS[provider].read_text("utf-8").splitlines()):
         kind = find_kind(catalog, recording)
-        lists = {ArmId(one.path).key for one in find_collections(kind, ArmId(recording["path"]))}
-        yield kind, recording, ArmId(recording["list"]).key in lists
+        lists = {normalize_id(one.path) for one in list_collections(kind, recording["path"])}
+        yield kind, recording, normalize_id(recording["list"]) in lists
 
 
 def read_asked_pairs(catalog, provider):
@@ -66,7 +66,7 @@ def without_secrets(value):
 def approves(kind, body, before, shown):
     """Return whether what Azure shows approves a resource that was written with a body, and read as `before` then."""
     remembered = Remembered(applied=body, baseline=make_baseline(body, before))
-    comparison = compare(body, shown, remembered, find_kind_hints(kind))
+    comparison = compare(body, shown, remembered, make_kind_hints(kind))
     return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 

@@ -10,6 +10,7 @@ from gitsync.model.report import RequestCounts
 from gitsync.model.schedule import Bar, Estimate, Schedule
 from gitsync.model.verdict import Action, Difference, Verdict
 from tests.report.report_builders import NET, REFUSED, TARGET, key, report, result
+from tests.support.parts import change
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
 GROUP, HUB, SUBNET, LOGS, OLD = (
@@ -36,7 +37,7 @@ def write(number, of, action=Action.CREATE, status=201):
 
 def run(*results, **more):
     values = {"command": "sync", "revision": "9abfa50043ee215f2eb782872db9b1a30d8397c4", "requests": REQUESTS}
-    return replace(report(*results), **values | {"exit_code": ExitCode.FINE, "target": TARGET, "problems": ()} | more)
+    return change(report(*results), **values | {"exit_code": ExitCode.FINE, "target": TARGET, "problems": ()} | more)
 
 
 CREATED = [result(of, Verdict.CREATE, Action.CREATE) for of in (GROUP, SUBNET, LOGS)]

@@ -8,15 +8,15 @@ from datetime import date
 from functools import partial
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.kind_names import find_newest_version
+from gitsync.catalog.kind_names import choose_newest_version
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.model.record import State
 from gitsync.model.rehearsal import Gap
 from gitsync.model.unit import Unit
 from gitsync.planning.claims import assign_writers
 from gitsync.rehearsal.rebuild import Rebuild
-from gitsync.rehearsal.rehearse import find_gaps
+from gitsync.rehearsal.rehearse import collect_gaps
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.manifests import prepare_resources, read_source
 
@@ -54,7 +54,7 @@ def one(kind: str, name: str, spec: str = "", *, namespace: str = "default", **a
     }
     noted = "".join(f"    {names[short]}: {value}\n" for short, value in annotations.items())
     group = _HOMES[kind]
-    version = find_newest_version(group, kind, open_catalog())
+    version = choose_newest_version(group, kind, open_catalog())
     head = f"apiVersion: {group}/{version}\nkind: {kind}\nmetadata:\n  name: {name}\n  namespace: {namespace}\n"
     head += f"  annotations:\n{noted}" if noted else ""
     return f"{head}spec:\n{textwrap.indent(textwrap.dedent(spec).strip() or 'location: westeurope', '  ')}\n---\n"
@@ -79,12 +79,12 @@ def find(
     """Find the gaps of documents, or of files."""
     files = {"estate.yaml": documents} if isinstance(documents, str) else documents
     config, catalog = Config(source=".", subscription=subscription, **settings), open_catalog()  # type: ignore[arg-type]
-    source_settings = find_source_settings(config, None)
+    source_settings = join_source_settings(config, None)
     manifests = read_source(config, "default", {path: text.encode() for path, text in files.items()}, {})
     prepare = partial(prepare_resources, config, source_settings, manifests, catalog)
     prepared = prepare(choose_offline(manifests.secrets, subscription), date(2026, 11, 27))
     prepared = assign_writers(prepared, {})
-    return find_gaps(Rebuild(prepared, catalog), manifests, config, units, state or State({}))
+    return collect_gaps(Rebuild(prepared, catalog), manifests, config, units, state or State({}))
 
 
 def show(gaps: Iterable[Gap]) -> list[str]:

@@ -19,7 +19,7 @@ from gitsync.report.markdown import LIMIT
 from tests.rehearsal.rehearsals import ENDS, FINE, HUB, REBUILD, REFUSED_RUN, UNEVEN, bar, rebuilt, run, write
 from tests.report.report_builders import key, result
 from tests.support.hostile_texts import HOSTILE
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 
 FORMS = {
     "text": lambda rehearsal: "\n".join(format_lines(rehearsal)),
@@ -141,7 +141,7 @@ def test_equal_rehearsals_are_equal_bytes(form, end):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_the_json_is_as_its_schema_describes(end):
-    assert find_faults("rehearse", json.loads(FORMS["json"](ENDS[end]))) == []
+    assert list_faults("rehearse", json.loads(FORMS["json"](ENDS[end]))) == []
 
 
 def test_markdown_fits_a_comment_however_large_the_rehearsal_is():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.command_line import SUBSCRIPTION, run_here
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601
@@ -45,7 +45,7 @@ def test_each_form_is_on_stdout_alone(folder, output, begin):
 
 def test_json_is_as_its_schema_describes(folder):
     document = json.loads(rehearse(folder, "-o", "json").out)
-    assert find_faults("rehearse", document) == []
+    assert list_faults("rehearse", document) == []
     assert (document["silent"], [one["resource"] for one in document["writes"]]) == (
         True,
         ["ResourceGroup.resources.azure.com/default/web"],

@@ -128,7 +128,7 @@ def report(*results, command="sync", problems=(), exit_code=0, **more):
         "problems": tuple(problems),
         "results": tuple(results),
     }
-    return Report(**values | more)
+    return build(Report, **values | more)
 
 
 TARGET = RunTarget(

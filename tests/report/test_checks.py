@@ -17,7 +17,7 @@ from gitsync.report import markdown, pipelines, sarif, text
 from gitsync.report.checks import format_checked, format_way_on, list_shown, list_unchecked
 from gitsync.report.html import page
 from gitsync.report.masked import mask_report
-from gitsync.report.ordering import REFUSED, find_section
+from gitsync.report.ordering import REFUSED, choose_section
 from tests.report.golden_runs import AUDITED, DENIED, FINE, LOCKED, NEW, OLD, RUNS, UNASKED, plan
 from tests.report.report_builders import IN_SYNC, key, result
 from tests.report.test_report_json import SCHEMA
@@ -107,7 +107,7 @@ def test_a_warning_is_left_out_once_the_change_is_made():
 
 def test_a_refused_delete_reports_what_it_would_take():
     value = plan(change(OLD, checks=(LOCKED,)))
-    assert find_section(value.results[0]) is REFUSED
+    assert choose_section(value.results[0]) is REFUSED
     for shown in (text.render(value), markdown.render(value), page.render(value)):
         assert "It holds data: a delete also deletes its blobs, files, queues and tables." in shown
 

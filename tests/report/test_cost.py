@@ -110,7 +110,7 @@ RECORD, TYPE, PUBLISHED, DEFAULT = Estimate
 )
 def test_a_plan_reports_how_long_its_sync_would_write(schedule, ends):
     [_, need] = format_costs(
-        replace(report(*results(Action.UPDATE), command="plan", requests=COUNTS), schedule=schedule)
+        change(report(*results(Action.UPDATE), command="plan", requests=COUNTS), schedule=schedule)
     )
 
     assert need.endswith(ends)

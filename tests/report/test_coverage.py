@@ -13,6 +13,7 @@ from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
 from gitsync.report.run_facts import build_coverage, format_coverage, list_left_out
 from tests.report.report_builders import FULL
+from tests.support.parts import change
 
 
 def unread(line, kind="", api_version="", **more):
@@ -116,7 +117,7 @@ def test_the_list_shows_no_control_character():
 
 
 def test_every_form_reports_it():
-    report = replace(FULL, coverage=COVERAGE)
+    report = change(FULL, coverage=COVERAGE)
     assert f"\nread {SENTENCE}\n" in text.render(report)
     assert f"\n\nRead {SENTENCE}.\n\n" in markdown.render(report)
     assert SENTENCE in page.render(report)

@@ -15,8 +15,10 @@ from gitsync.model.result import Stage
 from gitsync.report.metrics import AUDITED, LAST_SUCCESS, MANAGED, METRICS, UNMANAGED, render
 from gitsync.report.progress import StageVisit
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
+from tests.support.parts import build
 
-REPORT = Report(
+REPORT = build(
+    Report,
     command="sync",
     revision="a" * 40,
     started="",

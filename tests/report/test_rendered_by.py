@@ -6,6 +6,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
 from gitsync.report import json, junit, markdown, pipelines, sarif, text
 from gitsync.report.html import page
+from tests.support.parts import build
 
 FORMS = {
     "text": text.render,
@@ -23,7 +24,8 @@ FORMS = {
 @pytest.mark.parametrize("names", [("dev", "prod"), ()])
 def test_every_form_names_the_units_of_a_problem(form, names):
     problem = Problem(code="UnknownField", message="It is unknown.", path="base/a.yaml", line=3, rendered_by=names)
-    report = Report(
+    report = build(
+        Report,
         command="plan",
         revision="abc",
         started="2026-11-22T10:00:00Z",

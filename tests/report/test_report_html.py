@@ -112,7 +112,7 @@ def test_a_page_of_a_plan_reports_what_a_sync_would_do():
 
 
 def test_what_stands_for_azure_in_a_plan_of_two_commits_is_named():
-    page = render(replace(PLAN, base="fedcba"))
+    page = render(change(PLAN, base="fedcba"))
     assert "Compared with" in page
     assert "Compared with revision fedcba, not with Azure." in page
     assert ">fedcba<" in page

@@ -9,7 +9,7 @@ from gitsync.model.condition import Severity
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.html.page import render
-from gitsync.report.ordering import find_section
+from gitsync.report.ordering import choose_section
 from tests.report.report_builders import (
     DRIFTED,
     FULL,
@@ -49,7 +49,7 @@ SECTIONS = [
 
 @pytest.mark.parametrize(("one", "name", "why"), SECTIONS, ids=[s[-1] for s in SECTIONS])
 def test_a_resource_belongs_to(one, name, why):
-    assert find_section(one).name == name, why
+    assert choose_section(one).name == name, why
 
 
 def parts(page):

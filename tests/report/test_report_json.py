@@ -14,14 +14,14 @@ from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
-from tests.support.json_schemas import find_faults, read_schema
+from tests.support.json_schemas import list_faults, read_schema
 
 SCHEMA = read_schema("report")
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def complain(value):
-    return find_faults("report", json.loads(render(value)))
+    return list_faults("report", json.loads(render(value)))
 
 
 def test_the_schema_is_one():
@@ -37,7 +37,7 @@ def test_a_report_of_before_is_one_still():
     """It has no target and no outcomes: a program that reads reports meets both."""
     document = json.loads((GOLDEN / "sync-of-before.json").read_text(encoding="utf-8"))
     assert "outcomes" not in document
-    assert find_faults("report", document) == []
+    assert list_faults("report", document) == []
 
 
 def test_the_schema_refuses_what_is_not_a_report():

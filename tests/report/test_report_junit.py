@@ -77,7 +77,7 @@ def test_a_failure_shows_the_differences_and_the_location_of_the_manifest():
     assert (case.get("file"), case.get("line")) == ("net/hub.yaml", "1")
     assert '/tags/env: (absent) → "prod"' in case.find("failure").text
     assert case.find("failure").get("type") == "drifted"
-    moved = ET.fromstring(render(replace(PLAN, root="infra")))
+    moved = ET.fromstring(render(change(PLAN, root="infra")))
     assert moved.find(".//testcase[@name='VirtualNetwork/hub']").get("file") == "infra/net/hub.yaml"
 
 

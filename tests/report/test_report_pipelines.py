@@ -61,7 +61,7 @@ def test_github_shows_a_finding_at_its_line():
         "::warning file=net/hub.yaml,line=1,title=Would update VirtualNetwork/hub%2C which was changed in Azure::"
     )
     assert '%0A/tags/env: (absent) → "prod"%0A' in warning
-    assert list_github(replace(PLAN, root="infra"))[2].startswith("::warning file=infra/net/hub.yaml,")
+    assert list_github(change(PLAN, root="infra"))[2].startswith("::warning file=infra/net/hub.yaml,")
 
 
 SUBNET_ID = "/subscriptions/0000/resourceGroups/core/providers/Microsoft.Network/virtualNetworks/hub/subnets/old"

@@ -2,7 +2,7 @@
 
 from gitsync.arm.session import Session
 from gitsync.model.result import Stage
-from gitsync.report.progress import StageVisit, Tally, Timeline, find_stage_seconds
+from gitsync.report.progress import StageVisit, Tally, Timeline, collect_stage_seconds
 from tests.report.report_builders import DRIFTED, IN_SYNC
 from tests.support.fake_clock import FakeClock
 
@@ -30,11 +30,11 @@ def test_visits_of_a_resource_that_is_tried_twice():
             StageVisit(Stage.OBSERVE, 1014, 1015),
         ]
     }
-    assert find_stage_seconds(timeline.visits) == {Stage.POLICY: [1], Stage.OBSERVE: [2, 1], Stage.ACT: [1]}
+    assert collect_stage_seconds(timeline.visits) == {Stage.POLICY: [1], Stage.OBSERVE: [2, 1], Stage.ACT: [1]}
     assert (tally.total, tally.done) == (2, 2), "it passes on what it hears"
 
 
 def test_a_resource_that_no_stage_began_has_no_visit():
     timeline = Timeline(Tally(FakeClock().monotonic), FakeClock().monotonic)
     timeline.finished(IN_SYNC)
-    assert find_stage_seconds(timeline.visits) == {}
+    assert collect_stage_seconds(timeline.visits) == {}

@@ -11,11 +11,13 @@ from gitsync.model.result import Stage
 from gitsync.report.progress import StageVisit
 from gitsync.report.traces import export_traces, is_traced
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, RUN_END
+from tests.support.parts import build
 from tests.support.trace_collector import attributes, collecting
 
 BEGAN = 1777629600 * 10**9
 SECOND = 10**9
-REPORT = Report(
+REPORT = build(
+    Report,
     command="sync",
     revision="a" * 40,
     started="",

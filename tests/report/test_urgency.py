@@ -11,7 +11,7 @@ from gitsync.report import junit, markdown, text
 from gitsync.report.findings import list_findings
 from gitsync.report.html.page import render as render_page
 from gitsync.report.json import build_document
-from gitsync.report.ordering import describe_causes, find_causes
+from gitsync.report.ordering import collect_causes, describe_causes
 from tests.report.report_builders import DRIFTED, IN_SYNC, NET, ORPHAN, READY, REFUSED, failed, key, report, result
 from tests.support.parts import change
 
@@ -63,13 +63,13 @@ def test_the_outcome(value, expected, why):
 
 
 def test_the_cause_is_what_does_not_wait_itself():
-    assert find_causes(BROKEN.results) == {SUBNET.key: NETWORK.key, CARD.key: NETWORK.key}
+    assert collect_causes(BROKEN.results) == {SUBNET.key: NETWORK.key, CARD.key: NETWORK.key}
     assert set(describe_causes(BROKEN.results).values()) == {"blocked by VirtualNetwork/hub"}
 
 
 def test_a_circle_of_waiting_ends():
     one, other = change(SUBNET, blocked_by=CARD.key), change(CARD, blocked_by=SUBNET.key)
-    assert find_causes([one, other]).keys() == {one.key, other.key}
+    assert collect_causes([one, other]).keys() == {one.key, other.key}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from gitsync.model.template import (
     Text,
 )
 from gitsync.request.body import convert
-from gitsync.request.fill import find_value_refs
+from gitsync.request.fill import collect_value_refs
 from tests.support.handmade_kinds import a_kind
 
 ARM_ID = "/subscriptions/1/resourceGroups/rg"
@@ -233,5 +233,5 @@ def test_a_union_may_be_the_whole_spec(catalog):
 def test_placeholders_are_found_wherever_they_stand():
     config = ConfigMapKeyRef("c", "k")
     value = {"a": [HOLE, {"b": SecretKeyRef("s", "k")}], "c": ReferenceKeys((ARM_ID, HOLE)), "d": Text(("x", config))}
-    assert list(find_value_refs(value)) == [HOLE, SecretKeyRef("s", "k"), HOLE, config]
-    assert list(find_value_refs("text")) == []
+    assert list(collect_value_refs(value)) == [HOLE, SecretKeyRef("s", "k"), HOLE, config]
+    assert list(collect_value_refs("text")) == []

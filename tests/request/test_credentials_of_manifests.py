@@ -30,7 +30,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud
 from gitsync.problems.finding import Finding
 from gitsync.request.build import prepare
-from gitsync.request.credential_choice import Credential, Credentials, Unknown, choose_offline, find_credential_names
+from gitsync.request.credential_choice import Credential, Credentials, Unknown, choose_offline, list_credential_names
 from gitsync.validation.annotations import CREDENTIAL_FROM
 from tests.support.builders import record, rg, vnet
 
@@ -205,7 +205,7 @@ def test_what_was_removed_from_git_is_selected_again(name, subscription):
 
 def test_all_that_may_be_requested_is_looked_up():
     records = {vnet(): record(vnet(), "/x", credential="old")}
-    assert find_credential_names([resource("mine"), resource(namespace="far")], records) == (
+    assert list_credential_names([resource("mine"), resource(namespace="far")], records) == (
         ("default", "aso-credential"),
         ("default", "mine"),
         ("default", "old"),

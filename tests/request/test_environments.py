@@ -12,7 +12,7 @@ from gitsync.model.problem import Level
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.request.build import prepare
-from gitsync.request.environments import find_environments
+from gitsync.request.environments import collect_environments
 
 CATALOG = open_catalog()
 
@@ -35,7 +35,7 @@ def found(named=(), kind=UnitKind.KUSTOMIZATION, **documents):
     }
     resources = read_manifests(files, units=units).resources
     prepared = prepare(Manifests(resources=remove_repeats(resources)), catalog=CATALOG, subscription="s")
-    return find_environments(prepared, resources)
+    return collect_environments(prepared, resources)
 
 
 CASES = [

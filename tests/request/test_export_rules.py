@@ -14,9 +14,9 @@ from gitsync.request.exports import (
     Destination,
     ExportedValue,
     assign_exporters,
+    collect_destinations,
     collect_fields,
     find_addresses,
-    find_destinations,
     format_not_owned,
     merge_entries,
 )
@@ -65,7 +65,7 @@ def test_where_a_resource_exports_to(operator_spec, expected, why):
 
 def test_destinations_are_those_of_fields_with_what_else_is_written():
     said = {"secrets": {"b": {"name": "keys", "key": "k", "annotations": {"x": "y"}}, "a": {"name": "n", "key": "m"}}}
-    found = find_destinations(a_resource(said), ObjectKind.SECRET)
+    found = collect_destinations(a_resource(said), ObjectKind.SECRET)
     assert list(found.items()) == [("a", to("m", a_secret("n"))), ("b", to("k", annotations={"x": "y"}))]
 
 

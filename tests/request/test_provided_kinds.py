@@ -5,7 +5,7 @@ import pytest
 from gitsync.diff.ignore import remove_paths
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.template import SecretKeyRef
-from gitsync.request.exports import find_destinations, iterate_destinations
+from gitsync.request.exports import collect_destinations, iterate_destinations
 from gitsync.request.placeholders import show
 from gitsync.status.aso_status import collect_config_map_values
 from tests.support.provided import CATALOG, GROUP_ID, LOCAL, MANIFESTS, NAMES, prepare_all
@@ -149,7 +149,7 @@ spec:
 
 def test_the_id_of_a_group_goes_to_a_config_map(ready):
     resource, kind = ready["readers"].resource, CATALOG.kind(ready["readers"].resource.gvk)
-    (field,) = find_destinations(resource, ObjectKind.CONFIG_MAP).items()
+    (field,) = collect_destinations(resource, ObjectKind.CONFIG_MAP).items()
     address = Address(ObjectKind.CONFIG_MAP, "default", "ids")
     assert (field[0], field[1].address, field[1].key) == ("entraID", address, "readers")
     assert list(iterate_destinations(resource)) == [

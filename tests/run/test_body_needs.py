@@ -278,11 +278,11 @@ def test_a_sync_purges_nothing_that_the_reviewed_plan_did_not_report(tmp_path):
     world.synced(group=GROUP)
     world.says(group=GROUP, vault=vault("purgeThenCreate"))
     file = tmp_path / "plan.json"
-    file.write_text(encode_plan(world.plan(plan_out=str(file)).review))
+    file.write_text(encode_plan(world.plan(plan_out=str(file)).plan.review))
     world.outside("PUT", VAULT_ID, BODY, VAULT_API)
     world.outside("DELETE", VAULT_ID, api_version=VAULT_API)
     found = of(world.sync(plan_file=str(file)), "Vault")
     assert (found.condition.reason, world.writes) == ("PlanOutdated", [])
-    file.write_text(encode_plan(world.plan(plan_out=str(file)).review))
+    file.write_text(encode_plan(world.plan(plan_out=str(file)).plan.review))
     assert of(world.sync(plan_file=str(file)), "Vault").condition.is_ready
     assert world.sent("POST") == [f"{DELETED_ID}/purge"]

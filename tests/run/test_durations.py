@@ -70,10 +70,10 @@ def test_a_plan_on_this_machine_does_not_use_what_is_on_record(tmp_path):
     world.says(core=GROUP, hub=LARGER).sync()
     world.says(core=GROUP, hub=VNET)
 
-    assert world.plan().schedule.count_estimates()[Estimate.RECORD] == 1
+    assert world.plan().plan.schedule.count_estimates()[Estimate.RECORD] == 1
     world.is_local = True
 
-    assert world.plan().schedule.count_estimates()[Estimate.RECORD] == 0
+    assert world.plan().plan.schedule.count_estimates()[Estimate.RECORD] == 0
     assert read_durations(world)[HUB] == Durations(create=120, update=120), "a plan forgets nothing"
 
 
@@ -164,11 +164,11 @@ def test_a_plan_foresees_the_time_that_its_sync_takes(tmp_path):
         world.sync()
         taken = world.clock.elapsed - begun
 
-    assert len(plan.schedule.bars) == 5
-    assert plan.schedule.count_estimates()[Estimate.RECORD] == 5
-    assert (plan.schedule.waves, taken) == (3, 120)
-    assert plan.schedule.seconds == taken + 1, "the group has its second, and the emulator none"
-    assert {bar.key.kind for bar in plan.schedule.bars if bar.is_critical} == {
+    assert len(plan.plan.schedule.bars) == 5
+    assert plan.plan.schedule.count_estimates()[Estimate.RECORD] == 5
+    assert (plan.plan.schedule.waves, taken) == (3, 120)
+    assert plan.plan.schedule.seconds == taken + 1, "the group has its second, and the emulator none"
+    assert {bar.key.kind for bar in plan.plan.schedule.bars if bar.is_critical} == {
         "ResourceGroup",
         "VirtualNetwork",
         "VirtualNetworksSubnet",
@@ -179,14 +179,14 @@ def test_a_plan_without_writes_and_a_sync_foresee_nothing(tmp_path):
     world = World(tmp_path)
     world.synced(core=GROUP)
 
-    assert world.plan().schedule == Schedule()
-    assert world.says(core=GROUP, hub=VNET).sync().schedule == Schedule()
+    assert world.plan().plan.schedule == Schedule()
+    assert world.says(core=GROUP, hub=VNET).sync().plan.schedule == Schedule()
 
 
 def test_a_plan_takes_azure_recordings_for_what_it_has_never_written(tmp_path):
     plan = World(tmp_path).says(core=GROUP, hub=VNET).plan()
 
-    assert [(bar.key, bar.estimate, bar.end) for bar in plan.schedule.bars] == [
+    assert [(bar.key, bar.estimate, bar.end) for bar in plan.plan.schedule.bars] == [
         (CORE, Estimate.TYPE, 1),
         (HUB, Estimate.TYPE, 1 + 3),
     ]
@@ -201,4 +201,4 @@ def test_what_is_deleted_with_its_group_takes_no_time_of_its_own(tmp_path):
 
     plan = world.says(nothing="# nothing is left\n").plan(prune=True)
 
-    assert [(bar.key, bar.action) for bar in plan.schedule.bars] == [(CORE, Action.DELETE)]
+    assert [(bar.key, bar.action) for bar in plan.plan.schedule.bars] == [(CORE, Action.DELETE)]

@@ -230,7 +230,7 @@ def test_what_is_counted_ends_no_run_with_an_error_and_holds_what_it_may_hide(wo
         [],
         [],
     )
-    assert code in {one.code for one in report.coverage.notes}
+    assert code in {one.code for one in report.source.coverage.notes}
     assert of(report, "ResourceGroup", name).condition.reason == "PruneHeld"
     report = world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5)
     assert world.sent("DELETE") == [id_of(name)], "without it"

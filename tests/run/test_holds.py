@@ -16,7 +16,7 @@ from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
 from gitsync.report.records import describe_record
 from gitsync.report.summary import render as render_summary
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 HOLD = {"gitsync/hold": "until 2026-03-02, incident 4711"}
@@ -106,7 +106,7 @@ def test_all_reports_have_every_hold_in_their_headline(world):
     assert [(one["ruleId"], one["level"]) for one in findings] == [("held", "note")]
     assert "<failure" not in junit.render(report)
     document = json.loads(report_json.render(report))
-    assert find_faults("report", document) == []
+    assert list_faults("report", document) == []
     held = {one["kind"]: one.get("hold") for one in document["resources"]}
     assert held["VirtualNetwork"] == {"until": "2026-03-02", "reason": "incident 4711", "verdict": "drifted"}
     assert (held["VirtualNetworksSubnet"]["verdict"], held["ResourceGroup"]) == ("in-sync", None)
@@ -335,7 +335,7 @@ def test_a_reviewed_plan_writes_nothing_that_is_held_now(world, tmp_path):
     drift(world)
     file = tmp_path / "plan.json"
     planned = world.says(group=GROUP, network=HELD).plan(plan_out=str(file))
-    file.write_text(encode_plan(planned.review))
+    file.write_text(encode_plan(planned.plan.review))
     assert world.sync(plan_file=str(file)).exit_code == 0
     assert world.writes == []
     world.clock.elapsed = TO_THE_LAST_SECOND + 1

@@ -19,7 +19,7 @@ from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.report.html.page import render as render_page
 from gitsync.report.pipelines import annotate_github
-from gitsync.run.removals import Reading, find_removals
+from gitsync.run.removals import Reading, collect_removals
 from gitsync.run.revision_plan import plan_revisions
 from gitsync.units.kustomize import has_tool
 from tests.support.builders import record, vnet
@@ -82,8 +82,8 @@ def test_what_is_held_and_what_goes_with_its_parent_is_shown_too(world):
     world.sync()
     commit(world, {"group.yaml": GROUP, "net/hub.yaml": "kind: ["}, "Bo", "Break it")
     planned = world.plan(prune=True)
-    assert {r.verdict.value for r in planned.results if r.last_commit} == {"blocked"}
-    assert {shown(r)[1] for r in planned.results if r.last_commit} == {"Ada: Add the network"}
+    assert {r.verdict.value for r in planned.results if r.manifest.last_commit} == {"blocked"}
+    assert {shown(r)[1] for r in planned.results if r.manifest.last_commit} == {"Ada: Add the network"}
     assert of(planned, "ResourceGroup").manifest.last_commit is None, "it is in git"
 
 
@@ -138,20 +138,20 @@ def test_a_commit_that_is_not_known_is_not_absent(world, tmp_path):
     doubts = {}
     unknown = {(one := record(vnet(name="mesh"), VNET_ID, unit="net")).key: one}
     with open_checkout(str(world.folder)) as source:
-        (found,) = find_removals(source, unknown, since, Config(), Reading("default")).by_key.values()
-    assert found.manifest.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
+        (found,) = collect_removals(source, unknown, since, Config(), Reading("default")).by_key.values()
+    assert found.last_commit.doubt == f"no commit since {since[:12]} has its manifest in the source"
     (world.folder / ".git").rename(tmp_path / "moved")
     for start in (since, None):
         with open_checkout(str(tmp_path / "copy"), access=GitAccess()) as source:
-            (found,) = find_removals(source, gone, start, Config(), Reading("default")).by_key.values()
-        doubts[start] = found.manifest.last_commit.doubt
+            (found,) = collect_removals(source, gone, start, Config(), Reading("default")).by_key.values()
+        doubts[start] = found.last_commit.doubt
     assert doubts == {
         since: f"the history since {since[:12]} is not in this clone (fetch-depth: 0)",
         None: "the records name no revision",
     }
     with open_checkout(str(world.folder)) as source:
-        (found,) = find_removals(source, gone, since, Config(), Reading("default")).by_key.values()
-    assert found.manifest.last_commit is None, "a folder without git has no commits"
+        (found,) = collect_removals(source, gone, since, Config(), Reading("default")).by_key.values()
+    assert found.last_commit is None, "a folder without git has no commits"
 
 
 def test_every_form_of_a_report_shows_it_and_none_obeys_it(world):

@@ -20,4 +20,4 @@ from gitsync.run.connections import open_access
 )
 async def test_an_emulator_is_polled_sooner_than_azure(settings, first, why):
     async with open_access(Config(**settings), Redactions()) as access:
-        assert access.poll_interval.find_wait(0) == first, why
+        assert access.poll_interval.compute_wait(0) == first, why

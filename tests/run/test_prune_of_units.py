@@ -20,7 +20,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.claims import expect_records
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.request.build import prepare
-from gitsync.run.removals import Reading, find_removals
+from gitsync.run.removals import Reading, collect_removals
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.fault_rules import rules
 from tests.support.parts import change
@@ -193,7 +193,7 @@ def test_a_folder_outside_of_the_path_counts_as_removed(world):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET, "apps/mesh.yaml": OTHER})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder), path="apps") as source:
-        (found,) = find_removals(
+        (found,) = collect_removals(
             source, {gone.key: gone}, source.revision, Config(), Reading("default")
         ).by_key.values()
     assert found.reason == "Removed from git: its folder net is not in --path apps."
@@ -203,8 +203,8 @@ def test_ignored_files_are_named_by_their_folder_where_history_reports_nothing(w
     world.says_files({"net/hub.yaml": VNET, ".gitsyncignore": "net/\n"})
     gone = record(vnet(), VNET_ID, unit="net")
     with open_checkout(str(world.folder)) as source:
-        (ignored,) = find_removals(source, {gone.key: gone}, None, Config(), Reading("default")).by_key.values()
-        (plain,) = find_removals(
+        (ignored,) = collect_removals(source, {gone.key: gone}, None, Config(), Reading("default")).by_key.values()
+        (plain,) = collect_removals(
             source, {gone.key: change(gone, unit="")}, None, Config(), Reading("default")
         ).by_key.values()
     assert ignored.reason == "Removed from git: the files of its folder net are now ignored."

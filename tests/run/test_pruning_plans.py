@@ -155,7 +155,7 @@ def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers,
         file = str(Path(name) / "plan.json") if is_reviewed else None
         planned = world.plan(prune=True, max_deletes=len(ESTATE), plan_out=file)
         if file:
-            Path(file).write_text(encode_plan(planned.review))
+            Path(file).write_text(encode_plan(planned.plan.review))
         synced = world.sync(prune=True, max_deletes=len(ESTATE), plan_file=file)
         for action in (Action.DELETE, Action.DETACH):
             assert _list_keys(planned, action) == _list_keys(synced, action), action

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitsync.model.verdict import Action
-from gitsync.planning.referrers import find_given_ids
+from gitsync.planning.referrers import list_given_ids
 from gitsync.report import json as report_json
 from gitsync.report import text
 from tests.run.test_other_providers import records_of
@@ -238,4 +238,4 @@ def test_a_group_is_replaced_with_the_assignment_that_takes_its_id(tmp_path):
     ],
 )
 def test_ids_that_azure_gives(body, found, why):
-    assert len(find_given_ids(body)) == found, why
+    assert len(list_given_ids(body)) == found, why

@@ -133,7 +133,7 @@ def test_both_ends_can_be_named(world):
         "VirtualNetworksSubnet/one": ("delete", "none"),
     }
     report = rehearse(world, "HEAD~1", to_revision="HEAD")
-    assert (report.base, report.revision) == (world.git("rev-parse", "HEAD~1"), world.git("rev-parse", "HEAD"))
+    assert (report.source.base, report.revision) == (world.git("rev-parse", "HEAD~1"), world.git("rev-parse", "HEAD"))
 
 
 def test_a_repository_elsewhere_is_read_by_its_url(world):
@@ -152,7 +152,7 @@ def test_files_are_reported_from_the_top_of_the_repository(world):
     world.git("commit", "-q", "-m", "One")
     config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
     report = rehearsal.plan_revisions(config, FakeClock(), world.redactions)
-    assert (report.root, str(of(report, "ResourceGroup").manifest.source)) == ("infra", "group.yaml:1")
+    assert (report.source.root, str(of(report, "ResourceGroup").manifest.source)) == ("infra", "group.yaml:1")
 
 
 def test_without_an_end_it_is_the_folder_as_it_is(world):

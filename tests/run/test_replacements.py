@@ -12,7 +12,7 @@ from gitsync.report import json as report_json
 from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
 from tests.support.fault_rules import rules
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 FAR = VNET.replace("westeurope", "northeurope")
@@ -73,7 +73,7 @@ def test_all_forms_of_a_report_have_the_mark(world):
     alert = json.loads(sarif.render(report))["runs"][0]["results"][0]
     assert (alert["ruleId"], alert["level"]) == ("replace-needed", "warning")
     document = json.loads(report_json.render(report))
-    assert find_faults("report", document) == []
+    assert list_faults("report", document) == []
     network = next(one for one in document["resources"] if one["kind"] == "VirtualNetwork")
     assert network["replaceNeeded"] == {
         "reason": REGION,
@@ -127,7 +127,7 @@ def test_a_rename_is_one_thing(world):
     assert "Renamed to VirtualNetwork/office" in old.condition.message
     assert "Renamed from VirtualNetwork/hub" in new.condition.message
     document = json.loads(report_json.render(report))
-    assert find_faults("report", document) == []
+    assert list_faults("report", document) == []
     assert {one["renamed"] for one in document["resources"] if "renamed" in one} == {str(old.key), str(new.key)}
 
 

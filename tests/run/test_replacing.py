@@ -16,7 +16,7 @@ from gitsync.report import json as report_json
 from gitsync.report import markdown, sarif, text
 from gitsync.report.html import page
 from tests.support.fault_rules import rules
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 FAR = VNET.replace("westeurope", "northeurope")
@@ -197,11 +197,11 @@ def test_what_is_below_a_resource_that_is_not_created_again_waits_at_any_depth(w
 
 def test_a_reviewed_plan_has_the_replacement(agreed):
     planned = agreed.plan(**PRUNING, plan_out="plan.json")
-    review = decode_plan(encode_plan(planned.review).encode())
+    review = decode_plan(encode_plan(planned.plan.review).encode())
     actions = {key.name: node.action for key, node in review.nodes.items()}
     assert actions == {"core": Action.NONE, "hub": Action.REPLACE, "one": Action.NONE}
     path = agreed.folder.parent / "plan.json"
-    path.write_text(encode_plan(planned.review))
+    path.write_text(encode_plan(planned.plan.review))
     report = agreed.sync(**PRUNING, plan_file=str(path))
     assert (report.exit_code, of(report, "VirtualNetwork").action) == (0, Action.REPLACE)
 
@@ -210,7 +210,7 @@ def test_a_reviewed_plan_without_it_holds_it(world):
     world.synced(group=GROUP, network=VNET, subnet=SUBNET)
     world.says(group=GROUP, network=FAR, subnet=SUBNET)
     path = world.folder.parent / "plan.json"
-    path.write_text(encode_plan(world.plan(**PRUNING, plan_out="plan.json").review).replace('"none"', '"none"'))
+    path.write_text(encode_plan(world.plan(**PRUNING, plan_out="plan.json").plan.review).replace('"none"', '"none"'))
     world.outside("DELETE", SUBNET_ID, api_version="2024-03-01")
     report = world.sync(**PRUNING, plan_file=str(path))
     assert world.writes == []
@@ -351,6 +351,6 @@ def test_all_forms_of_a_report_show_what_is_replaced(agreed):
     assert (alert["ruleId"], alert["level"]) == ("replace", "warning")
     for report, members in ((planned, {"reason", "takes"}), (done, {"reason", "takes", "awaySeconds"})):
         document = json.loads(report_json.render(report))
-        assert find_faults("report", document) == []
+        assert list_faults("report", document) == []
         network = next(one for one in document["resources"] if one["kind"] == "VirtualNetwork")
         assert (network["action"], set(network["replacement"])) == ("replace", members)

@@ -145,7 +145,7 @@ def test_a_reviewed_plan_has_the_replacement_for_a_value_to_come(world):
     without_identity(world)
     world.says(group=GROUP, identity=IDENTITY, assignment=annotated(ASSIGNMENT, **{"gitsync/replace": FROM_CONFIG}))
     path = world.folder.parent / "plan.json"
-    path.write_text(encode_plan(world.plan(**PRUNING, plan_out="plan.json").review))
+    path.write_text(encode_plan(world.plan(**PRUNING, plan_out="plan.json").plan.review))
     done = world.sync(**PRUNING, plan_file=str(path))
     assert done.exit_code == 0, [(str(r.key), r.condition.message) for r in done.results]
     assert of(done, "RoleAssignment").action is Action.REPLACE

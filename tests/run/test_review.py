@@ -35,7 +35,7 @@ def planned(world: World, **settings) -> Path:
     """The file of a plan made now."""
     file = world.folder.parent / "plan.json"
     report = world.plan(plan_out=str(file), **settings)
-    file.write_text(encode_plan(report.review))
+    file.write_text(encode_plan(report.plan.review))
     return file
 
 

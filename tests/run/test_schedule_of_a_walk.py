@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitsync.arm.http.throttle import Throttle
 from gitsync.arm.session import Session
 from gitsync.arm.write_locks import WriteLocks
-from gitsync.formats.arm_path import find_lock_name
+from gitsync.formats.arm_path import name_lock
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node
 from gitsync.model.result import Result
@@ -52,7 +52,7 @@ def plans(draw: st.DrawFn) -> dict[Key, PlannedWrite]:
             seconds=seconds,
             estimate=Estimate.RECORD,
             after=tuple(sorted(map(name, after))),
-            lock=find_lock_name(f"{NETWORK}/{network}"),
+            lock=name_lock(f"{NETWORK}/{network}"),
         )
     return writes
 

@@ -214,7 +214,7 @@ def test_no_value_of_a_secret_is_left_anywhere(world, tmp_path):
     finally:
         logger.remove(sink)
     shown = [render(report) for report in told for render in (report_json.render, markdown.render, text.render)]
-    plans = [encode_plan(report.review) for report in told if report.review]
+    plans = [encode_plan(report.plan.review) for report in told if report.plan.review]
     tree = [path.read_text() for path in world.state.rglob("*") if path.is_file()]
     kept = [repr(result) for report in told for result in report.results]
     assert (stored(world), len(plans)) == (MARKER + "-2", 2)

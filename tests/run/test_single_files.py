@@ -22,7 +22,7 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def find_units(world):
+def collect_units(world):
     lines = (line for file in world.state.rglob("*.yaml") for line in file.read_text().splitlines())
     return {line.split()[1].strip("'") for line in lines if line.strip().startswith("unit:")}
 
@@ -36,7 +36,7 @@ def test_one_of_many_templates_with_the_same_names(world):
     assert [one.key.name for one in world.plan(path=ONE).results] == ["hub", "core"]
     assert world.sync(path=ONE).exit_code == 0
     again = world.sync(path=ONE, prune=True)
-    assert (again.exit_code, world.writes, find_units(world)) == (0, [], {ONE})
+    assert (again.exit_code, world.writes, collect_units(world)) == (0, [], {ONE})
 
 
 def test_what_one_file_drops_is_pruned_and_what_others_have_stays(world):
@@ -88,7 +88,7 @@ def test_what_a_run_of_the_folder_recorded_is_left_to_it(world):
 def test_a_run_of_the_folder_takes_over_from_one_of_a_file(world):
     world.says_files({ONE: BOTH, TWO: OTHER}).sync(path=ONE)
     world.sync()
-    assert find_units(world) == {"templates"}
+    assert collect_units(world) == {"templates"}
     world.says_files({ONE: GROUP, TWO: OTHER}).sync(path=ONE)
     world.says_files({TWO: OTHER})
     world.sync(prune=True, max_deletes=2)

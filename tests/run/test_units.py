@@ -48,7 +48,7 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def find_units(world):
+def collect_units(world):
     """The units on record."""
     lines = (line for file in world.state.rglob("ResourceGroup/*.yaml") for line in file.read_text().splitlines())
     return [line.split()[1].strip("'") for line in lines if line.strip().startswith("unit:")]
@@ -180,9 +180,9 @@ def test_a_manifest_of_two_units_moves_from_one_to_the_other_without_a_write(wor
     }
     report = world.says_files(tree).sync(prune=True)
     assert (world.sent("PUT"), report.exit_code, report.problems) == ([GROUP_ID], 0, ())
-    assert find_units(world) == ["x"]
+    assert collect_units(world) == ["x"]
     report = world.says_files(tree | {"x/kustomization.yaml": "resources: []\nnamePrefix: a\n"}).sync(prune=True)
-    assert (world.writes, find_units(world)) == ([], ["y"])
+    assert (world.writes, collect_units(world)) == ([], ["y"])
 
 
 def test_a_manifest_of_two_units_is_held_if_one_drops_it_and_the_other_breaks(world):

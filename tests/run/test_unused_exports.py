@@ -8,7 +8,7 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretKeyRef, SecretMapRef, Template
-from gitsync.run.exports import find_needed_secrets, warn_unused_exports
+from gitsync.run.exports import list_needed_secrets, warn_unused_exports
 from tests.support.handmade_kinds import a_resource
 
 
@@ -64,4 +64,4 @@ def test_a_run_for_others_reports_nothing_of_it():
 
 def test_what_requests_draw_on():
     resources = [prepared(body={"a": [SecretKeyRef("keys", "k")], "b": {"c": SecretMapRef("all")}})]
-    assert find_needed_secrets(resources) == {Address(ObjectKind.SECRET, "default", name) for name in ("keys", "all")}
+    assert list_needed_secrets(resources) == {Address(ObjectKind.SECRET, "default", name) for name in ("keys", "all")}

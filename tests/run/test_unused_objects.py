@@ -86,7 +86,7 @@ def test_what_is_wrong_with_an_object_that_nothing_uses_is_counted_and_holds_del
     report = world.says_files({"group.yaml": GROUP, "net/app.yaml": text}).sync(prune=True)
     assert (report.exit_code, {one.code for one in report.problems}) == (0, {"RecordsNotSigned"})
     assert world.sent("DELETE") == []
-    assert {one.code for one in report.coverage.notes} == {code}
+    assert {one.code for one in report.source.coverage.notes} == {code}
     held = of(report, "VirtualNetwork", "hub")
     assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
     assert "net/app.yaml" in held.condition.message
@@ -103,7 +103,7 @@ def test_a_value_that_is_not_known_matters_only_in_an_object_that_is_used(world)
     world.says_files(SOURCE).sync(prune=True)
     report = world.says_files({"group.yaml": GROUP, "net/app.yaml": config_map("${APP}")}).sync(prune=True)
     assert (report.exit_code, world.sent("DELETE")) == (0, [])
-    assert {one.code for one in report.coverage.notes} == {"VariableNotKnown"}
+    assert {one.code for one in report.source.coverage.notes} == {"VariableNotKnown"}
     assert of(report, "VirtualNetwork", "hub").condition.reason == "PruneHeld"
 
 

@@ -12,7 +12,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
 from gitsync.model.unit_kind import UnitKind
 from gitsync.model.verdict import Verdict
-from gitsync.run.referenced_values import find_declared
+from gitsync.run.referenced_values import read_declared
 from gitsync.secrets.stores import SecretStores
 from gitsync.units.kustomize import has_tool
 from tests.support.memory_places import MemorySource
@@ -251,7 +251,7 @@ DECLARED = Manifests(
 )
 def test_an_offline_command_has_the_values_of_manifests(kind, name, optional, values, is_known, why):
     reference = ValuesReference(kind=kind, namespace="a", name=name, optional=optional)
-    found = find_declared([reference], DECLARED)[reference]
+    found = read_declared([reference], DECLARED)[reference]
     assert (found.values, not found.fault) == (values, is_known), why
 
 

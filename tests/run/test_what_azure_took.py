@@ -20,7 +20,7 @@ from gitsync.report import summary, text
 from gitsync.report.records import list_operations
 from gitsync.report.wording import format_headline
 from tests.support.fault_rules import rules
-from tests.support.json_schemas import find_faults
+from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
 PRUNING = {"prune": True, "max_deletes": 40}
@@ -169,7 +169,7 @@ def test_what_a_stopped_replacement_reports(before, tmp_path):
     assert "ReplaceConsentUnused" not in {problem.code for problem in report.problems}
     assert "; 2 being replaced" in (world.state / "SUMMARY.md").read_text().splitlines()[0]
     document = json.loads(report_json.render(report))
-    assert find_faults("report", document) == []
+    assert list_faults("report", document) == []
     shown = {(one["name"], one["action"], one.get("written")) for one in document["resources"] if "written" in one}
     assert shown == {("hub", "delete", "deleted"), ("one", "delete", "deleted")}
     world.settings = replace(world.settings, rules=())

@@ -11,7 +11,7 @@ from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address
 from gitsync.model.secret import Secret
 from gitsync.request.credential_choice import Unknown
-from gitsync.secrets.lookup import Lookup, find_credentials
+from gitsync.secrets.lookup import Lookup, look_up_credentials
 
 PLACE = ("red", "aso-credential")
 IDS = {"AZURE_SUBSCRIPTION_ID": "sub-1", "AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
@@ -56,7 +56,7 @@ async def find(
     lookup, stop = Lookup(places, reads_remote_secrets=writes, redact=hidden.append), asyncio.Event()
     if stops:
         asyncio.get_running_loop().call_later(0.01, stop.set)
-    return (await find_credentials([PLACE], lookup, resource_timeout=patience, stop=stop))[PLACE]
+    return (await look_up_credentials([PLACE], lookup, resource_timeout=patience, stop=stop))[PLACE]
 
 
 SECRET = {"AZURE_CLIENT_SECRET": "s3cret"}

@@ -8,7 +8,7 @@ import pytest
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, ObjectKind, Owner
 from gitsync.model.gvk import Key
-from gitsync.secrets.exports import add_foreign_objects, find_foreign
+from gitsync.secrets.exports import add_foreign_objects, has_foreign
 from gitsync.secrets.sources.environment import EnvironmentSource
 from gitsync.secrets.sources.folder import NOTE, FolderSource
 from tests.support.builders import prepared
@@ -20,7 +20,7 @@ URLS = Address(ObjectKind.CONFIG_MAP, "default", "urls")
 
 
 async def is_foreign(source, address=KEYS, keys=("first",), owner=LAKE):
-    return await find_foreign((source,), address, keys, owner)
+    return await has_foreign((source,), address, keys, owner)
 
 
 def folder(tmp_path, files):

@@ -390,7 +390,7 @@ async def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
         def __init__(self, way, fake):
             self.transport = Redirected(way.transport, fake)
 
-        def find_proxies(self, url):
+        def read_proxies(self, url):
             return {"https": f"http://proxy-for.example/{url}"}
 
     class Redirected:

@@ -14,7 +14,7 @@ from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import OWNER, REPOSITORY, Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.kubernetes.account import find_service_account
+from gitsync.secrets.kubernetes.account import read_service_account
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.protocols import ExportNeeds
 from tests.support import private_ca
@@ -559,7 +559,7 @@ async def test_a_token_that_is_empty_is_told_at_once(rig, tmp_path):
     with pytest.raises(SecretStoreError, match=r"The token of the service account is empty: .*/token"):
         await rig.cluster.read(DB, ["user"])
     with pytest.raises(ConfigError, match=r"The token of the service account is empty: .*/token"):
-        find_service_account(rig.fake.environment, rig.fake.folder)
+        read_service_account(rig.fake.environment, rig.fake.folder)
     assert rig.clock.slept == []
 
 
@@ -577,7 +577,7 @@ def test_the_name_of_the_account_is_that_of_its_token(tmp_path, claims, name, wh
     for file, text in (("token", f"header.{payload}.signature"), ("ca.crt", ""), ("namespace", "jobs")):
         (tmp_path / file).write_text(text)
     environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
-    assert find_service_account(environment, tmp_path).name == name, why
+    assert read_service_account(environment, tmp_path).name == name, why
 
 
 @pytest.mark.parametrize(
@@ -594,13 +594,13 @@ def test_the_name_of_the_account_is_that_of_its_token(tmp_path, claims, name, wh
 )
 def test_outside_of_a_cluster_the_error_reports_it(tmp_path, environment, words, why):
     with pytest.raises(ConfigError, match=words):
-        find_service_account(environment, tmp_path)
+        read_service_account(environment, tmp_path)
 
 
 def test_an_address_of_the_newer_kind_is_put_in_brackets(tmp_path):
     for file in ("token", "ca.crt", "namespace"):
         (tmp_path / file).write_text("jobs\n")
-    account = find_service_account({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
+    account = read_service_account({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
     assert (account.server, account.namespace) == ("https://[fd00::1]:443", "jobs")
 
 

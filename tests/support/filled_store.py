@@ -16,7 +16,7 @@ ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"
 TREE = KindTree(open_catalog())
 
 
-def find_version(arm_id):
+def read_version(arm_id):
     """An api-version for a resource: of its kind, or any."""
     kind = TREE.find(ArmId(arm_id).arm_type)
     return kind.api_version if kind else "2020-06-01"
@@ -31,7 +31,7 @@ def fill(bodies):
         async with Emulator(settings, store) as emulator, aiohttp.ClientSession() as session:
             for arm_id, body in bodies.items():
                 async with session.put(
-                    f"{emulator.url}{arm_id}?api-version={find_version(arm_id)}", json=body
+                    f"{emulator.url}{arm_id}?api-version={read_version(arm_id)}", json=body
                 ) as answer:
                     assert answer.status < 300, await answer.text()
 

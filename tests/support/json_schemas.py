@@ -31,7 +31,7 @@ def _open_registry():
     return Registry().with_resources(schemas)
 
 
-def find_faults(name, document, part=""):
+def list_faults(name, document, part=""):
     """What keeps a document from a schema, or from the part of it at a JSON pointer such as `#/$defs/record`."""
     reference = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": f"{name}.schema.json{part}"}
     validator = jsonschema.Draft202012Validator(reference, registry=_open_registry())

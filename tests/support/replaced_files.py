@@ -26,7 +26,7 @@ from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
 from gitsync.request.build import prepare
-from gitsync.run.removals import Reading, find_removals
+from gitsync.run.removals import Reading, collect_removals
 from tests.support.parts import build
 from tests.support.plans import make_plan
 
@@ -161,7 +161,7 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         manifests = _read(source)
         prepared = _prepare(manifests)
         removed = {key: one for key, one in records.items() if key not in {each.key for each in prepared}}
-        removals = find_removals(source, removed, None, Config(), Reading("default"))
+        removals = collect_removals(source, removed, None, Config(), Reading("default"))
         problems = (*source.contents.problems, *manifests.problems)
     plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
     return sorted(key.name for key, prune in plan.prunes.items() if not (prune.kept_because or prune.detaches))

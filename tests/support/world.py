@@ -24,7 +24,7 @@ from gitsync.arm.client import is_question
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
-from gitsync.config.config_file import find_source_settings
+from gitsync.config.config_file import join_source_settings
 from gitsync.emulator.faults import Move
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.http.target import parse
@@ -195,7 +195,7 @@ class World:
                         source=replace(
                             source, contents=replace(source.contents, units={**source.contents.units, **self.units})
                         ),
-                        settings=find_source_settings(config, source.contents.settings),
+                        settings=join_source_settings(config, source.contents.settings),
                         store=store,
                         arm=await arms.open(access.sign_in),
                         open_as=make_opener(config, access, arms),

@@ -14,9 +14,9 @@ import yaml
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ChartRelease, FileSelection, SetValue, Unit, UnitEntry, UnitOptions
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.units.controller_objects import MOST
 from gitsync.units.declarations import ThisRepository
-from gitsync.units.discovery import find_units
-from gitsync.units.following import MOST
+from gitsync.units.discovery import collect_units
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import has_tool
 from gitsync.units.sandbox import Builds
@@ -61,7 +61,7 @@ def build(files: Mapping[str, str], *, start: str = "apps", repository: ThisRepo
     reader = KustomizationReader(tree)
     entries = (UnitEntry(path="infra", options=UnitOptions(waits_for_owners=True)),)
     return build_all(
-        find_units(list(plain), reader, path=start, entries=entries),
+        collect_units(list(plain), reader, path=start, entries=entries),
         plain,
         reader,
         Builds(),

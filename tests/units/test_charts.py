@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.model.unit import ChartRelease, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.discovery import FoundUnits, collect_units
 from gitsync.units.kustomization import KustomizationReader
 from tests.units.trees import MemoryTree, pack
 
@@ -23,7 +23,7 @@ def chart(name: str, *, more: str = "", needs: str = "") -> str:
 
 def find(files: Mapping[str, str | bytes], *entries: UnitEntry, path: str = "") -> FoundUnits:
     paths = [one for one in sorted(files) if one.startswith(path)]
-    return find_units(paths, KustomizationReader(MemoryTree(files)), path=path, entries=entries)
+    return collect_units(paths, KustomizationReader(MemoryTree(files)), path=path, entries=entries)
 
 
 GROUP_OBJECT = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: core}\nspec: {location: westeurope}\n"

@@ -4,7 +4,7 @@ import pytest
 
 from gitsync.model.unit import UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.discovery import find_units
+from gitsync.units.discovery import collect_units
 from gitsync.units.kustomization import KustomizationReader
 from tests.units.trees import MemoryTree
 
@@ -16,7 +16,7 @@ WAITS = UnitOptions(waits_for_owners=True)
 def found(files, path="", entries=()):
     tree = MemoryTree(files)
     paths = tuple(one for one in tree.paths if not path or one.startswith(path + "/"))
-    return find_units(paths, KustomizationReader(tree), path=path, entries=entries)
+    return collect_units(paths, KustomizationReader(tree), path=path, entries=entries)
 
 
 FILES = {
@@ -130,7 +130,7 @@ def test_many_kustomizations_and_files_are_sorted_out_in_one_pass():
     files = {f"k{n}/kustomization.yaml": "resources: [a.yaml]" for n in range(2000)}
     files |= {f"k{n % 2500}/f{n}.yaml": "kind: A" for n in range(50_000)}
     tree = MemoryTree(files)
-    units = find_units(tuple(tree.paths), KustomizationReader(tree))
+    units = collect_units(tuple(tree.paths), KustomizationReader(tree))
     assert (len(units.built), len(units.plain)) == (2000, 10_000)
     assert len(tree.was_read) == len(set(tree.was_read)) + 2000, (
         "each kustomization once together, and once to be parsed"

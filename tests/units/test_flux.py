@@ -12,12 +12,12 @@ import pytest
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, ValuesReference
 from gitsync.model.unit_kind import UnitKind
+from gitsync.units.controller_objects import MOST, Followed
+from gitsync.units.controller_objects import follow as follow_objects
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import MOST, Followed
-from gitsync.units.following import follow as follow_objects
 from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.object_reader import find_declarations
+from gitsync.units.object_reader import read_declarations
 from gitsync.units.objects import SourceView
 from tests.units.trees import MemoryTree
 
@@ -67,9 +67,9 @@ def follow(
     def read(unit: Unit) -> Declarations:
         found = below(unit.path)
         units = dict.fromkeys(found, unit) if given or unit.options.substitution else {}  # has no origins
-        return find_declarations(found, units, variables, VIEW)
+        return read_declarations(found, units, variables, VIEW)
 
-    start_objects = find_declarations(below(start), {}, variables, VIEW)
+    start_objects = read_declarations(below(start), {}, variables, VIEW)
     return follow_objects(start_objects, build, read, VIEW.repository)
 
 
@@ -99,8 +99,12 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
     assert unit.options.substitution == Substitution(
         values={"region": "westeurope"},
         references=(
-            ValuesReference(kind="ConfigMap", namespace="flux-system", name="cluster-vars", home="clusters/prod"),
-            ValuesReference(kind="Secret", namespace="flux-system", name="keys", optional=True, home="clusters/prod"),
+            ValuesReference(
+                kind="ConfigMap", namespace="flux-system", name="cluster-vars", cluster_folder="clusters/prod"
+            ),
+            ValuesReference(
+                kind="Secret", namespace="flux-system", name="keys", optional=True, cluster_folder="clusters/prod"
+            ),
         ),
     )
     assert [one.code for one in followed.problems] == ["Suspended"]
@@ -352,7 +356,7 @@ def test_2000_kustomizations_are_followed_in_one_pass() -> None:
     ring = (kustomization(f"n{n}", f"./a{n}", more=f"dependsOn: [{{name: n{(n + 1) % 50}}}]") for n in range(MOST + 1))
     others = (kustomization(f"o{n}", source="other") for n in range(300))
     files = {"clusters/prod/all.yaml": "".join(chain(ring, others)).encode()}
-    objects = find_declarations(files, {}, FluxVariables(), VIEW)
+    objects = read_declarations(files, {}, FluxVariables(), VIEW)
     built: list[str] = []
     followed = follow_objects(
         objects,

@@ -15,7 +15,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ObjectSettings, Unit, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
-from gitsync.units.discovery import find_units
+from gitsync.units.discovery import collect_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.kustomize import has_tool
@@ -179,7 +179,7 @@ ENTRIES = (UnitEntry(path="apps", options=UnitOptions(is_restricted=True, waits_
 def build(files: Mapping[str, str], path: str = "prod", **given: str) -> AllUnits:
     tree = MemoryTree(files)
     below = [one for one in files if one.startswith(f"{path}/")]
-    found = find_units(below, KustomizationReader(tree), path=path, entries=ENTRIES)
+    found = collect_units(below, KustomizationReader(tree), path=path, entries=ENTRIES)
     plain = {one: files[one].encode() for one in found.plain}
     return build_all(found, plain, KustomizationReader(tree), Builds(), FollowContext(variables=tuple(given.items())))
 

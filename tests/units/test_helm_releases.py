@@ -10,11 +10,11 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, SetValue, Unit, ValuesKey, ValuesReference
 from gitsync.model.unit_kind import UnitKind
 from gitsync.units.chart_values import fill_values, merge_values
+from gitsync.units.controller_objects import Followed, follow
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.following import Followed, follow
 from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.object_reader import find_declarations
+from gitsync.units.object_reader import read_declarations
 from gitsync.units.objects import SourceView, read_published
 from gitsync.units.sandbox import ChartError
 from tests.units.trees import MemoryTree
@@ -35,7 +35,7 @@ def make_release(spec: str = "", *, name: str = "team", chart: str = "./charts/t
 
 def read(text: str) -> Declarations:
     view = SourceView(KustomizationReader(MemoryTree({"base.yaml": b""})))
-    return find_declarations({"clusters/prod/team.yaml": text.encode()}, {}, FluxVariables(), view)
+    return read_declarations({"clusters/prod/team.yaml": text.encode()}, {}, FluxVariables(), view)
 
 
 def read_one(text: str) -> DeclaredUnit:
@@ -222,7 +222,7 @@ def test_a_published_chart_is_rendered_from_this_repository(text, values, codes,
     charts, problems = read_published(["charts/team/Chart.yaml"], reader)
     view = SourceView(reader, charts=charts)
     variables = FluxVariables((("OTHER", "x"),))
-    start = find_declarations({"clusters/prod/team.yaml": text.encode()}, {}, variables, view)
+    start = read_declarations({"clusters/prod/team.yaml": text.encode()}, {}, variables, view)
     followed = follow(start, lambda _: None, lambda _: Declarations(), ThisRepository())
     assert (problems, [one.code for one in followed.problems]) == ([], codes), why
     found = [(one.path, "".join(v for v in one.release.values if isinstance(v, str))) for one in followed.units]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.units.kustomization import KustomizationReader, find_inline_fault, find_inputs, read_kustomization
+from gitsync.units.kustomization import KustomizationReader, find_inline_fault, list_all_inputs, read_kustomization
 from gitsync.units.sandbox import UnbuildableError
 from tests.units.trees import MemoryTree
 
@@ -16,7 +16,7 @@ SOURCE = {
 
 
 def inputs(start, files):
-    return find_inputs(start, KustomizationReader(MemoryTree(files)))
+    return list_all_inputs(start, KustomizationReader(MemoryTree(files)))
 
 
 def one(text, **others):
@@ -147,14 +147,14 @@ def test_a_file_is_read_once():
     tree = MemoryTree(SOURCE)
     reader = KustomizationReader(tree)
     for _ in range(3):
-        find_inputs("overlays/prod/kustomization.yaml", reader)
+        list_all_inputs("overlays/prod/kustomization.yaml", reader)
     assert sorted(tree.was_read) == ["base/kustomization.yaml", "overlays/prod/kustomization.yaml"]
 
 
 def test_a_file_that_is_too_much_is_a_problem_of_its_kustomization():
     tree = MemoryTree(SOURCE, refused=["base/kustomization.yaml"])
     with pytest.raises(UnbuildableError, match="too large"):
-        find_inputs("overlays/prod/kustomization.yaml", KustomizationReader(tree))
+        list_all_inputs("overlays/prod/kustomization.yaml", KustomizationReader(tree))
 
 
 INLINE = [

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from gitsync.units.discovery import find_units
+from gitsync.units.discovery import collect_units
 from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.misspelt_names import find_misspelt
+from gitsync.units.misspelt_names import list_misspelt
 from tests.support.world import GROUP, World
 from tests.units.trees import GROUP as ASO
 from tests.units.trees import MemoryTree
@@ -19,7 +19,7 @@ FLUX = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {
 
 
 def find(files, known=()):
-    return [*find_misspelt(files, KustomizationReader(MemoryTree(files)), known)]
+    return [*list_misspelt(files, KustomizationReader(MemoryTree(files)), known)]
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def test_beside_a_right_name_another_one_is_nothing():
 
 def test_what_cannot_be_read_may_have_aso_objects():
     tree = MemoryTree({"dev/kustomisation.yaml": PREFIX, "dev/rg.yaml": ASO}, refused=["dev/rg.yaml"])
-    assert [*find_misspelt(tree.paths, KustomizationReader(tree), ())] == ["dev/kustomisation.yaml"]
+    assert [*list_misspelt(tree.paths, KustomizationReader(tree), ())] == ["dev/kustomisation.yaml"]
 
 
 @pytest.mark.parametrize("path", ["", "dev"])
 def test_the_files_of_its_folder_are_not_read_as_they_are(path):
     tree = MemoryTree({"dev/kustomisation.yaml": PREFIX, "dev/rg.yaml": ASO, "dev/sub/rg.yaml": ASO})
-    units = find_units([*tree.paths], KustomizationReader(tree), path=path)
+    units = collect_units([*tree.paths], KustomizationReader(tree), path=path)
     assert ([unit.file for unit in units.built], units.plain) == (["dev/kustomisation.yaml"], ())
 
 

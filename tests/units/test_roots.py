@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitsync.units.discovery import find_roots
-from gitsync.units.kustomization import KustomizationReader, find_kustomizations
+from gitsync.units.discovery import list_roots
+from gitsync.units.kustomization import KustomizationReader, list_kustomizations
 from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"
@@ -11,7 +11,7 @@ K = "kustomization.yaml"
 
 def roots(files):
     tree = MemoryTree({f"{folder}/{K}".lstrip("/"): text for folder, text in files.items()})
-    found = find_roots(find_kustomizations(tree.paths), KustomizationReader(tree))
+    found = list_roots(list_kustomizations(tree.paths), KustomizationReader(tree))
     return [path.removesuffix(K).rstrip("/") for path in found]
 
 
@@ -42,7 +42,7 @@ def test_a_base_of_a_base_that_is_not_looked_at_is_part_of_it_too():
     """`.gitsyncignore` may exclude a base, which does not make what that is built on a root."""
     files = {"prod/" + K: "resources: [../hidden]", "hidden/" + K: "resources: [../base]", "base/" + K: "{}"}
     reader = KustomizationReader(MemoryTree(files))
-    assert find_roots(["base/" + K, "prod/" + K], reader) == ("prod/" + K,)
+    assert list_roots(["base/" + K, "prod/" + K], reader) == ("prod/" + K,)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_base_of_a_base_that_is_not_looked_at_is_part_of_it_too():
     ],
 )
 def test_names(paths, expected, why):
-    assert list(find_kustomizations(paths)) == expected, why
+    assert list(list_kustomizations(paths)) == expected, why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.filled_store import find_version
+from tests.support.filled_store import read_version
 from tests.support.world import SUBSCRIPTION, World
 
 ROOT = f"/subscriptions/{SUBSCRIPTION}"
@@ -222,6 +222,6 @@ def make_estate(folder: Path) -> World:
     world.says_files({**left, "kept.yaml": MANIFESTS["kept.yaml"]}).sync(prune=True)
     world.says_files(left)  # `recorded` has a record, and no manifest any more
     for arm_id, body in {**STRAYS, **BEYOND, **NO_STRAYS}.items():
-        answer = world.outside("PUT", arm_id, body, api_version=find_version(arm_id))
+        answer = world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
         assert not answer or "error" not in answer, (arm_id, answer)
     return world

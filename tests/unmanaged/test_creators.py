@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitsync.model.arm_id import ArmId
-from gitsync.unmanaged.creators import find_creators
+from gitsync.unmanaged.creators import list_creators
 from gitsync.unmanaged.search import Stray
 from tests.attribution.rows import AMY, GRAPH, LOG, OUR_OBJECT, OURS, ROB, SUBNET, TERRAFORM, VAULT, graph_row, log_rows
 from tests.checks.asking import make_questions
@@ -37,7 +36,7 @@ async def ask(stray, graph=(), log=(), *, asks=True, credential=None):
     async with rigged(access=access, credential=credential) as rig:
         rig.server.on("POST", GRAPH, graph if isinstance(graph, Say) else graph_says(*graph))
         rig.server.on("GET", LOG, log if isinstance(log, Say) else log_says(*log))
-        creations, doubts = await find_creators([stray], make_questions(rig), NOW, asks=asks)
+        creations, doubts = await list_creators([stray], make_questions(rig), NOW, asks=asks)
         one = creations[stray.arm_id]
         return (one.author.value, one.name, one.at[:16]), doubts, [sent.method for sent in rig.server.seen]
 

@@ -9,7 +9,7 @@ from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
 from gitsync.model.arm_id import ArmId
 from tests.support.command_line import azure, run_here
-from tests.support.filled_store import fill, find_version, make_bodies
+from tests.support.filled_store import fill, make_bodies, read_version
 from tests.unmanaged.estate import BEYOND, FORMER, NETWORK, STRAYS, TRACKED, make_estate
 
 ALL = [*STRAYS, FORMER, *BEYOND]
@@ -192,7 +192,7 @@ def test_resource_graph_is_not_believed_about_what_is_gone(estate, tmp_path):
     gone = f"{NETWORK}/natGateways/out"
     world.clock.elapsed += 3600
     stale = FaultRule(match=Match(path="*/microsoft.resourcegraph/resources"), list_fault=ListFault(stale=1800))
-    world.outside("DELETE", gone, api_version=find_version(gone), rules=(stale,))
+    world.outside("DELETE", gone, api_version=read_version(gone), rules=(stale,))
     done, sent = look(world, "-o", "json", "--fast", rules=[stale])
     assert ("GET", gone, 404) in [(method, path.partition("?")[0], status) for method, path, status in sent]
     assert list_ids(read(done)) == {ArmId(one).key for one in (*(TRACKED - {gone}), *BEYOND)}

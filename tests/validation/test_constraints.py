@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
-from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, find_violations, matches
+from gitsync.validation.constraints import LONGEST_MATCHED, check_constraints, list_violations, matches
 from tests.support.handmade_kinds import a_kind, seen
 
 
@@ -32,7 +32,7 @@ from tests.support.handmade_kinds import a_kind, seen
     ],
 )
 def test_violations(value, rules, broken, why):
-    assert sorted(rule for rule, _ in find_violations(value, rules)) == sorted(broken), why
+    assert sorted(rule for rule, _ in list_violations(value, rules)) == sorted(broken), why
 
 
 NUMBERS = a_kind(
@@ -59,7 +59,7 @@ NUMBERS = a_kind(
 def test_numbers_fit_into_64_bits(field, value, broken, why):
     visit = seen(NUMBERS, {field: value}, ("spec", field))
     assert visit.fits
-    assert [rule for rule, _ in find_violations(value, visit.rules)] == broken, why
+    assert [rule for rule, _ in list_violations(value, visit.rules)] == broken, why
     assert [one.code for one in check_constraints(visit)] == ["OutOfBounds"] * len(broken)
 
 

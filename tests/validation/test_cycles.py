@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
-from gitsync.validation.relations import Member, check_cycles, find_cycles
+from gitsync.validation.relations import Member, check_cycles, collect_cycles
 from tests.support.handmade_kinds import a_kind, a_resource
 
 KEYS = [Key("things.azure.com", "Thing", "default", name) for name in "abcdefg"]
@@ -16,19 +16,19 @@ A, B, C, D, E, *_ = KEYS
 
 def test_the_shortest_cycle_is_shown_from_its_first_key():
     edges = {B: [C], C: [A], A: [B, D], D: [E], E: []}
-    assert find_cycles(edges) == {A: (A, B, C), B: (A, B, C), C: (A, B, C)}
+    assert collect_cycles(edges) == {A: (A, B, C), B: (A, B, C), C: (A, B, C)}
 
 
 def test_each_key_gets_the_shortest_cycle_through_itself():
-    assert find_cycles({A: [B], B: [A, C], C: [D], D: [B]}) == {A: (A, B), B: (A, B), C: (B, C, D), D: (B, C, D)}
+    assert collect_cycles({A: [B], B: [A, C], C: [D], D: [B]}) == {A: (A, B), B: (A, B), C: (B, C, D), D: (B, C, D)}
 
 
 def test_a_key_that_waits_for_itself_is_a_cycle():
-    assert find_cycles({A: [A]}) == {A: (A,)}
+    assert collect_cycles({A: [A]}) == {A: (A,)}
 
 
 def test_what_is_between_two_cycles_is_in_none():
-    assert set(find_cycles({A: [B], B: [A, C], C: [D], D: [D]})) == {A, B, D}
+    assert set(collect_cycles({A: [B], B: [A, C], C: [D], D: [D]})) == {A, B, D}
 
 
 GRAPHS = st.dictionaries(st.sampled_from(KEYS), st.lists(st.sampled_from(KEYS), unique=True))
@@ -36,7 +36,7 @@ GRAPHS = st.dictionaries(st.sampled_from(KEYS), st.lists(st.sampled_from(KEYS), 
 
 @given(GRAPHS)
 def test_a_cycle_is_found_exactly_where_there_is_one(edges):
-    found = find_cycles(edges)
+    found = collect_cycles(edges)
     try:
         list(TopologicalSorter(edges).static_order())
     except CycleError:
@@ -52,9 +52,9 @@ def test_a_cycle_is_found_exactly_where_there_is_one(edges):
 
 @given(GRAPHS)
 def test_taking_away_a_key_of_no_cycle_changes_no_cycle(edges):
-    found = find_cycles(edges)
+    found = collect_cycles(edges)
     rest = {key: targets for key, targets in edges.items() if key in found}
-    assert find_cycles(rest) == found
+    assert collect_cycles(rest) == found
 
 
 def member(key, *targets, owner=None):

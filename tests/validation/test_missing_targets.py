@@ -12,7 +12,7 @@ from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.validation.missing_targets import check_presence
-from gitsync.validation.references import find_named_references
+from gitsync.validation.references import list_named_references
 from gitsync.validation.relations import Member
 from tests.support.handmade_kinds import a_catalog, a_kind, a_resource
 
@@ -35,7 +35,7 @@ def member(name, owner=None, spec=None, *, kind=KIND, **more):
     if owner is None:
         named = OwnerRef(arm_id=ArmId("/subscriptions/0/resourceGroups/rg"))
     resource = a_resource(spec, name=name, **more)
-    references = tuple(find_named_references(kind, resource.spec, resource.key.namespace))
+    references = tuple(list_named_references(kind, resource.spec, resource.key.namespace))
     return Member(resource=resource, kind=kind, owner=named, references=references)
 
 

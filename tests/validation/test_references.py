@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
-from gitsync.validation.references import check_reference, find_named_references, is_arm_id
+from gitsync.validation.references import check_reference, is_arm_id, list_named_references, parse_arm_type
 from tests.support.handmade_kinds import a_catalog, a_kind, seen
 
 SUB = "/subscriptions/0"
@@ -216,7 +216,7 @@ def test_references_are_found_wherever_they_stand():
         "role": VNET | {"wellKnownName": "Reader"},
         "any": VNET | {"name": "owners are no references"},
     }
-    found = list(find_named_references(TOP, spec, "ns"))
+    found = list(list_named_references(TOP, spec, "ns"))
     assert found == [
         (("spec", "ref"), Key("network.azure.com", "VirtualNetwork", "ns", "hub")),
         (("spec", "refs", 1), Key("network.azure.com", "VirtualNetwork", "ns", "two")),
@@ -226,7 +226,7 @@ def test_references_are_found_wherever_they_stand():
 
 def test_a_reference_that_is_half_said_names_nothing():
     spec = {"ref": {"name": "x"}, "refs": [{"group": 1, "kind": "K", "name": "n"}, "text"]}
-    assert list(find_named_references(TOP, spec, "ns")) == []
+    assert list(list_named_references(TOP, spec, "ns")) == []
 
 
 @pytest.mark.parametrize(

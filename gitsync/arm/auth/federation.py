@@ -125,7 +125,7 @@ def _make_token_source(http: HttpConnection, method: str, url: str, headers: dic
     # The variables of the job name the URL: its token is never sent in plain HTTP.
     if not is_safe(url):
         raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
-    proxy = next(iter(http.find_proxies(url).values()), None)
+    proxy = next(iter(http.read_proxies(url).values()), None)
 
     async def ask() -> str:
         try:

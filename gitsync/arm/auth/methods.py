@@ -55,7 +55,7 @@ class _BuildContext:
             "retry_connect": 0,  # gitsync retries, unless the host is wrong
             "retry_status": 0,  # likewise
             "transport": NotingTransport(self.http.transport),
-            "proxies": self.http.find_proxies(self.cloud.authority),
+            "proxies": self.http.read_proxies(self.cloud.authority),
         }
 
 

@@ -170,7 +170,7 @@ class Page:
     """A valid page."""
 
     entries: Entries
-    following: str | None  # path and query of the next page; None on the last one
+    next_page: str | None  # path and query of the next page; None on the last one
 
 
 def read_page(answer: Response, source: ListSource, cloud: Cloud) -> Page:
@@ -182,7 +182,7 @@ def parse_page(body: object, source: ListSource, cloud: Cloud, *, request_id: st
     """Read the JSON of an answer as a page. Raises ArmError (code MalformedList or ForeignNextLink)."""
     try:
         page = _check_object(body, source)
-        return Page(_read_entries(page, source), _find_following(page.get(source.next_link), source, cloud))
+        return Page(_read_entries(page, source), _read_next_page(page.get(source.next_link), source, cloud))
     except ArmError as error:
         error.request_id = request_id
         raise
@@ -224,7 +224,7 @@ def _read_entries(page: Mapping[str, Any], source: ListSource) -> Entries:
     return entries
 
 
-def _find_following(link: object, source: ListSource, cloud: Cloud) -> str | None:
+def _read_next_page(link: object, source: ListSource, cloud: Cloud) -> str | None:
     """Find path and query of the next page. The token goes with the request, so the link must lead to the same
     endpoint.
     """
@@ -235,10 +235,10 @@ def _find_following(link: object, source: ListSource, cloud: Cloud) -> str | Non
     # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
     if parse_origin(link) is None:
         raise source.make_error(f"has a `{source.next_link}` that is not a URL")
-    following = cloud.find_target(link)
-    if following is None:
+    next_page = cloud.find_target(link)
+    if next_page is None:
         raise source.make_error("continues on another host; gitsync sends no token there", code=FOREIGN_LINK)
-    return following
+    return next_page
 
 
 def _describe_kind(value: object) -> str:

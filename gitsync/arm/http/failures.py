@@ -172,7 +172,7 @@ def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -
     denied = _DENIED.search(message)
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
         # Azure's message is the most precise: the right may be on a linked resource, such as a subnet.
-        action = denied["action"] if denied else find_rbac_action(request.method, request.path)
+        action = denied["action"] if denied else name_rbac_action(request.method, request.path)
         scope = denied["scope"] if denied else request.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
     if answer.status == 401:
@@ -190,8 +190,8 @@ def _name_identity(principal: Principal | None) -> str:
 _VERBS = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete", "POST": "action"}
 
 
-def find_rbac_action(method: str, path: str) -> str:
-    """Find the permission that a request needs: `Microsoft.Network/virtualNetworks/write`."""
+def name_rbac_action(method: str, path: str) -> str:
+    """Name the permission that a request needs: `Microsoft.Network/virtualNetworks/write`."""
     verb = _VERBS[method]
     _, marker, rest = path.rpartition("/providers/")
     if not marker:  # groups and subscriptions are types of Microsoft.Resources

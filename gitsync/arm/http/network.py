@@ -83,7 +83,7 @@ class HttpConnection:
     environment: Mapping[str, str]  # names the proxy
     budget: AnswerBudget  # of its answers
 
-    def find_proxies(self, url: str) -> dict[str, str]:
+    def read_proxies(self, url: str) -> dict[str, str]:
         """Return proxies as the SDK takes them: scheme → proxy; empty if the host of a URL is reached directly."""
         proxy = find_proxy(url, self.environment)
         return {urlsplit(url).scheme: proxy} if proxy else {}
@@ -164,7 +164,7 @@ def _is_exempt(host: str, port: int | None, exempt: str) -> bool:
 
 async def connect(http: HttpConnection, url: str, *, is_direct: bool) -> None:
     """Open a connection, TLS and proxy included, for the next request. Raises aiohttp.ClientError."""
-    proxy = None if is_direct else next(iter(http.find_proxies(url).values()), None)
+    proxy = None if is_direct else next(iter(http.read_proxies(url).values()), None)
     connector = http.session.connector
     if connector is None:
         raise AssertionError("the session is open")

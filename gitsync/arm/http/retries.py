@@ -79,7 +79,7 @@ class Retrier:
 
     def __init__(self, transport: Transport, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
         self._transport = transport
-        self._throttle = traffic.find_throttle(access)
+        self._throttle = traffic.choose_throttle(access)
         self.host = traffic.find_host(access)
         self._authority = HostState(clock, access.network.patience)
         self.clock = clock
@@ -169,7 +169,7 @@ class Retrier:
         host = self._authority if isinstance(error, AuthorityError) else self.host
         if isinstance(error, AuthorityError) and error.has_answered:
             host.note_answer()
-        seconds = error.retry_after or _BACKOFF.find_wait(tries)
+        seconds = error.retry_after or _BACKOFF.compute_wait(tries)
         is_too_late = self.clock.monotonic() + seconds > session.deadline
         if is_too_late and session.is_ended:
             message = f"{session.end_reason} before another try. {session.last_error()}"
@@ -400,9 +400,9 @@ class Traffic:
         self._operations[operation] += 1
         return str(uuid5(self._run_id, " ".join((*operation, str(self._operations[operation])))))
 
-    def find_throttle(self, access: ArmAccess) -> Throttle:
+    def choose_throttle(self, access: ArmAccess) -> Throttle:
         """Return the buckets of the principal that signs in."""
-        principal = _find_principal(access)
+        principal = _name_principal(access)
         if principal not in self._throttles:
             self._throttles[principal] = Throttle(
                 self._clock, self._slots, self._limits, self._request_share, self.held, self.workers
@@ -414,7 +414,7 @@ class Traffic:
         return self._hosts.setdefault(access.cloud.endpoint, HostState(self._clock, access.network.patience))
 
 
-def _find_principal(access: ArmAccess) -> _Principal:
+def _name_principal(access: ArmAccess) -> _Principal:
     """Name the principal of an access: the client in its tenant, with any method; without a client, the method."""
     sign_in = access.sign_in
     identity = (sign_in.tenant_id.casefold(), sign_in.client_id.casefold()) if sign_in.client_id else (sign_in.method,)

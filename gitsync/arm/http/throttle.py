@@ -25,8 +25,7 @@ from typing import Final
 
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
-from gitsync.formats.arm_path import find_provider
-from gitsync.model.arm_id import ArmId
+from gitsync.formats.arm_path import find_subscription, read_provider
 from gitsync.model.clock import Clock
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.report import LimitUse
@@ -114,7 +113,7 @@ class Throttle:
     def learn(self, method: str, path: str, answer: Response) -> None:
         """Update the bucket of a request from the counts in its answer."""
         bucket, (subscription, kind) = self._find_bucket(method, path), _find_key(method, path)
-        share = self._find_share(subscription)
+        share = self._compute_share(subscription)
         scope = "subscription" if subscription else "tenant"
         counts = {
             is_ours: answer.headers.get(f"x-ms-ratelimit-remaining-{name}-{kind}", "")
@@ -141,26 +140,26 @@ class Throttle:
     def list_hour_shares(self) -> Iterator[tuple[RequestKind, float]]:
         """Yield for each bucket its kind, and the used share of Azure's hourly limit."""
         for (subscription, kind), bucket in self._buckets.items():
-            yield kind, bucket.hour_share * self._find_share(subscription)
+            yield kind, bucket.hour_share * self._compute_share(subscription)
 
     def list_limits(self) -> list[LimitUse]:
         """List how each bucket is used. It changes nothing, so a display may call it from another thread."""
-        return [bucket.find_use() for bucket in tuple(self._buckets.values())]
+        return [bucket.compute_use() for bucket in tuple(self._buckets.values())]
 
     def _find_bucket(self, method: str, path: str) -> _Bucket:
         key = _find_key(method, path)
         if key not in self._buckets:
             # Made on first use: most runs use few of the subscriptions and kinds.
-            limit = self._limits[key[1]].take_share(self._find_share(key[0]))
+            limit = self._limits[key[1]].take_share(self._compute_share(key[0]))
             self._buckets[key] = _Bucket(key[1], self._clock, self._slots, limit, self._held)
         return self._buckets[key]
 
-    def _find_share(self, subscription: str) -> float:
+    def _compute_share(self, subscription: str) -> float:
         return self._share / self._workers.get(subscription, 1)
 
     def _make_provider_key(self, method: str, path: str) -> tuple[str, str, RequestKind]:
         subscription, kind = _find_key(method, path)
-        return subscription, find_provider(path).casefold(), kind
+        return subscription, read_provider(path).casefold(), kind
 
 
 @lru_cache(maxsize=256)  # it is called four times a request
@@ -204,7 +203,7 @@ class _Bucket:
         """The taken tokens, as a share of a full bucket and an hour's refill."""
         return self._taken / (self._burst + 3600 * self._per_second)
 
-    def find_use(self) -> LimitUse:
+    def compute_use(self) -> LimitUse:
         """Return how the bucket is used, without refilling it."""
         come_back = max(0.0, self._clock.monotonic() - self._filled_at) * self._per_second
         is_near = self._tokens + come_back < self._burst * _NEAR

@@ -18,9 +18,9 @@ from gitsync.arm.lro.poll import (
     OperationProgress,
     PollTarget,
     Watch,
-    find_first_target,
+    choose_first_target,
+    choose_next_target,
     find_location,
-    find_next_target,
     read_first_progress,
     read_progress,
 )
@@ -98,7 +98,7 @@ class Operations:
 
     def _start_poll(self, reply: AcceptedWrite) -> _PollState:
         return _PollState(
-            place=find_first_target(reply, self._cloud),
+            place=choose_first_target(reply, self._cloud),
             state=read_first_progress(reply),
             answer=reply.answer,
             wait=reply.answer.read_retry_after(self._pace.clock.now()),
@@ -145,7 +145,7 @@ class Operations:
             poll,
             state=state,
             answer=answer,
-            place=find_next_target(poll.place, answer, self._cloud),
+            place=choose_next_target(poll.place, answer, self._cloud),
             wait=answer.read_retry_after(self._pace.clock.now()),
             was_present=poll.was_present or (is_resource and answer.status != 404),
         )

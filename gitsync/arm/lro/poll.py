@@ -139,8 +139,8 @@ def _is_resource(url: str, reply: AcceptedWrite) -> bool:
     return ArmId(unquote(parts.path)).is_same(ArmId(reply.arm_id)) and parameters <= {"api-version"}
 
 
-def find_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
-    """Find where to poll, from the headers of the write's answer; the resource if they have nothing to follow."""
+def choose_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:
+    """Choose where to poll, from the headers of the write's answer; the resource if they have nothing to follow."""
     target = _find_offered_target(reply.answer, reply.request.target, cloud)
     if target is None or _is_resource(target.target, reply):
         return PollTarget(Watch.RESOURCE)
@@ -154,8 +154,8 @@ def find_location(reply: AcceptedWrite, cloud: Cloud) -> PollTarget | None:
     return None if target is None else PollTarget(Watch.LOCATION, target)
 
 
-def find_next_target(current: PollTarget, answer: Response, cloud: Cloud) -> PollTarget:
-    """Find where to poll next: the URL of an operation may change, in the header that named it first."""
+def choose_next_target(current: PollTarget, answer: Response, cloud: Cloud) -> PollTarget:
+    """Choose where to poll next: the URL of an operation may change, in the header that named it first."""
     # Only the same header is followed: another one may be about something else, such as the resource.
     target = _find_offered_target(answer, current.target, cloud)
     return target if target is not None and target.watch is current.watch else current

@@ -37,7 +37,7 @@ def format_text(budget: EvaluationBudget, template: str, values: Sequence[Any]) 
     except ValueError as error:
         raise EvaluationError(f"format: {error}") from None
     text = "".join(parts)
-    budget.weigh(text)
+    budget.charge_value(text)
     return text
 
 
@@ -48,7 +48,7 @@ def _format_clause(budget: EvaluationBudget, clause: Clause, rest: Iterator[Any]
     precision = _PRECISION if clause.precision is None else clause.precision
     # `%.1000000000f` would make a text of that length.
     budget.charge_characters(precision)
-    budget.weigh(value)
+    budget.charge_value(value)
     if clause.letter == "s":
         return _show(budget, value)
     given = _ENDLESS.get(value, value) if clause.letter in "fe" and isinstance(value, str) else value
@@ -75,7 +75,7 @@ def _show(budget: EvaluationBudget, value: Any, inner: bool = False) -> str:  # 
     if show is None:
         raise _make_refusal("s", value)
     text = show(value)
-    budget.weigh(text)
+    budget.charge_value(text)
     return text
 
 

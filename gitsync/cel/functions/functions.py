@@ -51,15 +51,15 @@ def call(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     Raises EvaluationError if there is no function for the types of the arguments, and if the function fails.
     """
     for value in args:
-        budget.weigh(value)
+        budget.charge_value(value)
     result = _call_overload(budget, name, args)
-    budget.weigh(result)
+    budget.charge_value(result)
     return result
 
 
 def _call_overload(budget: EvaluationBudget, name: str, args: list[Any]) -> Any:
     if name in _OF_MANY:
-        return _find_extreme(name, args)
+        return _choose_extreme(name, args)
     exact = (name, *map(name_type, args))
     # The exact types come first: an overload for "any" is for all others.
     for key in (exact, (name, *("any",) * len(args))):
@@ -101,8 +101,8 @@ def _decode_base64(text: str) -> bytes:
         raise EvaluationError("base64.decode: the text is not base64") from None
 
 
-def _find_extreme(name: str, values: Sequence[Any]) -> Any:
-    """Find the `math.least` or `math.greatest` of some numbers, or of one list of them."""
+def _choose_extreme(name: str, values: Sequence[Any]) -> Any:
+    """Choose the `math.least` or `math.greatest` of some numbers, or of one list of them."""
     numbers = values[0] if len(values) == 1 and name_type(values[0]) == "list" else values
     if not numbers:
         raise EvaluationError(f"{name}: the list of numbers is empty")

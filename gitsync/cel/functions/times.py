@@ -115,7 +115,7 @@ def write_duration(length: Duration) -> str:
     return f"{'-' if length.nanoseconds < 0 else ''}{seconds}{_format_fraction(rest)}s"
 
 
-def _find_zone(name: str) -> tzinfo:
+def _read_zone(name: str) -> tzinfo:
     """Return the time zone of a name ("Europe/Berlin") or of an offset ("+02:00")."""
     # zoneinfo supports names only.
     found = _OFFSET.fullmatch(name)
@@ -132,7 +132,7 @@ def _find_zone(name: str) -> tzinfo:
 def _move_to_zone(time: Timestamp, zone: str) -> datetime:
     moment = _EPOCH + timedelta(seconds=time.nanoseconds // SECOND)
     try:
-        return moment.astimezone(_find_zone(zone))
+        return moment.astimezone(_read_zone(zone))
     except OverflowError:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999") from None
 
@@ -157,7 +157,7 @@ def _make_part_reader(part: Callable[[datetime], int]) -> Callable[..., int]:
 
 
 def _read_milliseconds(time: Timestamp, zone: str = "") -> int:
-    _find_zone(zone)
+    _read_zone(zone)
     return time.nanoseconds % SECOND // _MILLISECOND
 
 

@@ -125,7 +125,7 @@ def _list_keys(wanted: _Wanted) -> tuple[Key, ...]:
     return tuple(sorted({*recorded, *declared}))
 
 
-def _find_resources(wanted: _Wanted) -> Iterator[Candidate]:
+def _list_resources(wanted: _Wanted) -> Iterator[Candidate]:
     """Resources by their shortest unambiguous name; their kinds first, if there are many."""
     keys = _list_keys(wanted)
     if len(keys) > _MOST_NAMES and "/" not in wanted.slot.text:
@@ -137,13 +137,13 @@ def _find_resources(wanted: _Wanted) -> Iterator[Candidate]:
         yield Candidate(f"{key.kind}/{key.name}" if is_clear else str(key), key.namespace)
 
 
-def _find_kinds_and_resources(wanted: _Wanted) -> Iterator[Candidate]:
+def _list_kinds_and_resources(wanted: _Wanted) -> Iterator[Candidate]:
     keys = _list_keys(wanted)
     if "/" in wanted.slot.text:
-        yield from _find_resources(wanted)
+        yield from _list_resources(wanted)
     else:
         yield from (Candidate(kind, _count(count)) for kind, count in _count_kinds(keys).items())
-        yield from (candidate for candidate in _find_resources(wanted) if not candidate.word.endswith("/"))
+        yield from (candidate for candidate in _list_resources(wanted) if not candidate.word.endswith("/"))
     yield Candidate(FOLDERS)
 
 
@@ -155,7 +155,7 @@ def _count_kinds(keys: Iterable[Key]) -> dict[str, int]:
     return dict(sorted(Counter(key.kind for key in keys).items()))
 
 
-def _find_revisions(wanted: _Wanted) -> Iterator[Candidate]:
+def _list_revisions(wanted: _Wanted) -> Iterator[Candidate]:
     from gitsync.cli.shell.resource_names import list_refs
 
     try:
@@ -164,14 +164,14 @@ def _find_revisions(wanted: _Wanted) -> Iterator[Candidate]:
         return iter(())
 
 
-def _find_kinds(_: _Wanted) -> Iterator[Candidate]:
+def _list_kinds(_: _Wanted) -> Iterator[Candidate]:
     """The kinds of the catalog, with the group where several have one."""
     from gitsync.catalog.catalog import open_catalog
 
     catalog = open_catalog()
-    homes = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]
-    times = Counter(kind for _, kind in homes)
-    return (Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(homes))
+    group_kinds = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]
+    times = Counter(kind for _, kind in group_kinds)
+    return (Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(group_kinds))
 
 
 def _offer(word: str) -> Callable[[_Wanted], Iterator[Candidate]]:
@@ -187,14 +187,14 @@ _FINDERS: Mapping[str, Callable[[_Wanted], Iterator[Candidate]]] = {
     "DIR": _offer(FOLDERS),
     "SOURCE": _offer(FOLDERS),
     "REPOSITORY[#BRANCH]": _offer(FOLDERS),
-    "KIND": _find_kinds,
-    "TYPE": _find_kinds,
-    "KIND/NAME": _find_resources,
-    "KEY-OR-GLOB": _find_resources,
-    "KIND[/NAME]": _find_kinds_and_resources,
+    "KIND": _list_kinds,
+    "TYPE": _list_kinds,
+    "KIND/NAME": _list_resources,
+    "KEY-OR-GLOB": _list_resources,
+    "KIND[/NAME]": _list_kinds_and_resources,
     "NAMESPACE": lambda wanted: map(Candidate, sorted({key.namespace for key in _list_keys(wanted)})),
-    "REV": _find_revisions,
-    "BRANCH": _find_revisions,
+    "REV": _list_revisions,
+    "BRANCH": _list_revisions,
 }
 """By how help calls a value: what finds its candidates."""
 

@@ -360,7 +360,7 @@ TYPE_RULES: Final = (
 )
 
 
-def find_type_rules(path: JsonPath, hints: Hints) -> list[TypeRule]:
+def list_type_rules(path: JsonPath, hints: Hints) -> list[TypeRule]:
     """The rows for one leaf."""
     return [row for row in TYPE_RULES if _leads_to(row.path, path) and row.types.fullmatch(hints.arm_type)]
 

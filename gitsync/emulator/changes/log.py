@@ -15,13 +15,13 @@ from gitsync.emulator.governance.enforcement import make_content, make_definitio
 from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, judge, list_in_force
 from gitsync.emulator.http.messages import Caller, ServerRequest, ServerResponse
 from gitsync.emulator.http.target import PathShape, Target, parse
-from gitsync.emulator.identity.access import find_action
+from gitsync.emulator.identity.access import name_needed_action
 from gitsync.emulator.lro.operations import SUCCEEDED, parse_operation_path
 from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange, StoredResource
-from gitsync.emulator.types.behaviour import find_behaviour
-from gitsync.emulator.types.bodies import embed_children, find_embedded_lists, hide_secrets
+from gitsync.emulator.types.behaviour import choose_behaviour
+from gitsync.emulator.types.bodies import embed_children, hide_secrets, list_embedded_lists
 
 SYSTEM = "System"
 """The caller of background changes by the platform, which have no correlation id."""
@@ -69,7 +69,7 @@ def log_request(cloud: EmulatedCloud, request: ServerRequest, before: Before, an
         id=target.owner.path if request.verb == "action" and target.names else target.path,
         at=cloud.clock.now().timestamp(),
         method=request.method,
-        action=find_action(request),
+        action=name_needed_action(request),
         status=answer.status,
         correlation=request.correlation,
         caller=describe_caller(request.caller),
@@ -106,7 +106,7 @@ def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None,
 def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | None, entry: LoggedChange) -> None:
     """Log the change of an embedded child as a change of its parent, whose body shows it; for Resource Graph only."""
     target, parent = before.target, before.target.parent
-    lists = find_embedded_lists(parent.type) if parent is not None else ()
+    lists = list_embedded_lists(parent.type) if parent is not None else ()
     embedded = next(
         (embedded_list for embedded_list in lists if embedded_list.type.casefold() == target.types[-1].casefold()), None
     )
@@ -247,7 +247,7 @@ def list_happened(cloud: EmulatedCloud, entry: LoggedChange) -> list[tuple[Logge
         return [(entry, entry.at)]
     if entry.change == "Delete":
         return [(entry, operation.ended)] if operation.over and operation.result == SUCCEEDED else []
-    behaviour = find_behaviour(parse(entry.id).type)
+    behaviour = choose_behaviour(parse(entry.id).type)
     if not operation.over or not behaviour.state:
         return [(entry, entry.at)]
     state = behaviour.creating if entry.change == "Create" else behaviour.updating

@@ -27,7 +27,7 @@ from gitsync.emulator.faults import Move
 from gitsync.emulator.governance.policies import EmulatedPolicy
 from gitsync.emulator.http.messages import Caller, ServerRequest
 from gitsync.emulator.http.target import Target, parse
-from gitsync.emulator.identity.access import find_action
+from gitsync.emulator.identity.access import name_needed_action
 from gitsync.emulator.lro.operations import drop_with_children
 from gitsync.emulator.patch import GONE, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
@@ -113,7 +113,7 @@ def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:
         id=before.target.path,
         at=at,
         method=method,
-        action=find_action(ServerRequest(method=method, target=before.target, api_version="", base="")),
+        action=name_needed_action(ServerRequest(method=method, target=before.target, api_version="", base="")),
         status=200 if before.resource else 201,
         correlation=NO_CORRELATION if move.by == SYSTEM else str(uuid4()),
         caller=_describe_somebody(cloud, move, policy),

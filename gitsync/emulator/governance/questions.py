@@ -33,7 +33,7 @@ from gitsync.emulator.governance.policies import (
 )
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, refuse
 from gitsync.emulator.http.target import GROUP_TYPE, PathShape, Target, parse
-from gitsync.emulator.identity.access import check_authorization, check_type, find_action, require_registration
+from gitsync.emulator.identity.access import check_authorization, check_type, name_needed_action, require_registration
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.admission import admit_name
 from gitsync.emulator.types.provider_fields import make_uuid
@@ -170,7 +170,7 @@ def _make_missing_right(needed: ServerRequest) -> ErrorDetail:
         "message": (
             f"The template deployment failed with error: 'Authorization failed for template resource '{target.name}' "
             f"of type '{target.type}'. The client '{caller.client}' with object id '{caller.object}' does not have "
-            f"permission to perform action '{find_action(needed)}' at scope '{target.path}'.'."
+            f"permission to perform action '{name_needed_action(needed)}' at scope '{target.path}'.'."
         ),
     }
 

@@ -48,11 +48,11 @@ def _list(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     require_permission(cloud.settings.graph, READS)
     wanted = dict(_read_filter(request.query.get("$filter", "")))
     delay = cloud.settings.graph.delays.filter
-    rows = [(key, stored) for key, stored in _list_shown(cloud) if find_age(cloud, stored.created) >= delay]
+    rows = [(key, stored) for key, stored in _list_shown(cloud) if compute_age(cloud, stored.created) >= delay]
     rows = [(key, stored) for key, stored in rows if _matches(show_group(stored), wanted)]
     answer = make_page(request, rows, show_group, cloud.settings.graph.page_size)
-    following = answer.body.pop("nextLink", None)
-    link = {"@odata.nextLink": following} if following else {}
+    next_link = answer.body.pop("nextLink", None)
+    link = {"@odata.nextLink": next_link} if next_link else {}
     return ServerResponse(200, {"@odata.context": f"{request.base}/v1.0/$metadata#groups", **link, **answer.body})
 
 
@@ -117,7 +117,7 @@ def _find(cloud: EmulatedCloud, request: ServerRequest, delay: float, *, is_writ
     group.
     """
     stored = cloud.store.resource(request.target.key)
-    is_shown = stored is not None and _is_shown(cloud, stored) and find_age(cloud, stored.created) >= delay
+    is_shown = stored is not None and _is_shown(cloud, stored) and compute_age(cloud, stored.created) >= delay
     if stored is None or not is_shown or (is_write and stored.state == _DELETED):
         raise refuse_missing(request.target.name)
     if is_write and stored.body.get("isAssignableToRole"):
@@ -130,10 +130,10 @@ def _list_shown(cloud: EmulatedCloud) -> Iterator[tuple[str, StoredResource]]:
 
 
 def _is_shown(cloud: EmulatedCloud, stored: StoredResource) -> bool:
-    return stored.state != _DELETED or find_age(cloud, stored.changed) < cloud.settings.graph.delays.gone
+    return stored.state != _DELETED or compute_age(cloud, stored.changed) < cloud.settings.graph.delays.gone
 
 
-def find_age(cloud: EmulatedCloud, moment: str) -> float:
+def compute_age(cloud: EmulatedCloud, moment: str) -> float:
     """Return the seconds since a moment."""
     return (cloud.clock.now() - datetime.fromisoformat(moment)).total_seconds()
 

@@ -37,7 +37,7 @@ from gitsync.emulator.http.messages import (
     refuse,
 )
 from gitsync.emulator.http.target import PathShape, parse
-from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, find_action, find_version
+from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, name_needed_action, read_version
 from gitsync.emulator.identity.roles import list_permissions
 from gitsync.emulator.identity.tokens import Tokens
 from gitsync.emulator.lists import list_collection, list_groups, list_resources
@@ -115,14 +115,14 @@ class RequestHandler:
         if request.target.shape is PathShape.DIRECTORY:  # Graph has no versions and not these buckets
             return replace(request, body=_parse_json(content)) if content else request, {}
         # ARM checks in this order: a request without a valid token does not count against a limit.
-        request = replace(request, api_version=find_version(self._cloud, request))
+        request = replace(request, api_version=read_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
         return replace(request, body=_parse_json(content)) if content else request, headers
 
     async def _run_script(self, request: ServerRequest) -> ServerResponse | None:
         """Apply the script, and answer; None if the connection breaks instead."""
         play_due_moves(self._cloud)
-        rules = self._find_rules(request) if self._cloud.settings.rules else []
+        rules = self._list_rules(request) if self._cloud.settings.rules else []
         if not rules:
             return self._route(request)
         for rule in rules:
@@ -159,13 +159,13 @@ class RequestHandler:
         keep = tuple(pointer for rule in rules for pointer in rule.keep)
         return self._route(replace(request, course=course, list_fault=list_fault, keep=keep))
 
-    def _find_rules(self, request: ServerRequest) -> list[FaultRule]:
-        kind, poll = self._find_type_and_poll(request)
+    def _list_rules(self, request: ServerRequest) -> list[FaultRule]:
+        kind, poll = self._read_type_and_poll(request)
         with self._cloud.store.transaction():
-            return self._script.find_applying(self._cloud.store, request, kind, poll=poll)
+            return self._script.list_applying(self._cloud.store, request, kind, poll=poll)
 
-    def _find_type_and_poll(self, request: ServerRequest) -> tuple[str, bool]:
-        """Find the ARM type of a request, and whether it polls an operation."""
+    def _read_type_and_poll(self, request: ServerRequest) -> tuple[str, bool]:
+        """Read the ARM type of a request, and whether it polls an operation."""
         poll_path = parse_operation_path(request.target.path)
         operation = self._cloud.store.operation(poll_path[1]) if poll_path else None
         return parse(operation.path).type if operation else request.target.type, poll_path is not None
@@ -186,7 +186,7 @@ class RequestHandler:
             return refused.answer  # not raised, since the transaction keeps the changes of a refused request
 
     def _log(self, request: ServerRequest, answer: ServerResponse | None, request_id: str) -> None:
-        kind, poll = self._find_type_and_poll(request)
+        kind, poll = self._read_type_and_poll(request)
         entry = LoggedRequest(
             method=request.method,
             path=request.target.path,
@@ -194,7 +194,7 @@ class RequestHandler:
             status=answer.status if answer is not None else 0,
             at=self._cloud.clock.now(),
             poll=poll,
-            action="" if poll else find_action(request),
+            action="" if poll else name_needed_action(request),
             actor=request.caller.actor,
             client=request.caller.client,
             tenant=request.caller.tenant,

@@ -17,7 +17,7 @@ from gitsync.emulator.settings import Busy, Denial, EmulatedDenyAssignment, Mana
 from gitsync.emulator.state.cloud import EmulatedCloud, is_subscription_canceled
 from gitsync.emulator.state.deleted_resources import SHOWN, normalize_region
 from gitsync.emulator.state.store import StoredResource
-from gitsync.emulator.types.behaviour import Style, find_behaviour
+from gitsync.emulator.types.behaviour import Style, choose_behaviour
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES
 
 PERMISSIONS_TYPE = "microsoft.authorization/permissions"
@@ -45,13 +45,13 @@ def check_version(version: str | None) -> str:
     return version
 
 
-def find_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
-    """Find the api-version of a request, and check it.
+def read_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
+    """Read the api-version of a request, and check it.
 
     A relative Location is the id of the resource without a version: a read of it gets the version of the write.
     """
     if not request.api_version and request.method == "GET" and request.target.shape is PathShape.RESOURCE:
-        style = cloud.settings.operations.style or find_behaviour(request.target.type).put
+        style = cloud.settings.operations.style or choose_behaviour(request.target.type).put
         resource = cloud.store.resource(request.target.key) if style is Style.RELATIVE else None
         return resource.api_version if resource else check_version("")
     return check_version(request.api_version)
@@ -68,8 +68,8 @@ def check_access(cloud: EmulatedCloud, request: ServerRequest) -> None:
         _check_governing(cloud, request)
 
 
-def find_action(request: ServerRequest) -> str:
-    """Find the action of a request, as roles spell it: Microsoft.Network/virtualNetworks/write."""
+def name_needed_action(request: ServerRequest) -> str:
+    """Name the action of a request, as roles spell it: Microsoft.Network/virtualNetworks/write."""
     target = request.target
     if request.verb == "action":
         return f"{target.type}/action"
@@ -94,7 +94,7 @@ def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Refuse what the caller's roles do not grant, and what a deny assignment forbids."""
     if not _may_ask(request):
         raise _make_denial(request)
-    action, scope = find_action(request), _find_scope(request)
+    action, scope = name_needed_action(request), _choose_scope(request)
     if any(is_denied(denial, request.caller, request.target.key, action) for denial in cloud.settings.denied):
         raise _make_denial(request)
     for denial in cloud.settings.deny_assignments:
@@ -135,7 +135,7 @@ def _may_ask(request: ServerRequest) -> bool:
         return True
     if request.verb == "read" and target.shape is PathShape.SUBSCRIPTION:
         return not caller.scopes or any(_is_within(scope.casefold(), target.key) for scope in caller.scopes)
-    return grants(caller, find_action(request), target)
+    return grants(caller, name_needed_action(request), target)
 
 
 def grants(caller: Caller, action: str, target: Target) -> bool:
@@ -166,11 +166,11 @@ def is_denied(denial: Denial, caller: Caller, key: str, action: str) -> bool:
 
 def _make_denial(request: ServerRequest) -> Refused:
     words: dict[str, Any] = {"client": request.caller.client, "object": request.caller.object}
-    return refuse("AuthorizationFailed", action=find_action(request), scope=_find_scope(request), **words)
+    return refuse("AuthorizationFailed", action=name_needed_action(request), scope=_choose_scope(request), **words)
 
 
-def _find_scope(request: ServerRequest) -> str:
-    """Find the scope of the needed permission: for an action, its resource."""
+def _choose_scope(request: ServerRequest) -> str:
+    """Choose the scope of the needed permission: for an action, its resource."""
     if request.verb != "action":
         return request.target.path
     return request.target.owner.path if request.target.names else request.target.scope
@@ -255,7 +255,7 @@ def _check_registration(cloud: EmulatedCloud, request: ServerRequest) -> None:
 
 def require_registration(cloud: EmulatedCloud, target: Target) -> None:
     """Refuse a request to a provider that its subscription has not registered."""
-    if find_registration(cloud, target) == "Registered":
+    if read_registration(cloud, target) == "Registered":
         return
     namespace = target.namespace
     answer = refuse("MissingSubscriptionRegistration", namespace=namespace).answer
@@ -265,8 +265,8 @@ def require_registration(cloud: EmulatedCloud, target: Target) -> None:
     raise Refused(answer)
 
 
-def find_registration(cloud: EmulatedCloud, target: Target) -> str:
-    """Find the state of a namespace in a subscription."""
+def read_registration(cloud: EmulatedCloud, target: Target) -> str:
+    """Read the state of a namespace in a subscription."""
     namespace = target.namespace.casefold()
     if namespace not in {name.casefold() for name in cloud.settings.unregistered}:
         return "Registered"
@@ -285,7 +285,7 @@ def _check_locks(cloud: EmulatedCloud, request: ServerRequest) -> None:
         holds = request.method == "DELETE" and scope.startswith(key + "/")
         if (covered and (lock.read_only or request.method == "DELETE")) or holds:
             verb = "delete" if request.method == "DELETE" else "write"
-            raise refuse("ScopeLocked", scope=_find_scope(request), verb=verb, locked=lock.scope)
+            raise refuse("ScopeLocked", scope=_choose_scope(request), verb=verb, locked=lock.scope)
 
 
 def _check_governing(cloud: EmulatedCloud, request: ServerRequest) -> None:

@@ -22,7 +22,7 @@ from gitsync.emulator.patch import find_value, set_value
 from gitsync.emulator.state.deleted_resources import SHOWN, find_by_path, keep_deleted, remove_deleted
 from gitsync.emulator.state.identity_lives import end_life
 from gitsync.emulator.state.store import EmulatedOperation, Store
-from gitsync.emulator.types.behaviour import Style, find_behaviour
+from gitsync.emulator.types.behaviour import Style, choose_behaviour
 
 SUCCEEDED = "Succeeded"
 FORCE, PURGE = "force", "purge"
@@ -130,7 +130,7 @@ def _make_signature(operation: EmulatedOperation) -> str:
 
 def answer_status_poll(operation: EmulatedOperation, base: str) -> ServerResponse:
     """Answer a poll of an Azure-AsyncOperation URL: always about the operation, with any result."""
-    behaviour = find_behaviour(parse(operation.path).type)
+    behaviour = choose_behaviour(parse(operation.path).type)
     status = operation.result if operation.over else operation.running
     started = format_time(datetime.fromtimestamp(operation.started, UTC))
     body: dict[str, Any] = {"status": status}

@@ -11,7 +11,7 @@ from gitsync.emulator.http.target import PathShape
 from gitsync.emulator.lro.operations import FORCE
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import EmulatedOperation
-from gitsync.emulator.types.behaviour import Style, TypeBehaviour, find_behaviour
+from gitsync.emulator.types.behaviour import Style, TypeBehaviour, choose_behaviour
 
 _DELETE_STYLES = {
     Style.DONE: Style.DONE,
@@ -74,7 +74,7 @@ def start_action(
     course_style = request.course.style
     style = course_style if course_style is not None and course_style.is_accepted else style
     operation = replace(
-        _make_operation(cloud, request, find_behaviour(request.target.type), style), action=name, answer=answer
+        _make_operation(cloud, request, choose_behaviour(request.target.type), style), action=name, answer=answer
     )
     cloud.store.put_operation(operation)
     return operation
@@ -104,12 +104,12 @@ def _make_operation(
         result=course.result,
         error=course.error,
         host=course.host,
-        location=_find_location(cloud, request),
+        location=_choose_location(cloud, request),
     )
 
 
-def _find_location(cloud: EmulatedCloud, request: ServerRequest) -> str:
-    """Find the region in the URL of an operation: that of the path, of the body, of the stored resource, or of an
+def _choose_location(cloud: EmulatedCloud, request: ServerRequest) -> str:
+    """Choose the region in the URL of an operation: that of the path, of the body, of the stored resource, or of an
     ancestor.
     """
     if request.target.types and request.target.types[0].casefold() == "locations":

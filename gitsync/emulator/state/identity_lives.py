@@ -15,8 +15,8 @@ def end_life(store: Store, resource: StoredResource) -> None:
         store.put_note(_make_name(target.key), int(store.note(_make_name(target.key)) or 0) + 1)
 
 
-def find_seed(store: Store, path: str) -> str:
-    """Find the seed of a resource's ids: its own id, and for an identity the number of its deletions."""
+def choose_seed(store: Store, path: str) -> str:
+    """Choose the seed of a resource's ids: its own id, and for an identity the number of its deletions."""
     key = path.casefold()
     lives = int(store.note(_make_name(key)) or 0) if f"/{_IDENTITY}/" in key else 0
     return f"{key}#{lives}" if lives else key

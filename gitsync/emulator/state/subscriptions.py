@@ -11,7 +11,7 @@ from typing import Any
 
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
-from gitsync.emulator.identity.access import find_registration
+from gitsync.emulator.identity.access import read_registration
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.cloud import (
     EmulatedCloud,
@@ -99,7 +99,7 @@ def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
         raise refuse("NotFound", path=request.target.path)
     if action == "unregister":
         _put_note(cloud, request.target, "NotRegistered", 0)
-    elif find_registration(cloud, request.target) == "NotRegistered":
+    elif read_registration(cloud, request.target) == "NotRegistered":
         polls = cloud.settings.registration_polls
         _put_note(cloud, request.target, "Registering" if polls > 0 else "Registered", polls)
     return ServerResponse(200, _make_provider(cloud, request.target))
@@ -130,7 +130,7 @@ def _make_provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
         "id": f"{subscription}/providers/{target.namespace}",
         "namespace": target.namespace,
         "registrationPolicy": "RegistrationRequired",
-        "registrationState": find_registration(cloud, target),
+        "registrationState": read_registration(cloud, target),
         "resourceTypes": [
             row for kind, row in sorted(rows.items()) if kind.split("/")[0] == target.namespace.casefold()
         ],

@@ -381,8 +381,8 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
 
 
 @lru_cache(maxsize=2048)
-def find_behaviour(kind: str) -> TypeBehaviour:
-    """Find the behaviour of an ARM type, in any case."""
+def choose_behaviour(kind: str) -> TypeBehaviour:
+    """Choose the behaviour of an ARM type, in any case."""
     changes: dict[str, Any] = {}
     for name in _list_rows(kind):
         changes |= _ROWS.get(name, {})
@@ -403,14 +403,14 @@ def _list_rows(kind: str) -> list[str]:
 @lru_cache(maxsize=2048)
 def spell(kind: str) -> str:
     """Spell a type as its provider spells it in answers."""
-    behaviour = find_behaviour(kind)
+    behaviour = choose_behaviour(kind)
     return kind.casefold() if behaviour.lowers_types else _apply_spelling(behaviour.spelled, kind)
 
 
 @lru_cache(maxsize=2048)
 def spell_in_ids(kind: str) -> str:
     """Spell a type as its provider spells it in ids."""
-    return _apply_spelling(find_behaviour(kind).spelled_in_ids, kind)
+    return _apply_spelling(choose_behaviour(kind).spelled_in_ids, kind)
 
 
 def _apply_spelling(spelled: str, kind: str) -> str:

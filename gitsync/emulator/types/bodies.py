@@ -19,9 +19,9 @@ from gitsync.emulator.lro.operations import SUCCEEDED, drop_with_children
 from gitsync.emulator.patch import GONE, find_value, set_value
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES
-from gitsync.emulator.state.identity_lives import find_seed
+from gitsync.emulator.state.identity_lives import choose_seed
 from gitsync.emulator.state.store import Store, StoredResource
-from gitsync.emulator.types.behaviour import TypeBehaviour, find_behaviour, spell, spell_in_ids
+from gitsync.emulator.types.behaviour import TypeBehaviour, choose_behaviour, spell, spell_in_ids
 from gitsync.emulator.types.implicit_resources import ENDPOINT_TYPE, add_connection_states
 from gitsync.emulator.types.provider_fields import add_provider_fields
 from gitsync.emulator.types.rewrite import rewrite_body
@@ -95,14 +95,14 @@ EMBEDDED: Mapping[str, tuple[EmbeddedList, ...]] = {
 }
 
 
-def find_embedded_lists(kind: str) -> tuple[EmbeddedList, ...]:
-    """Find the lists that a type embeds."""
+def list_embedded_lists(kind: str) -> tuple[EmbeddedList, ...]:
+    """List the lists that a type embeds."""
     return EMBEDDED.get(kind.casefold(), ())
 
 
 def find_misshapen_list(kind: str, body: Mapping[str, Any]) -> str:
     """Find the path of the first member that has the wrong type for an embedded list; "" if all are valid."""
-    for embedded in find_embedded_lists(kind):
+    for embedded in list_embedded_lists(kind):
         value: Any = body
         for depth, name in enumerate(embedded.path, 1):
             value = value.get(name)
@@ -144,7 +144,7 @@ def store_children(
 
     A `whole` body (of a PUT) without a list deletes its children; a list always deletes those that it does not name.
     """
-    for embedded in find_embedded_lists(target.type):
+    for embedded in list_embedded_lists(target.type):
         body, desired = take_children(body, embedded)
         if desired is None and not (whole and embedded.removes):
             continue  # a PATCH, or a type whose PUT without the list keeps the children
@@ -161,7 +161,7 @@ def store_children(
 
 def embed_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> Any:
     """Embed the stored children in a stored body, each as it was sent."""
-    for embedded in find_embedded_lists(target.type):
+    for embedded in list_embedded_lists(target.type):
         child_rows = list_children(cloud.store, target.key, embedded)
         if child_rows or find_value(body, embedded.path[:-1]) is not None:
             entries = [{"name": parse(child.id).name, **child.body} for _, child in child_rows]
@@ -214,14 +214,14 @@ def _is_secret_name(name: str) -> bool:
 def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -> dict[str, Any]:
     """Build the complete body of a resource or group; `target` names it in any case."""
     kind = parse(resource.id)
-    behaviour = find_behaviour(kind.type)
+    behaviour = choose_behaviour(kind.type)
     # In this order: the rewrite applies to what the provider adds, and children are shown in their own form.
     body = hide_secrets(resource.body)
-    body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant, partial(find_seed, cloud.store))
+    body = add_provider_fields(kind.type, resource.id, body, cloud.settings.tenant, partial(choose_seed, cloud.store))
     body = _apply_type_rules(kind, resource, body)
     if cloud.settings.rewrite:
         body = rewrite_body(kind.type, body, kind.subscription)
-    for embedded in find_embedded_lists(kind.type):
+    for embedded in list_embedded_lists(kind.type):
         body = _add_children(cloud, target, body, embedded)
     head = {"id": _make_id(kind, behaviour), "name": _make_name(kind, behaviour), "type": spell(kind.type)}
     return head | _add_state(resource, behaviour, body)
@@ -254,7 +254,7 @@ def _add_state(resource: StoredResource, behaviour: TypeBehaviour, body: Mapping
 def build_summary(resource: StoredResource) -> dict[str, Any]:
     """Build a resource as the lists of a group and of a subscription show it: without properties."""
     target = parse(resource.id)
-    behaviour = find_behaviour(target.type)
+    behaviour = choose_behaviour(target.type)
     members = ("location", "tags", "sku", "kind", "identity", "managedBy", "zones", "plan", "extendedLocation")
     head = {"id": _make_id(target, behaviour), "name": _make_name(target, behaviour), "type": spell(target.type)}
     return head | {name: resource.body[name] for name in members if name in resource.body}

@@ -167,7 +167,7 @@ def make_interface(endpoint: StoredResource) -> StoredResource:
         "type": "Microsoft.Network/networkInterfaces/ipConfigurations",
         "properties": {
             "primary": True,
-            "privateIPAddress": _find_address(endpoint),
+            "privateIPAddress": _choose_address(endpoint),
             "privateIPAddressVersion": "IPv4",
             "privateIPAllocationMethod": "Dynamic",
             "provisioningState": "Succeeded",
@@ -188,8 +188,8 @@ def make_interface(endpoint: StoredResource) -> StoredResource:
     )
 
 
-def _find_address(endpoint: StoredResource) -> str:
-    """Find the address in the endpoint's body, or one derived from its id."""
+def _choose_address(endpoint: StoredResource) -> str:
+    """Choose the address in the endpoint's body, or one derived from its id."""
     configurations = find_value(endpoint.body, ("properties", "ipConfigurations"))
     address = (
         find_value(configurations[0], ("properties", "privateIPAddress"))

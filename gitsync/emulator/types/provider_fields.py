@@ -144,15 +144,15 @@ def make_uuid(key: str, purpose: str) -> str:
 
 
 def add_provider_fields(
-    kind: str, path: str, body: Mapping[str, Any], tenant: str, find_seed: Callable[[str], str] = str.casefold
+    kind: str, path: str, body: Mapping[str, Any], tenant: str, choose_seed: Callable[[str], str] = str.casefold
 ) -> Mapping[str, Any]:
-    """Return a body with its provider's fields; `path` is the resource's id, `tenant` the directory's. `find_seed`
+    """Return a body with its provider's fields; `path` is the resource's id, `tenant` the directory's. `choose_seed`
     finds the seed of an id's identifiers.
     """
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
     if not rows and not initial_rows and "identity" not in body:
         return body  # most types: no copy
-    key = find_seed(path)
+    key = choose_seed(path)
     words = {
         "id": path,
         "name": path.rpartition("/")[2],
@@ -163,7 +163,7 @@ def add_provider_fields(
     }
     computed, initial = _fill_templates(rows, words), _fill_templates(initial_rows, words)
     if isinstance(body.get("identity"), Mapping):
-        computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant, find_seed))
+        computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant, choose_seed))
     # Sent values win over initial values, and the provider's own values win over sent ones.
     return merge_over(merge_over(initial, body), computed)
 
@@ -176,7 +176,7 @@ def _fill_templates(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
 
 
 def _make_identity(
-    identity: Mapping[str, Any], key: str, tenant: str, find_seed: Callable[[str], str]
+    identity: Mapping[str, Any], key: str, tenant: str, choose_seed: Callable[[str], str]
 ) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if "systemassigned" in str(identity.get("type")).casefold():
@@ -185,8 +185,8 @@ def _make_identity(
     if isinstance(identities, Mapping):
         fields["userAssignedIdentities"] = {
             path: {
-                "clientId": make_uuid(find_seed(path), "client"),
-                "principalId": make_uuid(find_seed(path), "principal"),
+                "clientId": make_uuid(choose_seed(path), "client"),
+                "principalId": make_uuid(choose_seed(path), "principal"),
             }
             for path in identities
         }

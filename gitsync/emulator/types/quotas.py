@@ -121,9 +121,9 @@ def check_quota(
 ) -> None:
     """Refuse a write of machines whose size is not offered, or that exceed a quota."""
     target = request.target
-    location = _find_location(cloud, target, body)
-    present = {(each.size, each.zones) for each in _find_machines(cloud, target, before.body)} if before else set()
-    for machines in _find_machines(cloud, target, body):
+    location = _choose_location(cloud, target, body)
+    present = {(each.size, each.zones) for each in _list_machines(cloud, target, before.body)} if before else set()
+    for machines in _list_machines(cloud, target, body):
         if (machines.size, machines.zones) not in present and not _is_offered(cloud, machines, location):
             words: dict[str, Any] = {"location": location, "zones": ",".join(machines.zones), "id": target.path}
             raise refuse("SkuNotAvailable", subscription=target.subscription, **words)
@@ -232,7 +232,7 @@ def _count_used(
         rows[changed[0].key] = changed
     used: Counter[QuotaKey] = Counter()
     for target, body in rows.values():
-        if _find_location(cloud, target, body) == location:
+        if _choose_location(cloud, target, body) == location:
             used.update(_count(cloud, target, body, rows))
     return used
 
@@ -247,7 +247,7 @@ def _count(
     for counted in _COUNTED.get(target.type.casefold(), ()):
         if not counted.path or str(find_value(body, counted.path)).casefold() == counted.value:
             needs[target.namespace.casefold(), counted.name.casefold()] += 1
-    for machines in _find_machines(cloud, target, body, keys):
+    for machines in _list_machines(cloud, target, body, keys):
         sku = next((sku for sku in cloud.settings.skus if sku.name.casefold() == machines.size.casefold()), None)
         cores = machines.count * sku.cores if sku is not None else 0
         names = ["lowprioritycores"] if machines.is_spot else ["cores", sku.family.casefold() if sku else ""]
@@ -255,17 +255,17 @@ def _count(
     return needs
 
 
-def _find_location(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> str:
-    """Find the region of a resource; an agent pool is in the region of its cluster."""
+def _choose_location(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> str:
+    """Choose the region of a resource; an agent pool is in the region of its cluster."""
     parent = target.parent if target.type.casefold() == _POOL else None
     cluster = cloud.store.resource(parent.key) if parent is not None else None
     return normalize_region((cluster.body if cluster is not None else body).get("location"))
 
 
-def _find_machines(
+def _list_machines(
     cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], keys: Mapping[str, object] | None = None
 ) -> list[EmulatedMachines]:
-    """Find the machines of a resource, without a cluster's pools that are separate resources."""
+    """List the machines of a resource, without a cluster's pools that are separate resources."""
     find = _MACHINES.get(target.type.casefold())
     if find is None:
         return []

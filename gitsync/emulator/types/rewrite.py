@@ -82,12 +82,12 @@ def _rewrite_value(name: str, value: Any) -> Any:
     if isinstance(value, list):
         items = [_rewrite_value(name, item) for item in value]
         # Only a list whose entries all have a key can get another order.
-        return sorted(items, key=_find_sort_key) if all(_find_sort_key(item) for item in items) else items
+        return sorted(items, key=_make_sort_key) if all(_make_sort_key(item) for item in items) else items
     return _rewrite_text(name, value) if isinstance(value, str) else value
 
 
-def _find_sort_key(item: Any) -> str:
-    """Find the sort key of an entry: a text, or a name (as recorded for the extensions of a scale set); "" for any
+def _make_sort_key(item: Any) -> str:
+    """Make the sort key of an entry: a text, or a name (as recorded for the extensions of a scale set); "" for any
     other entry.
     """
     name = item.get("name") if isinstance(item, Mapping) else item

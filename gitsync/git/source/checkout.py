@@ -27,7 +27,7 @@ from gitsync.git.source.contents import (
     list_inputs,
     read_contents,
 )
-from gitsync.git.source.git_directory import find_headers, find_prefix, list_submodules, refuse_look_alike
+from gitsync.git.source.git_directory import find_headers, list_submodules, read_prefix, refuse_look_alike
 from gitsync.git.source.history import History, ManifestPaths
 from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
@@ -90,11 +90,11 @@ class Checkout:
         """Return whether `revisions_since` misses no change."""
         return self.history is not None and self.history.has_since(revision)
 
-    def find_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
+    def list_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
         """Return the last commit, at or before a revision, that changed each group of paths; none for a source without
         git.
         """
-        return self.history.find_last_commits(revision, places) if self.history else {}
+        return self.history.list_last_commits(revision, places) if self.history else {}
 
     def close(self) -> None:
         if self.history is not None:
@@ -141,7 +141,7 @@ def open_checkout(  # noqa: PLR0913 - each selects what is read
         return _read_url(source, ref, wanted, access, trusted)
     refuse_look_alike(source.path / wanted.path)
     wanted = replace(wanted, follow=FollowContext(name_folder(source.path, access, ref), variables))
-    without = find_excluded(source.path, status_dir)
+    without = list_excluded(source.path, status_dir)
     has_settings = ref is not None or config_file is None or not _is_settings_file(source.path, config_file)
     wanted = replace(wanted, without=without, has_settings=has_settings)
     tree = None if offline and ref is None else find_work_tree(source.path, access)
@@ -165,8 +165,8 @@ def _is_settings_file(folder: Path, config_file: Path) -> bool:
     return settings_file.exists() and config_file.exists() and settings_file.samefile(config_file)
 
 
-def find_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
-    """Find the path of a folder below `root`, to exclude it; nothing if it is elsewhere."""
+def list_excluded(root: Path, folder: Path | None) -> tuple[str, ...]:
+    """List the path of a folder below `root`, to exclude it; nothing if it is elsewhere."""
     excluded = Path(os.path.realpath(folder)) if folder else root
     return (excluded.relative_to(root).as_posix(),) if excluded != root and excluded.is_relative_to(root) else ()
 
@@ -206,7 +206,7 @@ def _read_plain_folder(source: Folder, ref: str | None, wanted: SourcePart) -> C
         name=str(source.path),
         contents=contents,
         folder=source.path,
-        root=find_prefix(source.path),
+        root=read_prefix(source.path),
         wanted=wanted,
     )
 

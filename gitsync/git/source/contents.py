@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, chain
 
-from gitsync.config.config_file import FILE_NAME, SourceFile, find_source_names, find_unit_entries
+from gitsync.config.config_file import FILE_NAME, SourceFile, list_source_names, list_unit_entries
 from gitsync.errors import SourceError
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.selection import (
@@ -38,7 +38,7 @@ from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
 from gitsync.units.charts import CHART
 from gitsync.units.declarations import read_source_name
-from gitsync.units.discovery import FoundUnits, find_units
+from gitsync.units.discovery import FoundUnits, collect_units
 from gitsync.units.kinds.builder import find_builder
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.sandbox import Builds
@@ -122,7 +122,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     files = {**own, **built.files}
 
     def read_inputs() -> Mapping[str, bytes]:
-        others = (*_find_settings_entries(listing, wanted), *_find_unit_inputs(choice, built))
+        others = (*_list_settings_entries(listing, wanted), *_list_unit_inputs(choice, built))
         return {**listing.read(others), **plain}
 
     def read_left_out() -> Mapping[str, bytes]:
@@ -245,13 +245,13 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
     if has_declared:
         plain, context = listing.read(choice.manifests), _name_sources(wanted, settings)
         followed = build_all(choice.units, plain, choice.reader, wanted.builds, context)
-    files = _find_settings_entries(listing, wanted)
-    return {entry.path: entry.id for entry in (*choice.manifests, *files, *_find_unit_inputs(choice, followed))}
+    files = _list_settings_entries(listing, wanted)
+    return {entry.path: entry.id for entry in (*choice.manifests, *files, *_list_unit_inputs(choice, followed))}
 
 
 def _name_sources(wanted: SourcePart, settings: SourceFile | None) -> FollowContext:
     """Add the Flux sources that the operator, or else the source's settings, call this repository."""
-    own = find_source_names(settings) if settings else ()
+    own = list_source_names(settings) if settings else ()
     names = own if wanted.aliases is None else wanted.aliases
     if not names:
         return wanted.follow
@@ -259,15 +259,15 @@ def _name_sources(wanted: SourcePart, settings: SourceFile | None) -> FollowCont
     return replace(wanted.follow, repository=replace(wanted.follow.repository, sources=sources))
 
 
-def _find_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[SourceEntry]:
-    """Find the files that units were built of, and those that define what to build."""
+def _list_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[SourceEntry]:
+    """List the files that units were built of, and those that define what to build."""
     declared, inputs = (built.declared, built.inputs) if built and built.declared else ((), frozenset[str]())
     needed = list_unit_inputs((*choice.units.built, *declared), choice.reader) | inputs
     return [choice.source_files.find(path) for path in sorted(needed)]
 
 
-def _find_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[SourceEntry, ...]:
-    """Find the gitsync.yaml at the root of the source, for every folder of manifests. SourceError if it is not a file:
+def _list_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[SourceEntry, ...]:
+    """List the gitsync.yaml at the root of the source, for every folder of manifests. SourceError if it is not a file:
     then the settings are unknown.
     """
     entries = listing.find([FILE_NAME]) if wanted.has_settings else ()
@@ -281,7 +281,7 @@ def _find_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[
 
 
 def _read_settings(listing: SourceListing, wanted: SourcePart) -> SourceFile | None:
-    entries = _find_settings_entries(listing, wanted)
+    entries = _list_settings_entries(listing, wanted)
     check_budget(entries, wanted.budget)  # before it is read: anybody may commit a file of any size
     content = listing.read(entries).get(FILE_NAME)
     return None if content is None else SourceFile(path=f"{listing.name}: {FILE_NAME}", content=content)
@@ -324,9 +324,9 @@ def _choose(
     reader = KustomizationReader(source_files)
     unit_entries = wanted.entries
     if unit_entries is None:
-        unit_entries = find_unit_entries(settings) if settings else ()
+        unit_entries = list_unit_entries(settings) if settings else ()
     # Units are found among what is visible, but may use files that are ignored or outside of the path.
-    units = find_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
+    units = collect_units(tuple(by_path), reader, path=wanted.path, entries=unit_entries)
     plain = select_manifests(by_path[path] for path in units.plain)
     # One file that is too large is a problem of its own, and not of all others.
     manifests = tuple(entry for entry in plain if entry.size <= wanted.budget.file)
@@ -340,7 +340,7 @@ def _choose(
         problems=(
             *warn_skipped(visible),
             *warn_too_large(plain, wanted.budget),
-            *_find_missing_units(reader, unit_entries),
+            *_list_missing_units(reader, unit_entries),
         ),
         ignored=list_ignored(entries, visible, wanted.without),
         rules=rules,
@@ -364,7 +364,7 @@ def _check_file(entry: SourceEntry) -> None:
         raise SourceError(f"--path {entry.path} is not a *.yaml, *.yml or *.json file.", hint="Check --path.")
 
 
-def _find_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
+def _list_missing_units(reader: KustomizationReader, entries: Iterable[UnitEntry]) -> Iterator[Problem]:
     """Yield an error for each unit of gitsync.yaml whose folder, or whose kustomization, does not exist."""
     for entry in entries:
         missing = "" if reader.list_below(entry.path) else "folder"

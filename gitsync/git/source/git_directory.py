@@ -58,8 +58,8 @@ def find_git_directory(folder: Path, access: GitAccess) -> GitDirectory | None:
     return git_directory
 
 
-def find_prefix(folder: Path) -> str:
-    """Find the path of a folder from the top of its working tree; "" for the top, and outside of one. git is not
+def read_prefix(folder: Path) -> str:
+    """Read the path of a folder from the top of its working tree; "" for the top, and outside of one. git is not
     started.
     """
     top = _find_top(folder)

@@ -107,7 +107,7 @@ class History:
         """Return whether the history since a revision is here, so that `revisions_since` misses no change."""
         return any(self._has_history(repository, since) for repository in self._list_repositories())
 
-    def find_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
+    def list_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
         """Return the last commit, at or before a revision, that added or changed a file of each group. The paths count
         from the folder of the source. Nothing is fetched.
         """
@@ -119,7 +119,7 @@ class History:
         inside = {
             place: tuple(posixpath.normpath(posixpath.join(self._root, path)) for path in place) for place in places
         }
-        commits = find_last_commits(repository, revision, inside.values())
+        commits = list_last_commits(repository, revision, inside.values())
         return {place: commits[paths] for place, paths in inside.items()}
 
     def precedes(self, later: str) -> bool | None:
@@ -320,7 +320,7 @@ class _LogEntry(NamedTuple):
     paths: tuple[str, ...]  # those that it added or changed
 
 
-def find_last_commits(
+def list_last_commits(
     repository: Repository, revision: str, places: Collection[ManifestPaths]
 ) -> Mapping[ManifestPaths, LastCommit]:
     """Return the last commit, at or before a revision, that added or changed a file at or below one of the paths of
@@ -341,7 +341,7 @@ def find_last_commits(
         if entry.parents or not is_shallow:
             author, subject = _shorten(entry.author, _LONGEST_AUTHOR), _shorten(entry.subject, _LONGEST_SUBJECT)
             commit = LastCommit(commit=entry.commit, author=author, subject=subject)
-        for place in _find_places(entry.paths, by_path):
+        for place in _list_places(entry.paths, by_path):
             commits.setdefault(place, commit)
     missing = TOO_FAR if len(entries) == MOST_COMMITS else NOT_FOUND
     return dict.fromkeys(places, missing) | commits
@@ -361,8 +361,8 @@ def _read_log(repository: Repository, revision: str, places: Collection[Manifest
         position = end + 1
 
 
-def _find_places(paths: Collection[str], by_path: Mapping[str, Collection[ManifestPaths]]) -> Iterator[ManifestPaths]:
-    """Find the groups that have one of the paths, or a folder around it."""
+def _list_places(paths: Collection[str], by_path: Mapping[str, Collection[ManifestPaths]]) -> Iterator[ManifestPaths]:
+    """List the groups that have one of the paths, or a folder around it."""
     for path in paths:
         steps = path.split("/")
         for length in range(len(steps) + 1):

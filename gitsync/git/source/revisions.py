@@ -16,7 +16,7 @@ from pathlib import Path
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
 from gitsync.git.access import GitAccess, Remote, open_remote
-from gitsync.git.source.checkout import check_outside, find_excluded, find_remote
+from gitsync.git.source.checkout import check_outside, find_remote, list_excluded
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
@@ -105,7 +105,7 @@ def read_revision(  # noqa: PLR0913 - each selects what is read
     opened.enter_context(tree)
     if trusted:
         check_outside(tree, trusted)
-    wanted = replace(wanted, without=find_excluded(source.path, status_dir))
+    wanted = replace(wanted, without=list_excluded(source.path, status_dir))
     remote, _ = find_remote(tree, access)
     repository = normalize_repository(remote.url) if remote else ""
     branch = (find_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
@@ -125,7 +125,7 @@ def find_commits_before(
     if tree is None:
         return dict.fromkeys(places, UNREADABLE)
     with tree:
-        return History(tree.repository, commit, root=tree.prefix, remote=None).find_last_commits(commit, places)
+        return History(tree.repository, commit, root=tree.prefix, remote=None).list_last_commits(commit, places)
 
 
 def _read_from(

@@ -228,14 +228,14 @@ class IgnorePatterns:
     def find_verdict(self, path: str) -> bool | None:
         """Return whether a path is ignored; None if no line matches it or one of its parents."""
         verdict, weighs = None, 0
-        for index, weight in sorted((*self._find_plain(path), *self._find_special(path))):
+        for index, weight in sorted((*self._list_plain(path), *self._list_special(path))):
             includes = not self._lines[index].startswith("!")
             # The last line that matches the path itself decides, unless a later one ignores its folder.
             if weight >= weighs or (includes and weight == _FOLDER):
                 verdict, weighs = includes, weight
         return verdict
 
-    def _find_plain(self, path: str) -> Iterator[tuple[int, int]]:
+    def _list_plain(self, path: str) -> Iterator[tuple[int, int]]:
         steps = path.split("/")
         above: dict[int, int] = {}
         for depth, step in enumerate(steps, start=1):
@@ -245,7 +245,7 @@ class IgnorePatterns:
                     above[index] = weight
         yield from above.items()
 
-    def _find_special(self, path: str) -> Iterator[tuple[int, int]]:
+    def _list_special(self, path: str) -> Iterator[tuple[int, int]]:
         encoded = path.encode("utf-8", "surrogatepass")
         for literal, index in self._special:
             if literal not in path:

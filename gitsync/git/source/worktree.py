@@ -23,9 +23,9 @@ from gitsync.git.command import Repository
 from gitsync.git.source.git_directory import (
     GitDirectory,
     find_git_directory,
-    find_prefix,
     list_remotes,
     read_local_config,
+    read_prefix,
 )
 from gitsync.git.source.listing import EntryKind, SourceEntry, is_printable
 from gitsync.git.source.location import Url, parse_remote
@@ -213,7 +213,7 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     return WorkTree(
         repository=repository,
         top=git_directory.top,
-        prefix=find_prefix(folder),
+        prefix=read_prefix(folder),
         settings=settings,
         index=git_directory.path / "index",
     )

@@ -27,7 +27,7 @@ from gitsync.git.state.record_files import UNSEALED
 from gitsync.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, identify, lacks_identity, read_last_run, read_state
-from gitsync.git.state.store import Changes, Update, find_changes, merge, split_taken
+from gitsync.git.state.store import Changes, Update, compute_changes, merge, split_taken
 from gitsync.git.state.worker_branches import (
     FETCHED,
     LONGEST_RUN,
@@ -123,7 +123,7 @@ class StatusBranch:
     def _try_to_reserve(self, base: State, update: Update) -> Mapping[Key, Record]:
         self._refresh()
         taken, free = split_taken(base, self._base, update)
-        if changes := find_changes(self._base, free):
+        if changes := compute_changes(self._base, free):
             self._try_to_save(changes, free)
         return taken
 
@@ -137,7 +137,7 @@ class StatusBranch:
         self._save(update, "" if is_over else run_id)
 
     def _save(self, update: Update, kept: str = "") -> bool:
-        changes = find_changes(self._base, update)
+        changes = compute_changes(self._base, update)
         is_worker = self._start is not None  # whose end is worth a commit, also of a run that changed nothing
         if changes or self._recorded.changes or is_worker:
             self._retry(lambda: self._try_to_save(changes, update))

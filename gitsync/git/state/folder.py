@@ -20,13 +20,13 @@ from types import TracebackType
 from typing import Self
 
 from gitsync.errors import PublishError, StateError, UnsafePathError
-from gitsync.files.output_path import OutputPath, find_output_path, open_folder
+from gitsync.files.output_path import OutputPath, choose_output_path, open_folder
 from gitsync.files.whole_files import create_file, replace_file
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.status_tree import Files, build_files, build_inventory, identify, read_last_run, read_state
-from gitsync.git.state.store import Update, find_changes, merge, split_taken
+from gitsync.git.state.store import Update, compute_changes, merge, split_taken
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
@@ -86,7 +86,7 @@ class StatusFolder:
         return taken
 
     def save(self, update: Update) -> bool:
-        changes = find_changes(self._base, update)
+        changes = compute_changes(self._base, update)
         # A tree whose last write was cut short is written again, though nothing has changed since.
         if not changes and not (self._folder / _UNFINISHED).exists():
             return False
@@ -142,7 +142,7 @@ class StatusFolder:
     def _find_place(self) -> OutputPath:
         """Find the folder. StateError if a link of a checkout leads to it: records decide what is deleted."""
         try:
-            return find_output_path(self._folder, str(self._source) if self._source else None)
+            return choose_output_path(self._folder, str(self._source) if self._source else None)
         except UnsafePathError as error:
             raise StateError(f"The {self.name} cannot be used: {error.message}", hint=error.hint) from error
 

@@ -164,7 +164,7 @@ def _write_pin(clone: Clone, run_id: str, pin: Pin, author: Author) -> None:
 
 def _check_pin(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> None:
     """Raise ConfigError if a pin is not one of this run. Workers that were started again come later than others."""
-    faults = list(_find_faults(run_id, pin, wanted, seals))
+    faults = list(_list_faults(run_id, pin, wanted, seals))
     if faults:
         raise ConfigError(
             f"The pin {RUNS}{run_id} does not belong to this run: {faults[0]}.",
@@ -172,7 +172,7 @@ def _check_pin(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> None:
         )
 
 
-def _find_faults(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> Iterator[str]:
+def _list_faults(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> Iterator[str]:
     if pin.workers != wanted.workers:
         yield f"it is for {pin.workers} workers, and this run has {wanted.workers}"
     if pin.branch != wanted.branch:

@@ -129,8 +129,8 @@ class Changes:
         return bool(self.records or self.config_maps or self.leftovers or self.notified)
 
 
-def find_changes(base: State, update: Update) -> Changes:
-    """Find the changes of an update."""
+def compute_changes(base: State, update: Update) -> Changes:
+    """Compute the changes of an update."""
     config_maps = {
         address: export
         for address, export in sorted(update.config_maps.items())

@@ -58,7 +58,7 @@ def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) 
     original = spec.get(ORIGINAL)
     version = original if isinstance(original, str) and original else header.gvk.version.removesuffix(_STORAGE)
     gvk = header.gvk._replace(version=version)
-    if bag := next(_find_bags(spec, ("spec",)), None):
+    if bag := next(_list_bags(spec, ("spec",)), None):
         return _make_lost(header, gvk, f"The export has fields in {format_field(bag)}, which only ASO can read.")
     return _find_known(gvk, spec, catalog, is_proven=True)
 
@@ -88,8 +88,8 @@ def _read_last_applied(header: Header) -> _Applied | None:
     return _Applied(gvk, noted["spec"]) if (gvk.group, gvk.kind) == (header.gvk.group, header.gvk.kind) else None
 
 
-def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
-    """Find the paths of fields that the storage version does not have."""
+def _list_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
+    """List the paths of fields that the storage version does not have."""
     members: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, dict):
         members = value.items()
@@ -99,7 +99,7 @@ def _find_bags(value: Any, path: FieldPath) -> Iterator[FieldPath]:
         if name == BAG and member:
             yield (*path, name)
         else:
-            yield from _find_bags(member, (*path, name))
+            yield from _list_bags(member, (*path, name))
 
 
 def _make_lost(header: Header, applied: GVK, reason: str) -> Finding:

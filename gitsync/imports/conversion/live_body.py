@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from gitsync.diff.hints import Hints, find_kind_hints
+from gitsync.diff.hints import Hints, make_kind_hints
 from gitsync.diff.list_pairing import KEY_FIELDS
 from gitsync.diff.rules.own_entries import is_own_entry
 from gitsync.diff.rules.words import is_region, normalize_region
@@ -74,7 +74,7 @@ class _Part(NamedTuple):
 
 def convert_body(kind: Kind, body: Mapping[str, Any], conversion: ConversionContext) -> ConvertedSpec:
     """Return the spec that declares what a body shows, without owner and azureName."""
-    reading = _BodyReader(kind.types, conversion, find_kind_hints(kind), [])
+    reading = _BodyReader(kind.types, conversion, make_kind_hints(kind), [])
     part = reading.read_mapping(kind.types[kind.spec], body, ())
     return ConvertedSpec(
         fields=part.value if part else {},
@@ -88,7 +88,7 @@ def convert_value(kind: Kind, field: FieldPath, value: Any, refer: Callable[[str
     Raises UnfitValueError if the kind has no form for the value.
     """
     place = find_field_place(kind, field)
-    reading = _BodyReader(kind.types, ConversionContext(refer=refer), find_kind_hints(kind), [])
+    reading = _BodyReader(kind.types, ConversionContext(refer=refer), make_kind_hints(kind), [])
     if place.mode:
         part = _MODES[place.mode](reading, place.type, value, place.path) if place.mode in _MODES else None
     elif field and isinstance(field[-1], int):

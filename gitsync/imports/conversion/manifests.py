@@ -163,7 +163,7 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
     """
     fields, unfit = converted.fields, dict.fromkeys(converted.unfit)
     # What is left out may make what holds it invalid, so it is checked until nothing is found.
-    while removed := sorted(set(_find_unfit(kind, fields))):
+    while removed := sorted(set(_list_unfit(kind, fields))):
         fields = deepcopy(fields)
         for path in removed:
             parent = find_member(fields, *path[:-1])
@@ -173,8 +173,8 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
     return ConvertedSpec(fields=fields, unfit=tuple(unfit))
 
 
-def _find_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
-    """Find the parts of a spec to leave out."""
+def _list_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
+    """List the parts of a spec to leave out."""
     for finding in check_spec(visit_spec(kind, fields), kind, open_catalog()):
         _, *steps = finding.path[:-1] if finding.code == "MissingField" else finding.path
         path = _climb(kind, fields, tuple(steps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.three_way import compare
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.model.arm_id import ArmId
@@ -44,19 +44,14 @@ def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]
     has_one_subscription = len({arm_id.subscription for arm_id in ids if arm_id}) < 2
     for key, resource in imported.items():
         own = requests.get(key)
-        problems, recorded = _find_problems(own, key), resource.arm_id
+        problems, recorded = _list_problems(own, key), resource.arm_id
         made = own.request.arm_id if own and own.request and "<" not in own.request.arm_id else recorded
         is_same = made.is_same(recorded) if has_one_subscription else _cut(made).is_same(_cut(recorded))
         differences = () if is_same or not recorded else (_make_other(made, recorded),)
         yield ImportProof(key=key, problems=problems, differences=differences)
 
 
-def _cut(arm_id: ArmId) -> ArmId:
-    """Return an id without its subscription."""
-    return ArmId(arm_id.removeprefix(f"/subscriptions/{arm_id.subscription}"))
-
-
-def _find_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
+def _list_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
     problems = tuple(problem for problem in shown.prepared.problems if problem.is_error) if shown else ()
     missing = Problem(
         code="NoRequest",
@@ -71,13 +66,13 @@ def _make_other(made: str, wanted: str) -> Difference:
 
 
 def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> ImportProof:
-    problems = _find_problems(shown, key)
+    problems = _list_problems(shown, key)
     if shown is None or shown.request is None:
         return ImportProof(key=key, problems=problems)
     if not shown.request.arm_id.is_same(resource.arm_id):
         other = _make_other(shown.request.arm_id, resource.arm_id)
         return ImportProof(key=key, problems=problems, differences=(other,))
-    hints = replace(find_kind_hints(resource.kind), own_id=resource.arm_id)
+    hints = replace(make_kind_hints(resource.kind), own_id=resource.arm_id)
     return ImportProof(
         key=key, problems=problems, differences=compare(shown.request.body, resource.body, None, hints).differences
     )

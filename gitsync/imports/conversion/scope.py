@@ -82,8 +82,8 @@ def is_pattern(name: str) -> bool:
     return "*" in name or "?" in name
 
 
-def find_names(wanted: str, names: Iterable[str]) -> list[str]:
-    """Find the names of resource groups, in lower case, that a name or a pattern stands for, sorted."""
+def list_group_names(wanted: str, names: Iterable[str]) -> list[str]:
+    """List the names of resource groups, in lower case, that a name or a pattern stands for, sorted."""
     if is_pattern(wanted):
         return sorted(name for name in names if _matches(name, wanted))
     return [name for name in [wanted.casefold()] if name in names]
@@ -166,9 +166,9 @@ def make_filters(
 
 def find_type(text: str, catalog: Catalog) -> str:
     """Find the ARM type that an ARM type or a kind names. ConfigError if the catalog does not have it."""
-    home = catalog.home_of(text)
-    if home:
-        return catalog.arm_type(*home) or text
+    group_kind = catalog.group_kind_of(text)
+    if group_kind:
+        return catalog.arm_type(*group_kind) or text
     if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
         raise ConfigError(
             f"The catalog has no kind for the type {text}.", hint="Run `gitsync explain` to list all kinds."

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from gitsync.arm.extension_client import ExtensionClient
 from gitsync.cel.budget import EvaluationBudget
-from gitsync.cel.export_expressions import ExportExpression, compile_exports, find_needed_fields
+from gitsync.cel.export_expressions import ExportExpression, compile_exports, list_needed_fields
 from gitsync.cel.objects import Object, make_self
 from gitsync.cel.outcomes import evaluate_exports
 from gitsync.errors import ExportError, GitsyncError, ProviderError, SecretStoreError
@@ -29,8 +29,8 @@ from gitsync.request.exports import (
     OPERATOR_SPEC,
     Destination,
     ExportedValue,
+    collect_destinations,
     collect_fields,
-    find_destinations,
     group_keys,
     iterate_destinations,
     merge_entries,
@@ -204,7 +204,7 @@ async def _read_secrets(
     attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
 ) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
-    fields = _find_secret_destinations(attempt, run).keys() | find_needed_fields(expressions)
+    fields = _find_secret_destinations(attempt, run).keys() | list_needed_fields(expressions)
     if not fields:
         return {}
     actor = ExtensionClient(run.writer(attempt))
@@ -216,7 +216,7 @@ async def _read_secrets(
 
 def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
     """The fields whose value a sink or an expression uses."""
-    destinations = find_destinations(attempt.prepared.resource, ObjectKind.SECRET)
+    destinations = collect_destinations(attempt.prepared.resource, ObjectKind.SECRET)
     return {field: to for field, to in destinations.items() if _is_wanted(attempt, run, to.address)}
 
 
@@ -226,7 +226,7 @@ def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
 
 async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[ExportedValue, ...]:
     """Read the values from the status, and those that it lacks from the extensions."""
-    destinations = find_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
+    destinations = collect_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
     if not destinations:  # converting the body to a status takes time
         return ()
     status_values = collect_config_map_values(

@@ -17,7 +17,7 @@ from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import is_settled
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.observe import compare
-from gitsync.request.exports import find_destinations
+from gitsync.request.exports import collect_destinations
 from gitsync.status.aso_status import collect_config_map_values
 
 
@@ -60,7 +60,7 @@ def _needs_read(attempt: ApplyAttempt, run: Observing) -> bool:
 
 def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> bool:
     """Return whether an entry has the values that the resource exported to config maps before: no list changes them."""
-    destinations = find_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
+    destinations = collect_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
     values = collect_config_map_values(attempt.kind, destinations, entry) if destinations else {}
     return all(
         name in values and values[name] == run.find_kept_value(to.address, to.key, attempt.key)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 from gitsync.diff.handed_over import add_handed_over, take_live_values
-from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.ignore import remove_paths
-from gitsync.diff.masked_differences import find_secret_shapes, redact_comparison
+from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison
 from gitsync.diff.three_way import remove_secrets
 from gitsync.diff.unknown_values import (
     UnknownValues,
     add_unknown_values,
     blank_all,
     blank_baseline,
-    find_unknown_values,
+    collect_unknown_values,
 )
 from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
@@ -231,7 +231,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
             attempt.decision.changed(comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
         )
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
-    unknown = {} if is_plain else find_unknown_values(attempt.desired)
+    unknown = {} if is_plain else collect_unknown_values(attempt.desired)
     known = _leave_out(attempt, unknown)
     has_digests = known.remembered is not None and is_sealed(known.remembered.applied)
     comparison, action = _decide(known, run.rules.write_rules, has_digests=has_digests)
@@ -319,7 +319,7 @@ def _decide(attempt: ApplyAttempt, write_rules: WriteRules, *, has_digests: bool
         # --always-put requires one write; after it, the resource is compared as usual.
         write_rules = replace(write_rules, always_put=False)
     return decide_present(
-        attempt.desired, live, remembered, write_rules, find_kind_hints(attempt.kind), attempt.ignored
+        attempt.desired, live, remembered, write_rules, make_kind_hints(attempt.kind), attempt.ignored
     )
 
 
@@ -340,7 +340,7 @@ def _add_secrets(
     if attempt.provider is not Provider.ARM:  # it shows whether there is a password, and not which
         comparison = add_unset_secrets(comparison, seal_body(attempt.desired, attempt.key, digests), before)
     if comparison.differences:
-        comparison = redact_comparison(comparison, find_secret_shapes(attempt.desired, mask_digests(before)))
+        comparison = redact_comparison(comparison, list_secret_shapes(attempt.desired, mask_digests(before)))
     changed = any(difference.rule in {CHANGED, NEVER_SET} for difference in comparison.differences)
     is_only_reported = comparison.verdict is Verdict.ADOPT and not adopts
     return comparison, Action.UPDATE if changed and not is_only_reported else action

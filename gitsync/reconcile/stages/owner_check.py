@@ -26,7 +26,7 @@ from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owner_subscriptions import advise_on_owner
 from gitsync.status.conditions import check_provider, make_error, make_other_agent, make_waiting_for_owner, make_warning
-from gitsync.validation.references import find_named_references
+from gitsync.validation.references import list_named_references, parse_arm_type
 
 
 async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -114,7 +114,7 @@ def _explain_missing(attempt: ApplyAttempt, problem: Problem) -> Condition:
 
 def _describe_missing_target(attempt: ApplyAttempt, problem: Problem) -> str:
     resource = attempt.prepared.resource
-    targets = find_named_references(attempt.kind, resource.spec, resource.key.namespace)
+    targets = list_named_references(attempt.kind, resource.spec, resource.key.namespace)
     key = next((key for path, key in targets if format_field(path) == problem.field), None)
     if key is None:
         return problem.message
@@ -271,7 +271,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | 
     """
     owner, rule = attempt.prepared.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
-        rule = rule or catalog.home_of(owner.arm_id.arm_type)
+        rule = rule or catalog.group_kind_of(parse_arm_type(owner.arm_id))
         kind = catalog.newest(*rule) if rule else None
         return (owner.arm_id, kind.api_version) if kind else None
     if owner is None or rule is None:

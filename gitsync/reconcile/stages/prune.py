@@ -15,7 +15,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
-from gitsync.planning.delete_scope import GroupContent, find_unlisted, is_group
+from gitsync.planning.delete_scope import GroupContent, is_group, list_unlisted
 from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
@@ -164,7 +164,7 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
     if why := _explain(attempt, Evidence(contents={attempt.key: content})):
         return attempt.stopped(make_kept(why), Verdict.BLOCKED, StopKind.FINE_NOW)
     # A list that lacks a resource which exists may lack those of others too.
-    for record in find_unlisted(carried, listed_ids):
+    for record in list_unlisted(carried, listed_ids):
         kind = run.catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
         if await has_resource(attempt, record, kind, run):
             why = _explain(attempt, Evidence(unlisted=record.arm_id))

@@ -13,7 +13,7 @@ from typing import Any
 
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.catalog.arm_fields import find_misfit
-from gitsync.diff.hints import find_kind_hints
+from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.three_way import REMOVED, make_baseline
@@ -26,7 +26,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
-from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, find_kept
+from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, list_kept
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
@@ -44,7 +44,7 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     """Stop an update after which Azure still shows what was removed from git: to demand the removal, or if that was in
     vain.
     """
-    kept = _find_kept(attempt)
+    kept = _list_kept(attempt)
     if not kept or attempt.remembered is None or attempt.observed.live is None:
         return attempt
     # The record keeps that the value was removed from git, or a later run would forget it.
@@ -60,13 +60,13 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     return attempt.with_write(write).stopped(condition, kind=StopKind.WAITS)
 
 
-def _find_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
+def _list_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     record, live = attempt.record, attempt.observed.live
     before = find_remembered(record, attempt.api_version, attempt.ignored)
     if before is None or live is None or attempt.provider is not Provider.ARM:
         return ()
     body = remove_paths(live.body, attempt.ignored)
-    kept = find_kept(attempt.desired, before.applied, body, find_kind_hints(attempt.kind))
+    kept = list_kept(attempt.desired, before.applied, body, make_kind_hints(attempt.kind))
     # A field that shows the same value after its removal was demanded is Azure's own by now: usually its default.
     return tuple(value for value in kept if not (_is_field(value, attempt) and value.path in attempt.write.demanded))
 
@@ -128,7 +128,7 @@ def may_note_refusal(attempt: ApplyAttempt, failure: ProviderError) -> bool:
 def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
     """Stop an update whose demand Azure refused; not for fields alone, which then always have a value."""
     run.cache.note_write(attempt.arm_id)
-    kept = _find_kept(attempt)
+    kept = _list_kept(attempt)
     # Only fields were refused, which then always have a value: the write before this one is the result.
     if not kept:
         return attempt.with_write(attempt.write.changed(demands=()))
@@ -145,7 +145,7 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     failure = record.writes.failure if record else None
     if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
-    kept = _find_kept(attempt) if attempt.request else ()
+    kept = _list_kept(attempt) if attempt.request else ()
     if not kept or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
         return attempt
     known = {format_pointer(value.path).casefold() for value in kept}

@@ -14,7 +14,7 @@ from gitsync.model.template import ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Observing
-from gitsync.request.fill import fill, find_value_refs, list_value_refs
+from gitsync.request.fill import collect_value_refs, fill, list_value_refs
 from gitsync.secrets.lookup import TIMED_OUT
 from gitsync.secrets.values import RunValues
 from gitsync.status.conditions import FAILED, make_warning
@@ -31,7 +31,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return attempt
     # Another provider than ARM signs in with values of the body, also to read.
     needs_body = attempt.prepared.is_written or attempt.provider is not Provider.ARM
-    refs = [*find_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
+    refs = [*collect_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
     if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are not values of a source
         return attempt
     session = attempt.session
@@ -75,7 +75,7 @@ def resolve_id(attempt: ApplyAttempt, values: RunValues) -> ApplyAttempt:
 
 def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
     """Return why a plan does not have a name in the id; "" if it has all."""
-    refs = (ref for ref in find_value_refs(attempt.template.arm_id) if isinstance(ref, ConfigMapKeyRef))
+    refs = (ref for ref in collect_value_refs(attempt.template.arm_id) if isinstance(ref, ConfigMapKeyRef))
     names = (values.config_map(attempt.key.namespace, ref.name, ref.key) for ref in refs)
     return next((name.why for name in names if isinstance(name, Placeholder)), "")
 

@@ -21,18 +21,18 @@ from gitsync.planning.approval import (
     digest_desired,
     digest_live,
     find_objection,
-    find_runtime_values,
+    list_runtime_values,
     remove_runtime_values,
 )
 from gitsync.planning.record_counts import build_flapping_condition, find_hold
-from gitsync.planning.referrers import find_given_ids
+from gitsync.planning.referrers import list_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
     add_new_values,
     build_replacement_condition,
+    decide_replacement,
     find_replacement,
-    weigh_replacement,
 )
 from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
@@ -56,8 +56,8 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     if replacement is None:
         return attempt
     live = attempt.observed.live
-    replacement = weigh_replacement(
-        replace(replacement, given_ids=find_given_ids(live.body if live else None)),
+    replacement = decide_replacement(
+        replace(replacement, given_ids=list_given_ids(live.body if live else None)),
         comparison.differences,
         attempt.kind,
         attempt.prepared.resource,
@@ -114,7 +114,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Note what a reviewer must see of an apply, or stop it if that has changed since."""
     if run.rules.approval.is_reviewed:
         is_sure = not attempt.prepared.id_doubt
-        later = find_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
+        later = list_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
         return attempt.with_decision(attempt.decision.changed(reviewed=_describe_apply(attempt, later, run.digests)))
     review = run.rules.approval.review
     # After a write of this run, the resource differs from the reviewed one by that write.

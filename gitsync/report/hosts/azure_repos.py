@@ -123,7 +123,7 @@ class AzureRepos:
     def close_request(self, number: str) -> None:
         self._run_repos(["update", "--id", number, "--status", "abandoned"])
 
-    def find_commit(self) -> str:
+    def read_commit(self) -> str:
         # The job of a pull request has the commit that merging it makes, which is on no page.
         head = self.environment.get("SYSTEM_PULLREQUEST_SOURCECOMMITID")
         return head or get_variable(self.environment, "BUILD_SOURCEVERSION")

@@ -122,7 +122,7 @@ class GitHub:
     def close_request(self, number: str) -> None:
         self._send("PATCH", f"pulls/{number}", state="closed")
 
-    def find_commit(self) -> str:
+    def read_commit(self) -> str:
         # The job of a pull request has the commit that merging it makes, which is on no page. Once it is closed, the
         # job is about the branch that it was merged to.
         is_open = _REF.match(self.environment.get("GITHUB_REF", ""))

@@ -111,7 +111,7 @@ class GitLab:
     def close_request(self, number: str) -> None:
         self._send("PUT", self._name(number), state_event="close")
 
-    def find_commit(self) -> str:
+    def read_commit(self) -> str:
         # Also of a merged result: a status is attached to the pipeline of the job, which has this commit.
         return get_variable(self.environment, "CI_COMMIT_SHA")
 

@@ -121,8 +121,8 @@ class StatusHost(Protocol):
         """How many characters the description of a status may have."""
         ...
 
-    def find_commit(self) -> str:
-        """Find the commit that people see: of a pull request its last one, not what merging it makes. Raises
+    def read_commit(self) -> str:
+        """Read the commit that people see: of a pull request its last one, not what merging it makes. Raises
         ConfigError if the host does not say.
         """
         ...

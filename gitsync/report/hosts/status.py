@@ -34,7 +34,7 @@ def name_context(name: str) -> str:
 
 def post_status(host: StatusHost, context: str, status: Status) -> bool:
     """Post a status on the commit of the job. Returns whether it was news."""
-    commit = host.find_commit()
+    commit = host.read_commit()
     said = host.find_status(commit, context)
     # GitLab refuses a pending status for what is pending.
     is_pending = said and said.state is status.state is StatusState.PENDING
@@ -47,7 +47,7 @@ def post_status(host: StatusHost, context: str, status: Status) -> bool:
 
 def post_deployment(host: StatusHost, environment: str, status: Status) -> bool:
     """Record a deployment of the commit of the job, or how the running one ended. Returns whether it was news."""
-    commit = host.find_commit()
+    commit = host.read_commit()
     last = host.find_deployment(commit, environment)
     if last and last.state is status.state:
         return False

@@ -146,10 +146,13 @@ def route_references(
     for way, (start, end) in zip(ways, references, strict=True):
         (x, y), (to_x, to_y) = corners[start], corners[end]
         leaves, reaches = y + size.height * _LEAVES, to_y + size.height * _REACHES
-        first, last = _find_x(columns[way.first], end, way.first, size), _find_x(columns[way.last], end, way.last, size)
+        first, last = (
+            _compute_x(columns[way.first], end, way.first, size),
+            _compute_x(columns[way.last], end, way.last, size),
+        )
         points: list[Point] = [(x + size.width, leaves), (first, leaves)]
         if way.across is not None:
-            middle = _find_y(rows[way.across], end, way.across, size)
+            middle = _compute_y(rows[way.across], end, way.across, size)
             points += [(first, middle), (last, middle)]
         found.append([*points, (last, reaches), (to_x if way.from_left else to_x + size.width, reaches)])
     return found
@@ -172,12 +175,12 @@ def _assign_lanes(uses: Iterable[tuple[Iterable[int], NameT]]) -> Mapping[int, M
     return lanes
 
 
-def _find_x(lanes: Mapping[NameT, int], end: NameT, channel: int, size: Size) -> float:
+def _compute_x(lanes: Mapping[NameT, int], end: NameT, channel: int, size: Size) -> float:
     room = size.step_x - size.width - _BEGIN - _END
     return channel * size.step_x + size.width + _BEGIN + lanes[end] * min(_LANE, room / len(lanes))
 
 
-def _find_y(lanes: Mapping[NameT, int], end: NameT, channel: int, size: Size) -> float:
+def _compute_y(lanes: Mapping[NameT, int], end: NameT, channel: int, size: Size) -> float:
     room = size.step_y - size.height
     return channel * size.step_y + size.height + room * (lanes[end] + 1) / (len(lanes) + 1)
 

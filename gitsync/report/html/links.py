@@ -68,14 +68,14 @@ class Links:
 
 def make_links(report: Report) -> Links:
     return Links(
-        portal=_PORTALS.get(_find_host(report.target.endpoint), ""),
+        portal=_PORTALS.get(_read_host(report.target.endpoint), ""),
         forge=find_forge(report.target.repository),
         revision=report.revision,
-        root=report.root.strip("/"),
+        root=report.source.root.strip("/"),
     )
 
 
-def _find_host(endpoint: str) -> str:
+def _read_host(endpoint: str) -> str:
     try:
         return urlsplit(endpoint).hostname or ""
     except ValueError:

@@ -24,9 +24,9 @@ from gitsync.report.ordering import (
     FAILED,
     IN_SYNC,
     Section,
+    collect_causes,
     count_waiting,
     describe_causes,
-    find_causes,
     group_results,
     has_namespaces,
     shorten_names,
@@ -45,7 +45,7 @@ def render_listing(
     report: Report, sections: Mapping[Section, Sequence[Result]], links: Links, *, names: bool
 ) -> Mapping[str, Markup]:
     """Render the sections that have resources, by name; with the names of people only if `names`."""
-    causes = find_causes(report.results)
+    causes = collect_causes(report.results)
     blocks = count_waiting(report.results)
     loud = {section: found for section, found in sections.items() if section != IN_SYNC}
     cards_wanted, quiet = list(chain.from_iterable(loud.values())), sections.get(IN_SYNC, ())
@@ -94,7 +94,7 @@ def _render_section(
         "section.html",
         section=section,
         tone=TONES[section],
-        title=section.find_title(writes=context.writes),
+        title=section.choose_title(writes=context.writes),
         count=len(results),
         cards=shown[:first],
         more=shown[first:],

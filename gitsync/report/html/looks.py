@@ -36,7 +36,7 @@ class VerdictLook(NamedTuple):
     means: str  # a sentence, also for readers of screens
     rehearsed: str = ""  # its meaning in a plan that compares two revisions
 
-    def find_meaning(self, *, rehearsed: bool) -> str:
+    def choose_meaning(self, *, rehearsed: bool) -> str:
         return (rehearsed and self.rehearsed) or self.means
 
 
@@ -74,12 +74,12 @@ _OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
 CHECK_TONES: Final = {CheckVerdict.REFUSED: Tone.STOP, CheckVerdict.WARNING: Tone.DRIFT}
 
 
-def find_look(result: Result) -> VerdictLook:
-    """Find how a resource looks: as its verdict, unless it failed."""
+def choose_look(result: Result) -> VerdictLook:
+    """Choose how a resource looks: as its verdict, unless it failed."""
     return OUTCOME_LOOKS[Outcome.FAILED] if result.outcome is Outcome.FAILED else LOOKS[result.verdict]
 
 
-def find_tone(result: Result) -> Tone:
+def choose_tone(result: Result) -> Tone:
     """Find the tone of a resource: that of its verdict, unless it failed, would be refused, waits, or would have to be
     deleted first.
     """

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
-from gitsync.report.html.looks import LOOKS, find_tone
+from gitsync.report.html.looks import LOOKS, choose_tone
 from gitsync.report.wording import format_plural, format_renderers
 
 _INDENT = re.compile(r"^ +", re.MULTILINE)
@@ -58,7 +58,7 @@ def _make_environment() -> Environment:
         # a sentence of gitsync, in which backticks mark code
         "prose": lambda text: Markup(_CODE.sub(r"<code>\1</code>", str(_escape(text)))),  # noqa: S704 - it is escaped
         "anchor": make_anchor,
-        "tone": find_tone,
+        "tone": choose_tone,
         "plural": format_plural,
         "renderers": format_renderers,
     }

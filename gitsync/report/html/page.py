@@ -22,13 +22,13 @@ from gitsync.report.authors import list_busy_authors
 from gitsync.report.checks import format_way_on
 from gitsync.report.html.links import Links, make_links
 from gitsync.report.html.listing import render_filters, render_listing
-from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, divide_bar, find_tone
+from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, choose_tone, divide_bar
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
 from gitsync.report.html.sections import (
     ERRORS,
     WARNINGS,
-    find_section_tone,
+    choose_section_tone,
     list_contents,
     render_problems,
     render_unchecked,
@@ -129,16 +129,16 @@ def render_header(report: Report, sections: Mapping[Section, Sequence[Result]], 
         tiles=[
             Tile(
                 section=section,
-                title=section.find_title(writes=writes),
+                title=section.choose_title(writes=writes),
                 number=len(found),
                 verdicts=_format_verdicts(section, found),
-                tone=find_section_tone(section, found),
+                tone=choose_section_tone(section, found),
             )
             for section, found in sections.items()
         ],
-        bar=list(divide_bar(Counter(map(find_tone, report.results)), start=0.0, width=100.0, digits=2)),
+        bar=list(divide_bar(Counter(map(choose_tone, report.results)), start=0.0, width=100.0, digits=2)),
         target=list_target(report.target),
-        coverage=format_coverage(report.coverage),
+        coverage=format_coverage(report.source.coverage),
         steps=list_next_steps(report),
     )
 

@@ -25,9 +25,9 @@ from gitsync.report.html.layout import (
     place_layers,
     route_references,
 )
-from gitsync.report.html.looks import LOOKS, BarPart, Tone, divide_bar, find_look, find_tone
+from gitsync.report.html.looks import LOOKS, BarPart, Tone, choose_look, choose_tone, divide_bar
 from gitsync.report.html.markup import make_anchor, render_template
-from gitsync.report.ordering import GroupName, find_reading_order, find_urgency, group_results
+from gitsync.report.ordering import GroupName, group_results, make_reading_order, rate_urgency
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
 _FEW_BOXES = 30  # as many are shown from the start
@@ -83,10 +83,10 @@ def render_picture(results: Sequence[Result]) -> Markup:
     """Render the section with the picture; "" where there is nothing to draw."""
     if not results:
         return Markup()
-    ordered = sorted(results, key=lambda r: find_reading_order(r.key))
+    ordered = sorted(results, key=lambda r: make_reading_order(r.key))
     grouped = len(ordered) > _MOST_BOXES
     drawn = _draw_groups(ordered) if grouped else _draw_resources(ordered)
-    words = {find_look(result): _find_word(result) for result in ordered}
+    words = {choose_look(result): _explain_word(result) for result in ordered}
     return render_template(
         "picture.html",
         grouped=grouped,
@@ -106,7 +106,7 @@ def render_picture(results: Sequence[Result]) -> Markup:
 
 def _draw_resources(results: Sequence[Result]) -> Drawing:
     known = {result.key: result for result in results}
-    owners = _find_owners(known)
+    owners = _collect_owners(known)
     children: dict[Key, list[Key]] = defaultdict(list)
     for key, owner in owners.items():
         children[owner].append(key)
@@ -135,7 +135,7 @@ def _measure_boxes(results: Sequence[Result]) -> Size:
     return Size(width=width, height=_HEIGHT, step_x=width + _GAP.step_x, step_y=_HEIGHT + _GAP.step_y)
 
 
-def _find_word(result: Result) -> str:
+def _explain_word(result: Result) -> str:
     return Outcome.FAILED.value if result.outcome is Outcome.FAILED else result.verdict.value
 
 
@@ -147,8 +147,8 @@ def _draw_references(
         yield GraphLine(draw_path(points), "needs", find_node(start), find_node(end), draw_tip(points))
 
 
-def _find_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
-    """Find the owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are
+def _collect_owners(known: Mapping[Key, Result]) -> dict[Key, Key]:
+    """Collect the owner of each resource, if the owner is drawn too; cycles, which only invalid manifests have, are
     cut.
     """
     owners: dict[Key, Key] = {}
@@ -178,12 +178,12 @@ def _draw_elbow(placed: Placed[Key], owner: Key, key: Key, size: Size) -> GraphL
 
 def _make_box(result: Result, corner: tuple[int, int]) -> Box:
     name, kind = escape_controls(result.key.name), escape_controls(result.key.kind)
-    look = find_look(result)
+    look = choose_look(result)
     return Box(
         *corner,
         node=make_anchor(result.key),
-        tone=find_tone(result),
-        title=f"{kind}/{name} in {result.key.namespace}: {_find_word(result)}, {look.means}",
+        tone=choose_tone(result),
+        title=f"{kind}/{name} in {result.key.namespace}: {_explain_word(result)}, {look.means}",
         sign=look.sign,
         name=shorten(name, _CHARACTERS),
         below=shorten(kind, _KIND_CHARACTERS),
@@ -195,9 +195,9 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
     content: dict[GroupName, list[Result]] = defaultdict(list)
     for result in results:
         content[where[result.key]].append(result)
-    urgent = sorted(content, key=lambda place: (min(map(find_tone, content[place])), place.label, place))
+    urgent = sorted(content, key=lambda place: (min(map(choose_tone, content[place])), place.label, place))
     shown = sorted(urgent[:_MOST_BOXES], key=lambda place: (place.label, place))
-    needs = _find_needs(results, where, frozenset(shown))
+    needs = _collect_needs(results, where, frozenset(shown))
     placed = place_layers(needs, shown, _TILE, _TILES_ACROSS)
     needed = [(place, target) for place in shown for target in sorted(needs[place])]
     lines = list(_draw_references(placed, needed, _TILE, lambda place: place.id))
@@ -205,10 +205,10 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
     return Drawing(lines, boxes, _TILE, placed.width, placed.height, len(content) - len(shown))
 
 
-def _find_needs(
+def _collect_needs(
     results: Iterable[Result], where: Mapping[Key, GroupName], shown: frozenset[GroupName]
 ) -> dict[GroupName, set[GroupName]]:
-    """Find which groups each group needs something from."""
+    """Collect which groups each group needs something from."""
     found: dict[GroupName, set[GroupName]] = defaultdict(set)
     for result in results:
         here = where[result.key]
@@ -218,16 +218,16 @@ def _find_needs(
 
 
 def _make_tile(place: GroupName, content: Sequence[Result], corner: tuple[int, int]) -> Box:
-    tones = Counter(find_tone(result) for result in content)
+    tones = Counter(choose_tone(result) for result in content)
     verdicts = Counter(result.verdict for result in content)
     told = ", ".join(f"{verdicts[verdict]} {verdict.value}" for verdict in LOOKS if verdicts[verdict])
-    worst = min(content, key=lambda r: (find_tone(r), find_urgency(r)))
+    worst = min(content, key=lambda r: (choose_tone(r), rate_urgency(r)))
     return Box(
         *corner,
         node=place.id,
         tone=min(tones),
         title=f"{place.label}: {told}",
-        sign=find_look(worst).sign,
+        sign=choose_look(worst).sign,
         name=shorten(place.label, _TILE_CHARACTERS),
         below=shorten(told, _TILE_CHARACTERS + 6),
         bar=list(divide_bar(tones, start=10.0, width=_TILE.width - 20, digits=1)),

@@ -142,7 +142,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         if result.manifest.last_commit
         else "",
         replacement=describe_replacement(result),
-        replacement_title=(REPLACES if result.needs_replacement else REPLACED).find_title(writes=context.writes),
+        replacement_title=(REPLACES if result.needs_replacement else REPLACED).choose_title(writes=context.writes),
         action=format_action(result),
         renamed=[result.change.renamed] if result.change.renamed else [],
         last_commit=format_last_commit(result.manifest.last_commit),

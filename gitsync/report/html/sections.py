@@ -13,7 +13,7 @@ from gitsync.model.result import Result
 from gitsync.report.authors import list_doubts
 from gitsync.report.checks import MOST_REASONS, list_unchecked
 from gitsync.report.html.links import Links
-from gitsync.report.html.looks import Tone, find_tone
+from gitsync.report.html.looks import Tone, choose_tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import (
     CHANGES,
@@ -57,9 +57,9 @@ TONES: Final[Mapping[Section, Tone]] = {
 }
 
 
-def find_section_tone(section: Section, results: Iterable[Result]) -> Tone:
-    """Find the tone of the results, if they have one in common, else that of the section."""
-    tones = set(map(find_tone, results))
+def choose_section_tone(section: Section, results: Iterable[Result]) -> Tone:
+    """Choose the tone of the results, if they have one in common, else that of the section."""
+    tones = set(map(choose_tone, results))
     return tones.pop() if len(tones) == 1 else TONES[section]
 
 
@@ -120,9 +120,9 @@ def list_contents(report: Report, sections: Mapping[Section, Sequence[Result]]) 
     entries_by_section = {
         section: ContentsEntry(
             section.name,
-            section.find_title(writes=report.command == "sync"),
+            section.choose_title(writes=report.command == "sync"),
             len(found),
-            find_section_tone(section, found),
+            choose_section_tone(section, found),
         )
         for section, found in sections.items()
     }

@@ -117,7 +117,7 @@ class VaultIndex:
         )
         return tuple(sorted(matches, key=lambda secret: secret.name))
 
-    def find_tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
+    def list_tagged(self, vault_key: VaultKey) -> tuple[VaultSecret, ...]:
         """Return every secret with the tags of one key, by name: at most one, unless several have the same tags."""
         matches = (secret for secret in self._by_name.values() if secret.is_tagged and secret.vault_key == vault_key)
         return tuple(sorted(matches, key=lambda secret: secret.name))

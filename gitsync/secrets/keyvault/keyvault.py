@@ -215,7 +215,7 @@ class KeyVault:
         stored = await self._get(make_secret_name(vault_key))
         if stored is None or stored.is_tagged:
             # Tags go before names, so a second secret may claim the same key under another name.
-            matches = (await self._load_index()).find_tagged(vault_key)
+            matches = (await self._load_index()).list_tagged(vault_key)
             if len(matches) > 1:
                 names = ", ".join(match.name for match in matches)
                 raise SecretStoreError(

@@ -88,7 +88,7 @@ async def open_requests(
         vault_url=url,
         credential=cast("Any", credential or AnonymousCredential()),  # the SDK names an older protocol, and takes both
         transport=connection.transport,
-        proxies={} if is_local else dict(connection.find_proxies(url)),
+        proxies={} if is_local else dict(connection.read_proxies(url)),
         # A challenge of another audience would take the token elsewhere.
         verify_challenge_resource=not is_local,
         retry_policy=AsyncRetryPolicy.no_retries(),
@@ -203,7 +203,7 @@ class KeyVaultRequests:
         """Find path and query of a link to this vault: no other host gets a token."""
         parts = urlsplit(link)
         # The list names the next page; the request for it carries a token.
-        if _find_origin(link) != _find_origin(self.vault):
+        if _read_origin(link) != _read_origin(self.vault):
             raise SecretStoreError(
                 f"The list of the secrets of {self.vault} continues on another host, {parts.scheme}://{parts.hostname}.",
                 hint="Check the URL of the vault. gitsync does not follow the link.",
@@ -273,7 +273,7 @@ def _parse_json(text: bytes) -> Any:
         return None
 
 
-def _find_origin(url: str) -> tuple[str, str, int]:
+def _read_origin(url: str) -> tuple[str, str, int]:
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").casefold(), parts.port or 443
 

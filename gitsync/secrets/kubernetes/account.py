@@ -34,8 +34,8 @@ class ServiceAccount:
     name: str = ""  # namespace:name of the account, "" if its token does not have it
 
 
-def find_service_account(environment: Mapping[str, str], folder: Path = FOLDER) -> ServiceAccount:
-    """Find the service account of the pod; ConfigError outside of a cluster."""
+def read_service_account(environment: Mapping[str, str], folder: Path = FOLDER) -> ServiceAccount:
+    """Read the service account of the pod; ConfigError outside of a cluster."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
     if not (host and port.isdigit()):
         raise ConfigError(

@@ -17,8 +17,8 @@ from gitsync.errors import ConfigError, DryRunUnsupportedError, NotOwnedError, S
 from gitsync.model.clock import Clock
 from gitsync.model.export import REPOSITORY, Address, Export, Owner
 from gitsync.model.secret import Secret
-from gitsync.secrets.kubernetes.account import FOLDER, ServiceAccount, find_service_account
-from gitsync.secrets.kubernetes.rights import Right, find_missing_rights, find_rights, make_refusal
+from gitsync.secrets.kubernetes.account import FOLDER, ServiceAccount, read_service_account
+from gitsync.secrets.kubernetes.rights import Right, collect_rights, list_missing_rights, make_refusal
 from gitsync.secrets.kubernetes.stored_object import StoredObject, make_object
 from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.remote_requests import Retries
@@ -42,7 +42,7 @@ async def open_kubernetes(
         from gitsync.secrets.kubernetes.requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
         raise ConfigError(f"Kubernetes needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
-    account = find_service_account(environment, folder)
+    account = read_service_account(environment, folder)
     async with open_requests(account) as requests:
         yield Kubernetes(requests, account, clock)
 
@@ -66,7 +66,7 @@ class Kubernetes:
 
     async def check_access(self, needs: ExportNeeds) -> None:
         """Check every right that the run needs, by a review of the server. ConfigError names those that are missing."""
-        if missing := await find_missing_rights(find_rights(needs), self._review):
+        if missing := await list_missing_rights(collect_rights(needs), self._review):
             raise make_refusal(missing, self._account.name)
 
     async def _review(self, right: Right, name: str = "") -> bool:

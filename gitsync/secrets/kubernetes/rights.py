@@ -42,8 +42,8 @@ May = Callable[[Right, str], Awaitable[bool]]
 """Whether the account has a right, on the object of a name or on all ("")."""
 
 
-def find_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
-    """Find the rights that a run needs, sorted, each with the names of the objects."""
+def collect_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
+    """Collect the rights that a run needs, sorted, each with the names of the objects."""
     names: dict[Right, set[str]] = defaultdict(set)
     for verbs, addresses in ((_TO_WRITE, needs.written), (_TO_REMOVE, needs.removed)):
         for verb in verbs:
@@ -53,8 +53,8 @@ def find_rights(needs: ExportNeeds) -> Mapping[Right, tuple[str, ...]]:
     return {right: tuple(sorted(names[right])) for right in sorted(names)}
 
 
-async def find_missing_rights(rights: Mapping[Right, tuple[str, ...]], may: May) -> tuple[Right, ...]:
-    """Find the rights that the account lacks, in their order."""
+async def list_missing_rights(rights: Mapping[Right, tuple[str, ...]], may: May) -> tuple[Right, ...]:
+    """List the rights that the account lacks, in their order."""
     return tuple([right for right, names in rights.items() if not await _has(right, names, may)])
 
 

@@ -116,10 +116,10 @@ class DotenvSink:
                 self._replace(folder, content)
 
     def _refuse_collisions(self, content: DotenvContent, export: Export) -> None:
-        taken = dict.fromkeys(_find_names(content.others), "a line that gitsync did not write")
+        taken = dict.fromkeys(_list_names(content.others), "a line that gitsync did not write")
         for address, block in content.blocks.items():
             if address != export.address:
-                taken |= dict.fromkeys(_find_names(block.lines), str(address))
+                taken |= dict.fromkeys(_list_names(block.lines), str(address))
         for key in sorted(export.data):
             name = make_variable(export.address, key)
             if name in taken:
@@ -191,7 +191,7 @@ def _format_lines(export: Export) -> list[str]:
     ]
 
 
-def _find_names(lines: Sequence[str]) -> list[str]:
+def _list_names(lines: Sequence[str]) -> list[str]:
     return [match[1] for line in lines if (match := _ASSIGNMENT.match(line))]
 
 

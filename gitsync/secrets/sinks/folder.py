@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
-from gitsync.files.output_path import find_output_path
+from gitsync.files.output_path import choose_output_path
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.private_files import (
     FILE_MODE,
@@ -101,7 +101,7 @@ class FolderSink:
 
     def _find_folder(self, address: Address) -> Path:
         """Find the folder of an object, after a check of those above it."""
-        find_output_path(self._top, self._source)  # a link may have come since the run began
+        choose_output_path(self._top, self._source)  # a link may have come since the run began
         part_folder = self._top / PARTS[address.object_kind]
         for folder in (self._top, part_folder, part_folder / address.namespace):
             if os.path.lexists(folder):

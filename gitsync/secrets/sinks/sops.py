@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
-from gitsync.files.output_path import find_output_path, open_folder
+from gitsync.files.output_path import choose_output_path, open_folder
 from gitsync.files.whole_files import open_parent, replace_file
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, ObjectKind, Owner
@@ -98,7 +98,7 @@ class SopsSink:
     def _make_folder(self, folder: Path) -> None:
         _refuse_link(folder)
         try:
-            with open_folder(find_output_path(folder, self._source), makes=_FOLDER_MODE):
+            with open_folder(choose_output_path(folder, self._source), makes=_FOLDER_MODE):
                 pass
         except UnsafePathError as error:
             raise SecretStoreError(error.message, hint=error.hint) from error

@@ -13,7 +13,7 @@ from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.unit import Unit
-from gitsync.units.charts import CHART, find_charts, is_in_chart, list_chart_files, list_local, list_packed, read_chart
+from gitsync.units.charts import CHART, is_in_chart, list_chart_files, list_charts, list_local, list_packed, read_chart
 from gitsync.units.kinds.builder import FoundFiles
 from gitsync.units.kinds.helm_release import HelmReleases
 from gitsync.units.kustomization import KustomizationReader
@@ -28,7 +28,7 @@ class Charts(HelmReleases):
         """Find the Chart.yaml of each chart to render. They own their folders, and those of all that they are rendered
         with.
         """
-        charts = [path for path in find_charts(paths) if not _is_object(path, reader)]
+        charts = [path for path in list_charts(paths) if not _is_object(path, reader)]
         files = {chart: list_chart_files(chart, reader) for chart in charts}
         with suppress(SourceError):  # too much for one source: each is then a problem of its own
             reader.tree.read(sorted({path for found in files.values() for path in found}))

@@ -26,7 +26,7 @@ class Kustomizations(UnitBuilder):
             return False
 
     def make_jobs(self, units: Mapping[str, Unit], reader: KustomizationReader) -> MadeJobs:
-        return make_kustomize_jobs(units, _find_start, reader)
+        return make_kustomize_jobs(units, _choose_start, reader)
 
     def list_inputs(self, unit: Unit, reader: KustomizationReader) -> Iterable[str]:
         return list_build_inputs(unit.file, reader, reader)
@@ -35,7 +35,7 @@ class Kustomizations(UnitBuilder):
         return reader.list_reachable(unit.file)
 
 
-def _find_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
+def _choose_start(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
     return unit.file, reader
 
 

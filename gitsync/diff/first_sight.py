@@ -1,4 +1,7 @@
-"""Compare git with Azure without a record of the resource: an adoption, or a new api-version."""
+"""Compare git with Azure at first sight: without what a record remembers.
+
+Every comparison begins with this one. It is all there is at an adoption and at a new api-version.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +41,10 @@ class Unverified:
     path: JsonPath
 
 
-AdoptionDifferences = Iterator[Difference | Unverified]
+FirstSightDifferences = Iterator[Difference | Unverified]
 
 
-def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = ()) -> AdoptionDifferences:
+def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = ()) -> FirstSightDifferences:
     """Yield the leaves of `desired` that differ in Azure, and those that Azure does not return."""
     if isinstance(desired, Secret):
         yield Unverified(path)
@@ -83,7 +86,7 @@ def is_equal(path: JsonPath, desired: Any, live: Any, hints: Hints) -> bool:
     return next(compare_first_sight(desired, live, hints, path), None) is None
 
 
-def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> FirstSightDifferences:
     outcome, rule = judge(path, desired, live, hints)
     if outcome is RuleOutcome.UNTOLD:
         yield Unverified(path)
@@ -97,7 +100,7 @@ def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> Adop
         )
 
 
-def _compare_absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
+def _compare_absent(desired: Any, path: JsonPath) -> FirstSightDifferences:
     """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
     if desired == [] or (desired == {} and path[-1] in WHOLE_MAPPINGS):
         return
@@ -107,7 +110,7 @@ def _compare_absent(desired: Any, path: JsonPath) -> AdoptionDifferences:
         yield Unverified(path)
 
 
-def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
     if any(isinstance(entry, Secret) for entry in desired):
         yield Unverified(path)
     elif is_plain(desired, live):
@@ -118,15 +121,15 @@ def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: Json
         yield from _compare_by_index(desired, live, hints, path)
 
 
-def _compare_plain(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
-    own = _find_own_entries(desired, live, hints, path)
+def _compare_plain(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
+    own = _list_own_entries(desired, live, hints, path)
     if _has_same_entries(desired, [entry for index, entry in enumerate(live) if index not in own], hints, path):
         yield from (Unverified((*path, index)) for index in own)
     else:
         yield Difference(format_pointer(path), format_value(desired), live, RULE)
 
 
-def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
+def _list_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> list[int]:
     """The indexes of the entries that Azure added: git has no equal one."""
     return [
         index
@@ -136,8 +139,8 @@ def _find_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: J
     ]
 
 
-def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
-    own = _find_own_entries(desired, live, hints, path) if len(desired) != len(live) else []
+def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
+    own = _list_own_entries(desired, live, hints, path) if len(desired) != len(live) else []
     comparable = [entry for index, entry in enumerate(live) if index not in own]
     if len(desired) != len(comparable):
         yield Difference(format_pointer(path), format_value(desired), live, RULE)
@@ -149,7 +152,7 @@ def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: J
 
 def _compare_by_key(
     desired: list[Any], live: list[Any], field: str, hints: Hints, path: JsonPath
-) -> AdoptionDifferences:
+) -> FirstSightDifferences:
     desired_by_key, live_by_key = index_by_key(desired, field), index_by_key(live, field)
     exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
     for key, (index, entry) in desired_by_key.items():
@@ -163,7 +166,7 @@ def _compare_by_key(
         yield from _report_further(further, hints, path)
 
 
-def _report_further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> AdoptionDifferences:
+def _report_further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
     for index, entry in entries.items():
         if is_own_entry(path, entry, hints):
             yield Unverified((*path, index))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.adoption import ABSENT, FURTHER, RULE, Unverified, compare_first_sight
+from gitsync.diff.first_sight import ABSENT, FURTHER, RULE, Unverified, compare_first_sight
 from gitsync.diff.hints import Hints
 from gitsync.diff.list_pairing import KEY_FIELDS, keep_key
 from gitsync.formats.json_pointer import format_pointer

@@ -63,12 +63,12 @@ class _FoundObject:
     """An object that was found."""
 
     declared: DeclaredUnit
-    home: str  # the folder where following began
-    outer: tuple[tuple[str, int], ...] = ()  # the units that led to it, each with the wave of the object there
+    cluster_folder: str  # the folder where following began
+    waves: tuple[tuple[str, int], ...] = ()  # the units that led to it, each with the wave of the object there
 
     @property
     def name(self) -> str:
-        return _make_name(self.home, self.declared.unit.name)
+        return _make_name(self.cluster_folder, self.declared.unit.name)
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class _Follower:
         """Find the objects in what was built of units."""
         found: list[_FoundObject] = []
         for unit in units:
-            outer, objects = self.found[unit.name], self.read(unit)
+            parent, objects = self.found[unit.name], self.read(unit)
             self.inside[unit.name] = objects
             self.repositories.update(objects.repositories)
             self.bootstrapped.update(objects.bootstrapped)
@@ -133,8 +133,8 @@ class _Follower:
             found += [
                 _FoundObject(
                     resolve_chart(inner, self.charts),
-                    outer.home,
-                    (*outer.outer, (unit.name, inner.wave if has_waves else 0)),
+                    parent.cluster_folder,
+                    (*parent.waves, (unit.name, inner.wave if has_waves else 0)),
                 )
                 for inner in objects.units
             ]
@@ -143,12 +143,12 @@ class _Follower:
     def list_inside(self) -> Iterator[Problem]:
         """List the problems of the objects in what was built."""
         for name, objects in self.inside.items():
-            found = (*objects.problems, *self.weigh(objects.broken))
-            yield from (_widen(problem, self.found[name].home) for problem in found)
+            found = (*objects.problems, *self.grade(objects.broken))
+            yield from (_widen(problem, self.found[name].cluster_folder) for problem in found)
 
-    def weigh(self, broken: Iterable[BrokenObject]) -> Iterator[Problem]:
-        """Weigh the problems of objects that cannot be read: they are notes, if nothing of this repository is built
-        from them.
+    def grade(self, broken: Iterable[BrokenObject]) -> Iterator[Problem]:
+        """Set the level of the problems of objects that cannot be read: they are notes, if nothing of this repository
+        is built from them.
         """
         built_from = {waiting.declared.source for waiting in self.waiting}
         for unread in broken:
@@ -180,13 +180,13 @@ class _Follower:
         return released
 
     def find_limit(self, found: _FoundObject) -> Problem | None:
-        if len(found.outer) > DEEPEST:
+        if len(found.waves) > DEEPEST:
             return _make_problem(found, "TooDeep", f"It is nested more than {DEEPEST} levels deep.")
         if len(self.units) >= MOST:
             return _make_problem(found, "TooManyUnits", f"The limit is {MOST} objects.")
         return None
 
-    def find_home(self, declared: DeclaredUnit) -> str:
+    def find_cluster_folder(self, declared: DeclaredUnit) -> str:
         """Find the folder of an object; for one that applies the folder it is in, that folder."""
         # An object that applies its own folder, as `flux bootstrap` writes it, stands for that folder.
         is_inside = self.is_here(declared.source) and selects(declared.unit, declared.place)
@@ -205,7 +205,7 @@ class _Follower:
         """Return whether a source is this repository at any revision. Flux's revision is not compared."""
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
-    def find_covered(self) -> CoveredFolders:
+    def collect_covered(self) -> CoveredFolders:
         """Find the folders of all objects, also of those that are built from another revision. A chart of a repository
         that is not known may be in this one, and its values are in the object.
         """
@@ -225,18 +225,20 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
     follower = _Follower(build, read, repository, dict(start.repositories), set(start.bootstrapped), dict(start.charts))
     declared = [resolve_chart(declared_unit, start.charts) for declared_unit in start.units]
     here = [declared_unit for declared_unit in declared if follower.is_here(declared_unit.source)]
-    outer = _select_outer(declared, here)
-    follower.follow(_FoundObject(declared_unit, follower.find_home(declared_unit)) for declared_unit in outer)
-    units, covered = follower.units, follower.find_covered()
+    outermost = _select_outermost(declared, here)
+    follower.follow(
+        _FoundObject(declared_unit, follower.find_cluster_folder(declared_unit)) for declared_unit in outermost
+    )
+    units, covered = follower.units, follower.collect_covered()
     # The files of folders that are built are read from what is built of them.
     begun: list[Problem] = []
-    for problem in (*start.problems, *follower.weigh(start.broken)):
+    for problem in (*start.problems, *follower.grade(start.broken)):
         path = problem.unit or problem.path
         folder = find_folder(path)
         # `flux bootstrap` writes its own files one level below the folder of the cluster.
-        home = find_folder(folder) if posixpath.basename(folder) == THIS_REPOSITORY.name else folder
+        cluster_folder = find_folder(folder) if posixpath.basename(folder) == THIS_REPOSITORY.name else folder
         if not covered.has(path):
-            begun.append(_widen(problem, home))
+            begun.append(_widen(problem, cluster_folder))
     return Followed(
         units=tuple(units.values()),
         covered=covered,
@@ -253,7 +255,7 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
                         for name, unit in units.items()
                         if unit.settings.is_suspended
                     ),
-                    *_find_circles(units),
+                    *_list_circles(units),
                 )
             )
         ),
@@ -269,20 +271,20 @@ def _split_ready(found: Sequence[_FoundObject]) -> tuple[Sequence[_FoundObject],
     return (others, charts) if others else (charts, [])
 
 
-def _widen(problem: Problem, home: str) -> Problem:
+def _widen(problem: Problem, cluster_folder: str) -> Problem:
     """Widen the problem of an object that is not read: it may hide any unit of its cluster."""
-    return replace(problem, unit=home or ROOT)
+    return replace(problem, unit=cluster_folder or ROOT)
 
 
-def _select_outer(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -> tuple[DeclaredUnit, ...]:
+def _select_outermost(found: Sequence[DeclaredUnit], here: Sequence[DeclaredUnit]) -> tuple[DeclaredUnit, ...]:
     """Select the objects that no other one builds: those inside are found again, with its changes and variables."""
     builders: dict[str, dict[FileSelection | None, dict[str, Unit]]] = {}
     for builder in here:
         builders.setdefault(builder.unit.path, {}).setdefault(builder.unit.settings.selection, {})[
             builder.unit.name
         ] = builder.unit
-    outer = tuple(declared for declared in found if not _is_built_by_another(declared, builders))
-    return outer or tuple(found)  # in a circle, none is outside
+    outermost = tuple(declared for declared in found if not _is_built_by_another(declared, builders))
+    return outermost or tuple(found)  # in a circle, none is outside
 
 
 def _is_built_by_another(
@@ -312,30 +314,30 @@ def _warn_suspended(found: _FoundObject) -> Problem:
 
 
 def _make_unit(found: _FoundObject) -> Unit:
-    unit, home = found.declared.unit, found.home
+    unit, cluster_folder = found.declared.unit, found.cluster_folder
     return replace(
         unit,
         name=found.name,
-        options=replace(unit.options, substitution=_place(unit.options.substitution, home)),
+        options=replace(unit.options, substitution=_place(unit.options.substitution, cluster_folder)),
         settings=replace(
             unit.settings,
-            home=home,
-            depends_on=tuple(_make_name(home, other) for other in unit.settings.depends_on),
-            waves=found.outer,
+            cluster_folder=cluster_folder,
+            depends_on=tuple(_make_name(cluster_folder, other) for other in unit.settings.depends_on),
+            waves=found.waves,
         ),
     )
 
 
-def _place(substitution: Substitution | None, home: str) -> Substitution | None:
+def _place(substitution: Substitution | None, cluster_folder: str) -> Substitution | None:
     """Put the variables of a unit into the cluster of a folder."""
     if substitution is None:
         return None
-    references = tuple(replace(reference, home=home) for reference in substitution.references)
+    references = tuple(replace(reference, cluster_folder=cluster_folder) for reference in substitution.references)
     return replace(substitution, references=references)
 
 
-def _make_name(home: str, name: str) -> str:
-    return posixpath.join(home, name)
+def _make_name(cluster_folder: str, name: str) -> str:
+    return posixpath.join(cluster_folder, name)
 
 
 def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
@@ -345,7 +347,7 @@ def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
     charts: dict[tuple[str, str], list[_FoundObject]] = {}
     for waiting in follower.waiting:
         if _has_chart_elsewhere(waiting.declared):
-            charts.setdefault((waiting.home, waiting.declared.kind), []).append(waiting)
+            charts.setdefault((waiting.cluster_folder, waiting.declared.kind), []).append(waiting)
         else:
             yield _pass_over(waiting, has_files=follower.has_files(waiting.declared.source))
     yield from map(_pass_over_charts, charts.values())
@@ -394,10 +396,10 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
     return f"If it is, write `this-repository: {source.namespace}/{source.name}` in gitsync.yaml." if is_git else ""
 
 
-def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
+def _list_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
     """Report each unit of Flux that comes after itself."""
-    for name in _find_entangled(units):
-        if name in _find_all_before(name, units):
+    for name in _list_entangled(units):
+        if name in _list_all_before(name, units):
             unit = units[name]
             yield Problem(
                 code="FluxCircle",
@@ -409,8 +411,8 @@ def _find_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
             )
 
 
-def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
-    """Find the units that are in a circle, or come after one: those that no order reaches."""
+def _list_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
+    """List the units that are in a circle, or come after one: those that no order reaches."""
     waits = {name: {before for before in unit.settings.depends_on if before in units} for name, unit in units.items()}
     after: dict[str, list[str]] = {}
     for name, before in waits.items():
@@ -426,7 +428,7 @@ def _find_entangled(units: Mapping[str, Unit]) -> tuple[str, ...]:
     return tuple(name for name in units if left[name])
 
 
-def _find_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
+def _list_all_before(name: str, units: Mapping[str, Unit]) -> frozenset[str]:
     found, pending = set[str](), [name]
     while pending:
         for before in units[pending.pop()].settings.depends_on:
@@ -443,5 +445,5 @@ def _make_problem(found: _FoundObject, code: str, message: str) -> Problem:
         hint="Move it up, or point --path to a folder nearer to it.",
         path=found.declared.declared_at.path,
         line=found.declared.declared_at.line,
-        unit=found.home or ROOT,
+        unit=found.cluster_folder or ROOT,
     )
