@@ -41,8 +41,8 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
     """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the next
     version of the kind reads it, or its last one.
     """
-    arm_id = recording["path"]
-    arm_type, api_version = parse_arm_type(arm_id), recording["apiVersion"]
+    arm_id = ArmId(recording["path"])
+    arm_type, api_version = arm_id.arm_type, recording["apiVersion"]
     group_kind = catalog.group_kind_of(arm_type)
     if group_kind is None:
         return None

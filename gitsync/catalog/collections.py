@@ -49,7 +49,7 @@ class Collection(NamedTuple):
     level: ListLevel
 
 
-def list_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
+def list_collections(kind: Kind, arm_id: ArmId) -> tuple[Collection, ...]:
     """The lists that may show a resource, the narrowest first; none if it has no such id, or is not ARM's."""
     if not kind.is_arm:
         return ()

@@ -21,10 +21,6 @@ from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, judge
 from gitsync.checks.questions import ODD_ANSWER, UNKNOWN_VALUE, Questions, Unanswered, shorten_text
 from gitsync.formats.arm_path import (
     choose_deployment_scope,
-    find_resource_group,
-    is_below,
-    is_same_id,
-    normalize_id,
 )
 from gitsync.formats.json_members import list_mappings
 from gitsync.formats.json_pointer import format_pointer
@@ -181,7 +177,7 @@ def group_equals(cases: Sequence[Case], rules: Mapping[ArmId, Rules], allowance:
     """
     classes: defaultdict[str, list[Case]] = defaultdict(list)
     for case in sorted(cases, key=lambda case: allowance.rate_change(case.change)):
-        subscription = "/".join(case.scope.split("/")[:3])
+        subscription = ArmId("/".join(case.scope.split("/")[:3]))
         is_same = rules[case.scope].is_same_for_groups(subscription)
         place = subscription if is_same else choose_deployment_scope(case.change.arm_id)
         classes[_make_class(case, place)].append(case)
@@ -277,7 +273,7 @@ def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFin
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, change.id_gap)
-    scope = choose_deployment_scope(change.arm_id)
+    scope = ArmId(choose_deployment_scope(change.arm_id))
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
     owner = _find_owner(change)
@@ -385,7 +381,7 @@ def _make_unhindered(case: Case) -> CheckFinding:
 
 
 def evaluate_claim(
-    arm_id: str, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
+    arm_id: ArmId, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
 ) -> CheckFinding | None:
     """Make the finding of a claim, from what was looked up. None if it does not hold for the resource."""
     assignment = next((each for each in rules.assignments if each.id.is_same(claim.assignment)), None)
@@ -422,7 +418,7 @@ def evaluate_claim(
 
 
 def _decide_exemption(
-    arm_id: str, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
+    arm_id: ArmId, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
 ) -> tuple[bool, str]:
     """Return whether a resource is exempt from a policy, and why that is not certain."""
     if isinstance(exemptions, Unanswered):

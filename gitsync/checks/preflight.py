@@ -18,7 +18,7 @@ from loguru import logger
 from gitsync.checks.allowance import make_limit_finding
 from gitsync.checks.bodies import list_unknown, write_expressions
 from gitsync.checks.questions import UNKNOWN_VALUE, Questions, Unanswered, find_missing_right, shorten_text
-from gitsync.formats.arm_path import choose_deployment_scope, normalize_id, normalize_region
+from gitsync.formats.arm_path import choose_deployment_scope, normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.arm_id import ArmId

@@ -110,7 +110,7 @@ async def _decide_region(
     change: PlannedChange, changes: Sequence[PlannedChange], questions: Questions
 ) -> str | CheckFinding:
     """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
-    if change.doubt or "<" in (find_subscription(change.arm_id) or "<"):
+    if change.doubt or "<" in (change.arm_id.subscription or "<"):
         return _leave(UNKNOWN_VALUE, change.id_gap)
     body: Mapping[str, Any] = change.body or {}
     if change.arm_type.casefold() == _POOL:

@@ -7,7 +7,7 @@ from typing import Final
 
 from gitsync.checks.names import AVAILABILITIES, COSMOS, SOFT_DELETES, has_label
 from gitsync.checks.quota import KINDS
-from gitsync.formats.arm_path import choose_deployment_scope, find_subscription, read_provider
+from gitsync.formats.arm_path import choose_deployment_scope, read_provider
 from gitsync.model.check import CheckName, PlannedChange
 
 

@@ -22,7 +22,7 @@ from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_nee
 from gitsync.doctor.source import ANY_SUBSCRIPTION
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
 from gitsync.formats.name_list import name_first
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.clock import Clock
@@ -109,7 +109,7 @@ class AzureExamination:
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
         every = list_needed_rights(self._config, self._own, self._registry).rights
         needed = [right for right in every if right.use is Use.RUN]
-        namespaces = sorted({(find_subscription(right.arm_id) or "", read_provider(right.arm_id)) for right in needed})
+        namespaces = sorted({(right.arm_id.subscription or "", read_provider(right.arm_id)) for right in needed})
         found = await asyncio.gather(
             *(
                 self._check("subscription", partial(self._read_subscription, subscription))

@@ -22,7 +22,8 @@ from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_resource_group, find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
@@ -196,18 +197,18 @@ class _ResourceRights:
         with suppress(GitsyncError):  # the run fails with it too, and reports it
             for path, verb in self._registry.list_calls(subject):
                 # The lists of the tenant are read with a role anywhere, so the scope is that of the resource.
-                yield self._need(name_action(path, verb), _choose_scope(path))
+                yield self._need(name_action(path, verb), _choose_scope(ArmId(path)))
 
     def list_optional(self) -> Iterator[NeededRight]:
         """List what a run can do without."""
         for path, _ in list_collections(self._kind, self._arm_id) if self._kind else ():
-            if _choose_scope(path) == self._scope:  # a list of the whole subscription does not justify more
+            if _choose_scope(ArmId(path)) == self._scope:  # a list of the whole subscription does not justify more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
         yield from self._list_questions()
         if self._is_written and self._config.who != Who.OFF and self._arm_id.subscription:
             # The activity log is the subscription's, but a name does not justify more than the group.
             yield from (self._need(action, use=Use.WHO) for action in RIGHTS)
-        subscription, namespace = find_subscription(self._arm_id), read_provider(self._arm_id)
+        subscription, namespace = self._arm_id.subscription, read_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED
         if self._config.register_providers and self._is_written and subscription and not is_registered:
             for action in (f"{namespace}/register/action", f"{PROVIDERS}/read"):
@@ -227,7 +228,7 @@ class _ResourceRights:
         )
         for name in self._config.checks:
             for path in list_questions(CheckName(name), change) if name != NO_CHECKS else ():
-                yield self._need(name_action(path, "read"), _choose_scope(path), Use.CHECKS)
+                yield self._need(name_action(path, "read"), _choose_scope(ArmId(path)), Use.CHECKS)
 
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
@@ -249,7 +250,7 @@ def _list_deletes(arm_id: ArmId, key: Key, kind: Kind | None, registry: Registry
 def _list_reads_below(kind: Kind | None, arm_id: ArmId) -> Iterator[str]:
     """List the reads of all that may be below a resource, with those of their lists."""
     for child in KindTree(open_catalog()).list_below(kind.arm_type) if kind else ():
-        child_id = f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>"
+        child_id = ArmId(f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>")
         lists = [] if child.fixed_azure_name else list_collections(child, child_id)
         yield from (name_action(path, "read") for path in (child_id, *(path for path, _ in lists[:1])))
         yield from _list_reads_below(child, child_id)
@@ -268,7 +269,7 @@ def _list_secret_fields(
     return frozenset(fields)
 
 
-def _choose_scope(arm_id: str, *, is_created: bool = False) -> str:
+def _choose_scope(arm_id: ArmId, *, is_created: bool = False) -> str:
     """The resource group of an id, else its subscription. That of a group which is created, or deleted, is above it."""
     subscription, group = arm_id.subscription, arm_id.resource_group
     if subscription is None:

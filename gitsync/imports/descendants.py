@@ -46,7 +46,7 @@ class DescendantSearch:
                 continue
             if kind.can_get:
                 # A zone of DNS has a kind for each type of record, and one list of all records.
-                lists = list_collections(kind, f"/parent/{kind.arm_type.rpartition('/')[2]}/name")
+                lists = list_collections(kind, ArmId(f"/parent/{kind.arm_type.rpartition('/')[2]}/name"))
                 together.setdefault(lists[0].path if lists else kind.arm_type, []).append(kind)
             else:
                 self._acceptance.leave_out(kind.arm_type, UNREADABLE)

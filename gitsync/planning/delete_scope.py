@@ -175,7 +175,7 @@ def describe_strangers(content: GroupContent) -> str:
     return f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
 
 
-def list_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[Record]:
+def list_unlisted(records: Iterable[Record], listed_ids: Iterable[ArmId]) -> list[Record]:
     """Return the records that a list of their group does not show, neither themselves nor their parents.
 
     No list shows subnets, so the virtual network stands for them.
@@ -185,7 +185,7 @@ def list_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[
 
 
 def _list_earlier(
-    group: Prune, content: Sequence[Key], listed_ids: Sequence[str], prunes: Mapping[Key, Prune]
+    group: Prune, content: Sequence[Key], listed_ids: Sequence[ArmId], prunes: Mapping[Key, Prune]
 ) -> set[Key]:
     """Return the content that cannot be deleted with its group: what the list does not show, and its dependents.
 

@@ -137,9 +137,9 @@ def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record])
         for arm_id in (entry.arm_id, records[entry.key].arm_id if entry.key in records else None)
         if arm_id
     }
-    named_ids: dict[str, str] = {}
+    named_ids: dict[IdKey, ArmId] = {}
     for arm_id in sorted(ids, key=lambda arm_id: (arm_id.count("/"), arm_id)):
-        for ancestor in iterate_ancestors(arm_id):
+        for ancestor in arm_id.lineage:
             if ancestor in named_ids:
                 break  # its parents are, too
             named_ids[ancestor] = arm_id

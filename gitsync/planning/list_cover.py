@@ -14,7 +14,8 @@ from typing import cast
 from zlib import crc32
 
 from gitsync.catalog.collections import Collection
-from gitsync.formats.arm_path import is_same_id, normalize_id, read_collection_type
+from gitsync.formats.arm_path import read_collection_type
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply

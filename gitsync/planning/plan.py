@@ -76,7 +76,7 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
     }
 
 
-def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[str, str]) -> dict[Key, Prune]:
+def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[IdKey, ArmId]) -> dict[Key, Prune]:
     records = {key: gone.record for key, gone in sorted(removed.items())}
     policies = {key: removed[key].removal.policy or record.manifest.policy for key, record in records.items()}
     policies = find_last_policies(policies, records)

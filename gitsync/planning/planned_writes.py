@@ -11,7 +11,8 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.catalog.packed_tables import read_typical_durations
-from gitsync.formats.arm_path import iterate_ancestors, name_lock, normalize_id
+from gitsync.formats.arm_path import name_lock
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
 from gitsync.model.record import Durations, Record

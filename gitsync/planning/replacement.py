@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.diff.unknown_values import NOT_KNOWN, collect_unknown_values
-from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
+from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Hold, Severity
@@ -256,9 +256,9 @@ def _differs(result: Result, name: str) -> bool:
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
-def collect_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:
+def collect_takes(key: Key, deleted_id: ArmId, ids: Mapping[Key, ArmId]) -> tuple[Key, ...]:
     """Collect what the delete of a resource takes along, sorted: all that is below it, in git or on record."""
-    return tuple(sorted(other for other, arm_id in ids.items() if other != key and is_below(arm_id, deleted_id)))
+    return tuple(sorted(other for other, arm_id in ids.items() if other != key and arm_id.is_below(deleted_id)))
 
 
 def find_hold_below(

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from gitsync.extensions.api import LookupRequest, LookupResult
-from gitsync.formats.arm_path import iterate_ancestors, name_lock
+from gitsync.formats.arm_path import name_lock
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
@@ -38,7 +39,7 @@ class RunCache:
     def note_write(self, arm_id: ArmId) -> None:
         """Forget what a write may have changed: the resource and its parents."""
         self._writes[name_lock(arm_id)] += 1
-        for stale in iterate_ancestors(arm_id):
+        for stale in arm_id.lineage:
             self._forget(stale)
 
     def take_back_write(self, arm_id: ArmId) -> None:

@@ -70,7 +70,7 @@ def _is_of_arm(write: RehearsedWrite) -> bool:
 
 
 def _list_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    types = {parse_arm_type(write.arm_id) for write in rehearsal.writes if _is_of_arm(write)}
+    types = {write.arm_id.arm_type for write in rehearsal.writes if _is_of_arm(write)}
     names = tuple(sorted(arm_type for arm_type in types if not is_recorded(arm_type)))
     if names:
         sentence = (

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from gitsync.catalog.type_words import format_count, format_short_key
-from gitsync.formats.arm_path import choose_deployment_scope, normalize_id
+from gitsync.formats.arm_path import choose_deployment_scope
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
@@ -37,7 +38,7 @@ class Mention(NamedTuple):
         return choose_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
 
 
-def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap]:
+def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Gap]:
     """List what is not in git. `known_ids` are the ids of resources that other sources declare."""
     uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):
@@ -72,7 +73,7 @@ def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Men
         elif owner is not None and owner.key:
             yield Mention(member, _OWNER, owner.key)
         for path, key in list_named_references(member.kind, member.prepared.resource.spec, member.key.namespace):
-            arm_id = "" if key in rebuild.by_key else known_ids.get(key, "")
+            arm_id = NO_ID if key in rebuild.by_key else known_ids.get(key, NO_ID)
             yield Mention(member, path, None if arm_id else key, arm_id)
         yield from _list_ids(member)
 

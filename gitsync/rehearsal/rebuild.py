@@ -141,7 +141,7 @@ class Rebuild:
         if above is None or above == own or "/providers/" not in above:
             return False
         group_kind, (type_name, name) = (
-            self.catalog.group_kind_of(parse_arm_type(arm_id)),
+            self.catalog.group_kind_of(arm_id.arm_type),
             arm_id.rstrip("/").split("/")[-2:],
         )
         # A type with an ASO kind needs a manifest of its own, unless it is in the body of its parent.

@@ -207,9 +207,9 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[ArmId, ArmId]) -> Emula
     return replace(settings, rules=(*settings.rules, *rules))
 
 
-def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
+def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key]:
     """Collect the resource of each ARM id: the manifest that writes it, else the record."""
-    keys = {normalize_id(record.arm_id): key for key, record in sorted(state.records.items()) if record.arm_id}
+    keys = {record.arm_id.key: key for key, record in sorted(state.records.items()) if record.arm_id}
     by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
     return keys | {resource.arm_id.key: resource.key for resource in by_manifest if resource.arm_id}
 

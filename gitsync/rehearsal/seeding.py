@@ -65,12 +65,12 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
     for _, record in sorted(state.records.items()) if rebuild is None else ():
         name = record.arm_id.key
         # Of several records of one resource, the one with a claim has its values.
-        if exists(record) and (arm_id not in bodies or record.claim.is_ours):
-            bodies[arm_id] = (record.arm_id, _make_body(record, desired.get(arm_id, {})))
-    created = {normalize_id(resource.arm_id) for resource in prepared if resource.arm_id and resource.is_written}
-    absent = {normalize_id(record.arm_id) for record in state.records.values() if _is_absent(record)}
-    wanted: defaultdict[str, set[Key]] = defaultdict(set)
-    spelled: dict[str, str] = {}
+        if exists(record) and (name not in bodies or record.claim.is_ours):
+            bodies[name] = (record.arm_id, _make_body(record, desired.get(name, {})))
+    created = {resource.arm_id.key for resource in prepared if resource.arm_id and resource.is_written}
+    absent = {record.arm_id.key for record in state.records.values() if _is_absent(record)}
+    wanted: defaultdict[IdKey, set[Key]] = defaultdict(set)
+    spelled: dict[IdKey, ArmId] = {}
     for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
         name = arm_id.key
         # A resource below one that the run creates cannot exist yet.

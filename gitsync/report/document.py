@@ -195,7 +195,7 @@ def _read_result(fields: CheckedMapping) -> Result:
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
     blank = Result(
         key=key,
-        arm_id=_read_optional(fields, "armId"),
+        arm_id=ArmId(arm_id) if (arm_id := _read_optional(fields, "armId")) is not None else None,
         manifest=_read_manifest(fields, hold),
         verdict=verdict,
         action=fields.one_of("action", Action),

@@ -69,7 +69,7 @@ class Dependencies:
         # What no manifest declares is not waited for: nothing in this run would make it.
         return tuple(sorted((keys & self._keys) - {needs.key}))
 
-    def _list_nearest(self, arm_id: str) -> Iterator[Key]:
+    def _list_nearest(self, arm_id: ArmId) -> Iterator[Key]:
         """The manifest with an ARM id or, failing that, the nearest one above, which waits for those above it."""
         nearest = next((path for path in arm_id.lineage if path in self._keys_by_id), None)
         if nearest is not None:

@@ -268,7 +268,7 @@ def release(
         changed[key] = replace(removals[key], is_released=True)
         arm_id = removed[key].arm_id
         if not _can_delete(catalog, removed[key]) and not any(
-            is_below(arm_id, record.arm_id) for record in removed.values()
+            arm_id.is_below(record.arm_id) for record in removed.values()
         ):
             changed[key] = replace(changed[key], policy=Policy.DETACH_ON_DELETE)
     return changed

@@ -110,7 +110,7 @@ class DatabaseUsers:
     async def _read_server(self, arm: Arm, owner_id: ArmId) -> Live | None:
         """Read the server of a user, once after each write of this run to it."""
         catalog = self.run.connections.catalog
-        group_kind = catalog.group_kind_of(parse_arm_type(owner_id))
+        group_kind = catalog.group_kind_of(owner_id.arm_type)
         kind = catalog.newest(*group_kind) if group_kind else None
         if kind is None:
             raise AssertionError(f"{owner_id} is the id of a server")

@@ -182,7 +182,7 @@ async def _list_children(reader: Reader, child: Kind, arm_id: ArmId, live: Live 
     entries = find_embedded(child, live.body) if live else None
     if entries is None:
         # A kind that Azure only answers by HEAD has no list.
-        listed = list_collections(child, f"{path}/-") if child.can_get else ()
+        listed = list_collections(child, ArmId(f"{path}/-")) if child.can_get else ()
         entries = await reader.list(listed[0].path, child.api_version) if listed else []
     ids = [(ArmId(entry.get("id", "")), entry) for entry in entries]
     return [

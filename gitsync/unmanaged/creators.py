@@ -49,7 +49,7 @@ def read_creation(stray: Stray) -> Attribution:
 
 async def list_creators(
     strays: Sequence[Stray], questions: Questions, now: datetime, *, asks: bool
-) -> tuple[dict[str, Attribution], tuple[str, ...]]:
+) -> tuple[dict[ArmId, Attribution], tuple[str, ...]]:
     """List who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
     are read only if `asks`, and only for what does not say it itself.
     """

@@ -30,7 +30,6 @@ from gitsync.planning.children import KindTree, is_made_by_azure
 from gitsync.problems.field_path import find_member
 from gitsync.unmanaged.inventory import Inventory
 from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, list_at_subscription, read_role_names
-from gitsync.validation.references import parse_arm_type
 
 MADE_BY_OWNER: Final = "made by the resource that manages it"
 

@@ -29,7 +29,9 @@ _LISTS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
 _ROLES_VERSION: Final = "2022-04-01"
 
 
-async def list_at_subscription(root: str, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> list[str]:
+async def list_at_subscription(
+    root: ArmId, reader: ResourceReader, tree: KindTree, acceptance: Acceptance
+) -> list[str]:
     """List what is directly in the subscription with the id `root`. Returns which lists Azure refuses: what they have
     is not known. Raises ArmError for a list without a usable answer.
     """

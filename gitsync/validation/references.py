@@ -52,17 +52,6 @@ def is_arm_id(text: str) -> bool:
     return text.startswith("/") and _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
 
 
-def parse_arm_type(arm_id: str) -> str:
-    """Parse the ARM type of an id, in its own case, such as `Microsoft.Kusto/clusters/databases`. The type of an
-    extension is its own, not that of its target.
-    """
-    provider_at = arm_id.casefold().rfind(_PROVIDERS)  # the last one: an extension has that of its target before it
-    if provider_at >= 0:
-        provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
-        return "/".join([provider, *rest[::2]])
-    return _GROUP_TYPE if "/resourcegroups/" in arm_id.casefold() else "Microsoft.Resources/subscriptions"
-
-
 def list_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
     """List every reference of a spec to another manifest, with its path, in the order of the manifest, without
     owners.

@@ -11,7 +11,6 @@ from gitsync.checks import policy, policy_claims, preflight
 from gitsync.checks.machines import read_size
 from gitsync.checks.questions import Unanswered
 from gitsync.errors import ArmError
-from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict
 from tests.checks.asking import GROUP, storage, storage_id
 

@@ -28,7 +28,7 @@ pytestmark = needs_recordings(RECORDED)
 
 def find_kind(catalog, recording):
     """The kind of a recording, at the next version if the catalog lacks its own."""
-    arm_type, api_version = parse_arm_type(recording["path"]), recording["apiVersion"]
+    arm_type, api_version = ArmId(recording["path"]).arm_type, recording["apiVersion"]
     group, name = catalog.group_kind_of(arm_type)
     kinds = [catalog.kind(GVK(group, version, name)) for version in catalog.versions(group, name)]
     later = (kind for kind in kinds if kind.api_version > api_version)
@@ -39,8 +39,8 @@ def read_pairs(catalog, provider):
     """Every recorded entry with the read of it, and whether a run may request its list."""
     for recording in map(json.loads, PAIRS[provider].read_text("utf-8").splitlines()):
         kind = find_kind(catalog, recording)
-        lists = {normalize_id(one.path) for one in list_collections(kind, recording["path"])}
-        yield kind, recording, normalize_id(recording["list"]) in lists
+        lists = {ArmId(one.path).key for one in list_collections(kind, ArmId(recording["path"]))}
+        yield kind, recording, ArmId(recording["list"]).key in lists
 
 
 def read_asked_pairs(catalog, provider):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.unmanaged.creators import list_creators
 from gitsync.unmanaged.search import Stray
 from tests.attribution.rows import AMY, GRAPH, LOG, OUR_OBJECT, OURS, ROB, SUBNET, TERRAFORM, VAULT, graph_row, log_rows

@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
-from gitsync.validation.references import check_reference, is_arm_id, list_named_references, parse_arm_type
+from gitsync.validation.references import check_reference, is_arm_id, list_named_references
 from tests.support.handmade_kinds import a_catalog, a_kind, seen
 
 SUB = "/subscriptions/0"

@@ -25,7 +25,8 @@ from typing import Final
 
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
-from gitsync.formats.arm_path import find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
+from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.report import LimitUse

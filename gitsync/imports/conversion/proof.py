@@ -51,6 +51,11 @@ def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]
         yield ImportProof(key=key, problems=problems, differences=differences)
 
 
+def _cut(arm_id: ArmId) -> ArmId:
+    """Return an id without its subscription."""
+    return ArmId(arm_id.removeprefix(f"/subscriptions/{arm_id.subscription}"))
+
+
 def _list_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
     problems = tuple(problem for problem in shown.prepared.problems if problem.is_error) if shown else ()
     missing = Problem(

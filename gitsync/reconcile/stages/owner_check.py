@@ -26,7 +26,7 @@ from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owner_subscriptions import advise_on_owner
 from gitsync.status.conditions import check_provider, make_error, make_other_agent, make_waiting_for_owner, make_warning
-from gitsync.validation.references import list_named_references, parse_arm_type
+from gitsync.validation.references import list_named_references
 
 
 async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -271,7 +271,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | 
     """
     owner, rule = attempt.prepared.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
-        rule = rule or catalog.group_kind_of(parse_arm_type(owner.arm_id))
+        rule = rule or catalog.group_kind_of(owner.arm_id.arm_type)
         kind = catalog.newest(*rule) if rule else None
         return (owner.arm_id, kind.api_version) if kind else None
     if owner is None or rule is None:
