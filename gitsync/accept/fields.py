@@ -29,6 +29,7 @@ from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.imports.conversion.live_body import convert_value, find_field_place
 from gitsync.imports.conversion.manifests import ManifestIndex
 from gitsync.manifests.selection import Selection, find_keys, spell_out
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.attribution import Attribution
 from gitsync.model.edit import REMOVED
 from gitsync.model.facts import Kind
@@ -136,7 +137,7 @@ class _Search:
         kind = open_catalog().kind(resource.gvk)
         return DriftedResource(
             key=self.result.key,
-            arm_id=self.result.arm_id or "",
+            arm_id=self.result.arm_id or NO_ID,
             arm_type=kind.arm_type if kind else "",
             source=resource.source,
             unit=resource.rendered_by,
@@ -328,7 +329,7 @@ class _Reading:
     def refer(self, arm_id: str) -> Mapping[str, Any]:
         """Refer to a resource: by its name if it has a manifest in the same namespace."""
         near = {
-            resource.arm_id: resource.key
+            resource.arm_id.key: resource.key
             for resource in self.search.tree.prepared.values()
             if resource.arm_id and resource.key.namespace == self.prepared.key.namespace
         }

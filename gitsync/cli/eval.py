@@ -120,7 +120,7 @@ def _recall(record: Record | None) -> Mapping[str, Any] | None:
     """What the last run recorded of a resource, as far as it looks like Azure's answer."""
     if record is None or record.spec.baseline is None:
         return None
-    named = {"id": record.arm_id, "name": record.arm_id.rpartition("/")[2]}
+    named = {"id": str(record.arm_id), "name": record.arm_id.name}
     return {**record.spec.baseline, **named}
 
 

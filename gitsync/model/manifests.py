@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Problem, SourceLocation
@@ -73,7 +74,7 @@ class UnreadDocument:
 class KnownId:
     """The ARM id of a resource that no manifest of the source declares, as a record has it."""
 
-    arm_id: str
+    arm_id: ArmId
     place: str  # where the record is, for messages
     doubt: str = ""  # a sentence on why the id is not used, "" if it is
 
@@ -121,7 +122,7 @@ class Manifests:
     """The locations of unusable documents, by key without namespace, as far as their texts show them."""
 
     @property
-    def known_ids(self) -> dict[Key, str]:
+    def known_ids(self) -> dict[Key, ArmId]:
         """The ids in `known` that are used."""
         return {key: known_id.arm_id for key, known_id in self.known.items() if not known_id.doubt}
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.lines import Lines, Step
@@ -39,7 +40,7 @@ class OwnerRef:
     """
 
     key: Key | None = None
-    arm_id: str | None = None
+    arm_id: ArmId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class Prepared:
 
     resource: Resource
     policy: Policy
-    arm_id: str | None  # None if it is not known
+    arm_id: ArmId | None  # None if it is not known
     api_version: str | None  # ARM's; None if the kind is unknown
     owner: OwnerRef | None  # None for kinds without one
     template: Template | None
