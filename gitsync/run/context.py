@@ -65,7 +65,7 @@ def make_rules(
         always_put=config.always_put,
         flap_limit=config.flap_limit,
         register_providers=config.register_providers,
-        records_durations=not connections.is_local,
+        records_durations=not connections.azure.is_local,
         resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
