@@ -82,7 +82,7 @@ def make_context(
     values = RunValues(
         run_input.lookup,
         {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
-        _list_promised_keys(resources, run_input.manifests.declared),
+        _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
     )
     sessions, clock = Sessions(), connections.clock
