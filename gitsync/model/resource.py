@@ -100,7 +100,7 @@ class Prepared:
 
     problems: tuple[Problem, ...] = ()  # every problem of this resource, errors and warnings
     ignored: tuple[tuple[str, ...], ...] = ()
-    """The paths of the body that gitsync ignores today, as steps (`diff.ignore`)."""
+    """The paths of the body that gitsync ignores today, as steps (`formats.ignored_paths`)."""
 
     hold: HeldUntil | None = None  # of the manifest, if it applies today
     credential: str = ""  # the Secret of its namespace that it is reconciled with; "" for the global credential
@@ -115,7 +115,7 @@ class Prepared:
     policy_reason: str = ""  # a sentence with the origin of the policy, "" if it is the manifest or its namespace
     provider: Provider = Provider.ARM
     told: tuple[tuple[str, str], ...] = ()
-    """Values of other manifests by which fields are handed over to Azure (`diff.rules.handed_over`), by name."""
+    """Values of other manifests by which fields are handed over to Azure (`catalog.handed_over`), by name."""
 
     ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
 

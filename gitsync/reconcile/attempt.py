@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
-from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.formats.ignored_paths import Paths, remove_paths
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.check import CheckFinding, PlannedChange

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from gitsync.diff.ignore import Paths
-from gitsync.diff.list_pairing import OPEN_LISTS
 from gitsync.errors import UnusableReferenceError
+from gitsync.formats.ignored_paths import Paths
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.list_pairing import OPEN_LISTS
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key

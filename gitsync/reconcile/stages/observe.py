@@ -8,7 +8,6 @@ from functools import partial
 
 from gitsync.diff.handed_over import add_handed_over, take_live_values
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison
 from gitsync.diff.three_way import remove_secrets
 from gitsync.diff.unknown_values import (
@@ -18,6 +17,7 @@ from gitsync.diff.unknown_values import (
     blank_baseline,
     collect_unknown_values,
 )
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import Provider
