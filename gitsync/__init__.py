@@ -34,14 +34,14 @@ The map of the package, from the command down to what everything may use; import
     manifests/      from bytes to manifests
     catalog/        the facts of every kind
     problems/       what a check reports
-    formats/        ARM ids, JSON pointers, strict JSON
+    formats/        strict JSON, JSON pointers, entries of lists that belong together, names from ARM ids
     redaction.py    the secret values that nothing may show
     config/         settings: declared, loaded, checked
     processes/      programs that gitsync starts
     files/          where outputs are written: paths whose links are checked, files written atomically
     logging.py      where logs go
     backoff.py      when what failed is tried again
-    model/          the nouns: keys, resources, conditions, records, results; frozen, without behaviour
+    model/          the nouns: keys, ARM ids, resources, conditions, records, results; frozen, with little behaviour
     errors.py       the exceptions, as a tree
 
 docs/architecture.md follows one manifest through all of it. A name has one import path: packages re-export nothing.

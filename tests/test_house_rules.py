@@ -282,6 +282,25 @@ def patched(path):
     return [target for target in targets if target.strip("'\"").split(".")[0] in ours | {"gitsync"}]
 
 
+FOLDS = {"casefold", "lower", "upper"}
+
+
+def list_folded_ids(path):
+    """Lines that compare an ARM id by hand: they turn one to lower or upper case themselves."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FOLDS:
+            text = node.func.value
+            name = text.attr if isinstance(text, ast.Attribute) else text.id if isinstance(text, ast.Name) else ""
+            if name.endswith(("arm_id", "owner_id")):
+                yield f"{name_of(path)}:{node.lineno}"
+
+
+def test_ids_are_compared_by_their_type():
+    """`ArmId` decides how ids compare. mypy holds the rest: a lookup by an id takes its `key`, a type of its own."""
+    compared = (path for path in MODULES if path.relative_to(PACKAGE).parts[0] != "emulator")  # which shares nothing
+    assert [line for path in compared for line in list_folded_ids(path)] == []
+
+
 def test_nothing_of_gitsync_is_patched_in_tests():
     assert {name_of(path): names for path in TESTS if (names := patched(path))} == {}
 

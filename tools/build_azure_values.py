@@ -30,10 +30,10 @@ from typing import Any
 from build_catalog import DATA, pack
 
 from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.diff.leaf_changes import find
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.leaf_changes import find
 from gitsync.imports.conversion.live_body import ConversionContext, convert_body
-from gitsync.validation.references import parse_arm_type
+from gitsync.model.arm_id import ArmId
 
 LEAST = 3
 
@@ -55,7 +55,7 @@ def read_recordings(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def list_leaves(recording: Mapping[str, Any], catalog: Catalog) -> tuple[str, list[tuple[JsonPath, Any]]]:
     """The ARM type of a recording, and the leaves of its answer that a manifest may set; none without a kind."""
-    arm_type, leaves = parse_arm_type(recording["path"]), []
+    arm_type, leaves = ArmId(recording["path"]).arm_type, []
     kind = catalog.by_arm_type(arm_type, recording["apiVersion"])
 
     def note(path: JsonPath, value: Any) -> bool:
@@ -84,7 +84,7 @@ def render(manifests: Path) -> Iterator[tuple[str, Any]]:
     done = subprocess.run(command, capture_output=True, check=False)
     for resource in json.loads(done.stdout)["resources"]:
         if "body" in resource:
-            yield parse_arm_type(resource["armId"]).casefold(), resource["body"]
+            yield ArmId(resource["armId"]).arm_type.casefold(), resource["body"]
 
 
 def find_values(recordings: list[Mapping[str, Any]], bodies: Mapping[str, list[Any]]) -> dict[str, dict[str, Any]]:
@@ -120,7 +120,7 @@ def main(argv: list[str]) -> None:
     for arm_type, body in (pair for folder in options.manifests for pair in render(folder)):
         bodies[arm_type].append(body)
     for recording in recordings:
-        bodies[parse_arm_type(recording["path"]).casefold()].append(recording["put"])
+        bodies[ArmId(recording["path"]).arm_type.casefold()].append(recording["put"])
     values = find_values(recordings, bodies)
     if not values:
         raise SystemExit(f"{options.recordings}: no recordings in there")

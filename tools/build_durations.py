@@ -36,8 +36,8 @@ from typing import Any
 
 from build_catalog import DATA
 
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.record_counts import round_duration
-from gitsync.validation.references import parse_arm_type
 
 LEAST = 2
 THINNED = 3
@@ -111,11 +111,11 @@ def find_durations(operations: list[Mapping[str, Any]], pairs: list[Mapping[str,
     measured: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     slow = set[str]()
     for row in operations:
-        arm_type, write, seconds = parse_arm_type(row["path"]).casefold(), name_write(row), measure(row)
+        arm_type, write, seconds = ArmId(row["path"]).arm_type.casefold(), name_write(row), measure(row)
         slow |= {arm_type} if row["method"] == "PUT" else set()
         if write and seconds is not None:
             measured[arm_type][write].append(seconds)
-    put = Counter(parse_arm_type(path).casefold() for path in {row["path"].casefold() for row in pairs})
+    put = Counter(ArmId(path).arm_type.casefold() for path in {row["path"].casefold() for row in pairs})
     for arm_type, times in put.items():
         if times >= LEAST and arm_type not in slow:
             measured[arm_type] |= {"create": [1.0], "update": [1.0]}

@@ -32,8 +32,8 @@ from build_catalog import DATA
 from gitsync.catalog.arm_fields import find_misfit
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
-from gitsync.validation.references import parse_arm_type
 
 FIXED = re.compile(
     r"(?:this|the) (?:property|field|value)?\s*(?:cannot|can not|may not) be (?:changed|updated|modified)"
@@ -152,7 +152,7 @@ def _read_group(group: ast.ClassDef, urls: Mapping[str, str]) -> Iterator[tuple[
             words = method.name.removeprefix("_").removesuffix("_initial")
             bodies = (_find_body(one) for one in methods if one.name in {words, f"begin_{words}"})
             if body := next(filter(None, bodies), ""):
-                yield parse_arm_type(url), body
+                yield ArmId(url).arm_type, body
 
 
 def _find_body(method: ast.FunctionDef) -> str:

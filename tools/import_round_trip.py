@@ -22,12 +22,11 @@ from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.conversion.proof import ImportProof, prove
-from gitsync.imports.discovery import find_owner_id
 from gitsync.manifests.reader import read_manifests
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
-from gitsync.validation.references import parse_arm_type
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 NAMESPACE = "default"
@@ -42,8 +41,8 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
     """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the next
     version of the kind reads it, or its last one.
     """
-    arm_id = recording["path"]
-    arm_type, api_version = parse_arm_type(arm_id), recording["apiVersion"]
+    arm_id = ArmId(recording["path"])
+    arm_type, api_version = arm_id.arm_type, recording["apiVersion"]
     group_kind = catalog.group_kind_of(arm_type)
     if group_kind is None:
         return None
@@ -51,7 +50,7 @@ def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResour
     kinds = [kind for version in catalog.versions(group, name) if (kind := catalog.kind(GVK(group, version, name)))]
     later = (kind for kind in kinds if kind.api_version > api_version)
     kind = catalog.by_arm_type(arm_type, api_version) or next(later, kinds[-1])
-    return FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=recording["get"])
+    return FoundResource(kind=kind, arm_id=arm_id, owner_id=arm_id.parent, body=recording["get"])
 
 
 def try_round_trip(resource: FoundResource, catalog: Catalog) -> tuple[ImportProof, tuple[str, ...]]:
@@ -78,7 +77,7 @@ def main(argv: list[str]) -> int:
     total, proven, unknown = Counter[str](), Counter[str](), Counter[str]()
     notes = Counter[str]()
     for recording in read_recordings(options.recordings):
-        arm_type = parse_arm_type(recording["path"])
+        arm_type = ArmId(recording["path"]).arm_type
         resource = find_resource(recording, catalog)
         if resource is None:
             unknown[arm_type] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution
 from gitsync.model.gvk import Key
 from gitsync.model.lines import Step
@@ -28,7 +29,7 @@ class DriftedResource:
     """A resource whose drift git could take."""
 
     key: Key
-    arm_id: str
+    arm_id: ArmId
     arm_type: str
     source: SourceLocation  # the location of its manifest
     unit: str = ""  # the name of the unit that renders it; "" for a plain document

@@ -30,6 +30,7 @@ from gitsync.git.state.commits import Author, Commit, write_commit
 from gitsync.git.state.heartbeats import name_heartbeats
 from gitsync.git.state.stores import DEFAULT_BRANCH, make_author, open_own_repository
 from gitsync.git.state.worker_branches import name_workers
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Who
 from gitsync.model.clock import Clock
 from gitsync.problems.field_path import format_field
@@ -276,11 +277,11 @@ def name_plainly(resource: DriftedResource) -> str:
     return "/".join(parts) if all(map(_PLAIN_NAME.fullmatch, parts)) else ""
 
 
-def quote_place(arm_id: str, field: str = "") -> str:
+def quote_place(arm_id: ArmId, field: str = "") -> str:
     """Write a field of a resource, or the whole, as a commit has it: without words of a host in brackets, mentions,
     numbers of issues and blanks.
     """
-    return f"{quote(arm_id.casefold(), safe='/')} {quote(field, safe='')}".rstrip()
+    return f"{quote(arm_id.key, safe='/')} {quote(field, safe='')}".rstrip()
 
 
 # Branches of a repository that accept made.

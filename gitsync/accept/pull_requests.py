@@ -68,7 +68,7 @@ def group_drift(
     that several have changed is in several groups, each with its fields. With `together` there is one group.
     """
     groups: dict[tuple[str, ...], dict[str, DriftedResource]] = {}
-    for resource in sorted(resources, key=lambda resource: resource.arm_id.casefold()):
+    for resource in sorted(resources, key=lambda resource: resource.arm_id.key):
         whole = _identify(_find_author(resource))
         if together or not resource.fields:
             groups.setdefault(() if together else whole, {})[resource.arm_id] = resource
@@ -266,12 +266,12 @@ class _RequestText:
 def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Publication) -> _RequestText:
     """Write the texts of a pull request."""
     cells = [(resource, field) for resource in accepted.resources for field in (resource.fields or (None,))]
-    places = sorted((resource.arm_id.casefold(), field.pointer if field else "") for resource, field in cells)
+    places = sorted((resource.arm_id.key, field.pointer if field else "") for resource, field in cells)
     values = []
     for resource, field in cells:
         is_set = field is not None and field.new is not REMOVED
         value = json.dumps(field.new, sort_keys=True, default=str) if field and is_set else ""
-        values.append((resource.arm_id.casefold(), field.pointer if field else "", value))
+        values.append((resource.arm_id.key, field.pointer if field else "", value))
     text = _format_text(accepted, host.longest_body - _RESERVE, publication)
     # The log is another one in each run, and no reason to edit a request.
     log = f"\n\n[Log of the run that wrote this]({host.log_url})" if host.log_url else ""

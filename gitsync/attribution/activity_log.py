@@ -25,8 +25,8 @@ from gitsync.attribution.change import (
     read_time,
 )
 from gitsync.checks.requests import CheckRequests, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_id
 from gitsync.formats.json_members import read_mapping, read_text
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.clock import format_rfc3339
 
@@ -63,18 +63,18 @@ def make_path(subscription: str) -> str:
 
 
 async def read_log(
-    arm_ids: Sequence[str], since: datetime, until: datetime, questions: CheckRequests, *, most: int = MOST_ROWS
+    arm_ids: Sequence[ArmId], since: datetime, until: datetime, questions: CheckRequests, *, most: int = MOST_ROWS
 ) -> Records:
     """Return the operations that changed something between two times, in the one subscription of some resources; in
     their resource group alone if they have one in common. Not more rows are read than `most` and the rest of a page.
     """
     end = until + _ALMOST_A_SECOND  # the filter has no fractions, and what happened in this second counts too
     terms = [f"eventTimestamp ge '{format_time(since)}'", f"eventTimestamp le '{format_time(end)}'"]
-    groups = {(find_resource_group(arm_id) or "").casefold(): find_resource_group(arm_id) for arm_id in arm_ids}
+    groups = {(arm_id.resource_group or "").casefold(): arm_id.resource_group for arm_id in arm_ids}
     if len(groups) == 1 and (group := next(iter(groups.values()))) and _GROUP_NAME.fullmatch(group):
         terms.append(f"resourceGroupName eq '{group}'")
     query = {"$filter": " and ".join(terms)}
-    path = make_path(find_subscription(arm_ids[0]) or "")
+    path = make_path(arm_ids[0].subscription or "")
     rows = await questions.list(path, API_VERSION, query, most=most)
     if isinstance(rows, Unanswered):
         return Records(gap=rows.reason)
@@ -86,7 +86,7 @@ async def read_log(
 class _Row:
     """One row of an operation: it has one when it begins, and others when it ends."""
 
-    arm_id: str  # in lower case
+    arm_id: IdKey
     operation: str  # the permission, as Azure spells it
     at: datetime
     status: str  # "started", "succeeded" and others, in lower case
@@ -119,7 +119,7 @@ def _read_row(cells: Mapping[str, Any]) -> _Row | None:
     if not isinstance(arm_id, str) or not arm_id.startswith("/") or at is None or category not in _CATEGORIES:
         return None
     return _Row(
-        arm_id=normalize_id(arm_id).removesuffix(_TAGS),
+        arm_id=IdKey(ArmId(arm_id).key.removesuffix(_TAGS)),
         operation=operation,
         at=at,
         status=str(_read_value(cells, "status")).casefold(),

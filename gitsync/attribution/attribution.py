@@ -16,7 +16,7 @@ from typing import Final
 from gitsync.attribution import activity_log, resource_graph
 from gitsync.attribution.change import RecordedChange, Records, Verb, read_time
 from gitsync.checks.requests import CheckRequests
-from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.gvk import Key
 from gitsync.model.record import LastWrite
@@ -48,7 +48,7 @@ class Drift:
     """What to look up for one resource."""
 
     key: Key
-    arm_id: str
+    arm_id: ArmId
     paths: tuple[str, ...] = ()  # JSON pointers of what differs, none for a resource that is missing
     is_missing: bool = False  # Azure no longer has the resource
     last_write: LastWrite | None = None  # the last one before this run, None if it is not known
@@ -92,7 +92,7 @@ async def find_authors(drifts: Sequence[Drift], own: OwnWrites, now: datetime) -
     await asyncio.gather(*map(search.ask_graph, by_identity.values()))
     by_subscription: defaultdict[str, list[Drift]] = defaultdict(list)
     for drift in drifts:
-        if not search.answers[drift.key].is_enough and (subscription := find_subscription(drift.arm_id)):
+        if not search.answers[drift.key].is_enough and (subscription := drift.arm_id.subscription):
             by_subscription[subscription.casefold()].append(drift)
     await asyncio.gather(*map(search.ask_log, by_subscription.values()))
     return {drift.key: _conclude(drift, search.answers[drift.key], now) for drift in drifts}
@@ -127,7 +127,7 @@ class _Search:
         for drift in drifts:
             answer = self.answers[drift.key]
             answer.gaps.append(records.gap)
-            changes = self._select_new(by_id[normalize_id(drift.arm_id)], drift)
+            changes = self._select_new(by_id[drift.arm_id.key], drift)
             chosen = _choose_delete([changes]) if drift.is_missing else _choose_by_fields(changes, drift, answer)
             answer.changes = [self._say(change) for change in chosen[:_MOST]]
 
@@ -141,7 +141,7 @@ class _Search:
             answer = self.answers[drift.key]
             answer.gaps.append(records.gap)
             # Itself, and then its parents: what changes or deletes those may do so to it.
-            family = [self._select_new(by_id[path], drift) for path in iterate_ancestors(drift.arm_id)]
+            family = [self._select_new(by_id[path], drift) for path in drift.arm_id.lineage]
             if answer.changes:
                 answer.changes = [self._add_author(change, family[0]) for change in answer.changes]
             else:
@@ -209,9 +209,9 @@ def _choose_start(drift: Drift, memory: timedelta, now: datetime) -> datetime:
     return max(earliest, written_at - SKEW) if written_at else earliest
 
 
-def _index(records: Records) -> defaultdict[str, list[RecordedChange]]:
+def _index(records: Records) -> defaultdict[IdKey, list[RecordedChange]]:
     """Sort changes by resource, each with the newest first."""
-    by_id: defaultdict[str, list[RecordedChange]] = defaultdict(list)
+    by_id: defaultdict[IdKey, list[RecordedChange]] = defaultdict(list)
     newest_first = sorted(
         records.changes, key=lambda change: (change.at, change.correlation_id, change.said.operation), reverse=True
     )
@@ -253,7 +253,7 @@ def _conclude(drift: Drift, answer: _Answer, now: datetime) -> tuple[Attribution
         return tuple(answer.changes)
     gaps = " ".join(dict.fromkeys(filter(None, answer.gaps)))
     written_at = read_time(drift.last_write.at) if drift.last_write else None
-    if find_subscription(drift.arm_id) is None:
+    if drift.arm_id.subscription is None:
         doubt = NO_SUBSCRIPTION
     elif gaps:
         doubt = INCOMPLETE.format(gaps)

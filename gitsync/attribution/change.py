@@ -14,6 +14,7 @@ from enum import Enum, auto
 from typing import Final, NamedTuple
 
 from gitsync.checks.requests import shorten_text
+from gitsync.model.arm_id import IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
 
 NO_CORRELATION: Final = "00000000-0000-0000-0000-000000000000"
@@ -47,7 +48,7 @@ class Verb(Enum):
 class RecordedChange:
     """One change."""
 
-    arm_id: str  # in lower case
+    arm_id: IdKey
     at: datetime
     verb: Verb
     fields: tuple[str, ...] | None = None

@@ -22,8 +22,8 @@ from gitsync.attribution.change import (
     read_time,
 )
 from gitsync.checks.requests import CheckRequests, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_subscription, normalize_id
 from gitsync.formats.json_members import as_mapping, read_mapping
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.clock import format_rfc3339
 
@@ -47,11 +47,11 @@ _VERBS = {"create": Verb.CREATE, "update": Verb.WRITE, "delete": Verb.DELETE}
 _TYPES = {"user": AuthorKind.PERSON, "application": AuthorKind.APPLICATION, "system": AuthorKind.AZURE}
 
 
-async def read_graph(arm_ids: Iterable[str], since: datetime, questions: CheckRequests) -> Records:
+async def read_graph(arm_ids: Iterable[ArmId], since: datetime, questions: CheckRequests) -> Records:
     """Return the changes of resources since a time. One query has at most 300 ids, of any subscriptions."""
     # An id comes from a manifest: a quote in it could end the literal, so the activity log is read instead.
-    is_asked = {arm_id: find_subscription(arm_id) and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
-    ids = sorted({normalize_id(arm_id) for arm_id, asks in is_asked.items() if asks})
+    is_asked = {arm_id: arm_id.subscription and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
+    ids = sorted({arm_id.key for arm_id, asks in is_asked.items() if asks})
     tables = {
         _RESOURCES: [arm_id for arm_id in ids if not _GROUP.fullmatch(arm_id)],
         _GROUPS: list(filter(_GROUP.fullmatch, ids)),
@@ -68,7 +68,7 @@ async def read_graph(arm_ids: Iterable[str], since: datetime, questions: CheckRe
 
 async def _read_table(table: str, ids: Sequence[str], since: datetime, questions: CheckRequests) -> Records:
     query = _QUERY.format(table=table, since=format_time(since), ids=",".join(f"'{arm_id}'" for arm_id in ids))
-    subscriptions = sorted({find_subscription(arm_id) or "" for arm_id in ids} - {""})
+    subscriptions = sorted({ArmId(arm_id).subscription or "" for arm_id in ids} - {""})
     rows, gap = await query_rows(query, subscriptions, questions, most_pages=_MOST_PAGES)
     return Records(tuple(filter(None, map(_read_row, rows))), gap)
 
@@ -115,7 +115,7 @@ def _read_row(row: object) -> RecordedChange | None:
     author = kind if is_certain else _TYPES.get(str(said.get("changedByType")).casefold(), kind)
     is_named = author in {AuthorKind.PERSON, AuthorKind.APPLICATION}
     return RecordedChange(
-        arm_id=normalize_id(arm_id),
+        arm_id=ArmId(arm_id).key,
         at=at,
         verb=verb,
         creates=verb is Verb.CREATE,

@@ -20,7 +20,7 @@ from gitsync.attribution.activity_log import is_key_action, read_log
 from gitsync.attribution.attribution import SKEW, list_ids
 from gitsync.attribution.change import RecordedChange, Verb
 from gitsync.checks.requests import CheckRequests
-from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.attribution import AuthorKind
 from gitsync.model.record import LastRun, Record
 
@@ -52,7 +52,7 @@ class Run:
 class AuditedOperation:
     """One operation on a managed resource."""
 
-    arm_id: str  # spelled as in git
+    arm_id: ArmId  # spelled as in git
     change: RecordedChange
     origin: Origin
     part_of: str = ""  # the id of the parent whose manifest declares it, "" for a resource with a manifest of its own
@@ -79,30 +79,33 @@ class Audit:
 
 
 async def audit(
-    arm_ids: Iterable[str],
+    arm_ids: Iterable[ArmId],
     records: Iterable[Record],
     runs: Sequence[LastRun],
     since: datetime,
     questions: CheckRequests,
-    is_declared: Callable[[str], bool],
+    is_declared: Callable[[ArmId], bool],
 ) -> Audit:
     """Audit the resources in git since a time. Resources of earlier runs count as well: they may be deleted by now.
     `is_declared` returns whether the manifest of a parent has this child, as a balancer has its rules.
     """
     until = questions.now
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
-    managed = {normalize_id(arm_id): arm_id for arm_id in (*earlier, *arm_ids)}
-    changes, gaps = await _read_logs(managed, since, questions)
-    declared = {change.arm_id for change in changes if change.arm_id not in managed and is_declared(change.arm_id)}
-    parts = {arm_id: arm_id.rpartition("/")[0].rpartition("/")[0] for arm_id in declared}
+    managed = {arm_id.key: arm_id for arm_id in (*earlier, *arm_ids)}
+    changes, gaps = await _read_logs(map(ArmId, managed), since, questions)
+    declared = {
+        change.arm_id for change in changes if change.arm_id not in managed and is_declared(ArmId(change.arm_id))
+    }
+    parts = {part: ArmId(part).parent.key for part in declared}
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
     own = await _list_own(touched, recorded, questions)
     evaluated = []
     for change in sorted(touched, key=lambda change: (change.at, change.arm_id, change.correlation_id), reverse=True):
         origin, run = evaluate(change, recorded, own)
-        part_of = parts.get(change.arm_id, "")
-        arm_id = managed.get(change.arm_id) or managed.get(part_of, part_of) + change.arm_id.removeprefix(part_of)
+        part_of = parts.get(change.arm_id, NO_ID.key)
+        above = managed.get(part_of, part_of)
+        arm_id = managed.get(change.arm_id) or ArmId(f"{above}{change.arm_id.removeprefix(part_of)}")
         is_open = change.at >= until - LATE
         evaluated.append(
             AuditedOperation(arm_id=arm_id, change=change, origin=origin, part_of=part_of, run=run, is_open=is_open)
@@ -117,12 +120,12 @@ async def audit(
 
 
 async def _read_logs(
-    arm_ids: Iterable[str], since: datetime, questions: CheckRequests
+    arm_ids: Iterable[ArmId], since: datetime, questions: CheckRequests
 ) -> tuple[list[RecordedChange], tuple[str, ...]]:
     """Read what is audited of the log of each subscription, and why there may be more."""
-    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
+    by_subscription: defaultdict[str, list[ArmId]] = defaultdict(list)
     for arm_id in sorted(arm_ids):
-        if subscription := find_subscription(arm_id):
+        if subscription := arm_id.subscription:
             by_subscription[subscription].append(arm_id)
     until = questions.now + SKEW
     answers = await asyncio.gather(
@@ -169,11 +172,11 @@ def _is_audited(change: RecordedChange) -> bool:
     return change.verb is not Verb.ACTION or is_key_action(change.said.operation)
 
 
-def _is_managed(change: RecordedChange, managed: Mapping[str, str]) -> bool:
+def _is_managed(change: RecordedChange, managed: Mapping[IdKey, ArmId]) -> bool:
     """Return whether an operation is on a managed resource, or deleted one with what it is in."""
     if change.arm_id in managed:
         return True
-    return change.verb is Verb.DELETE and any(change.arm_id in iterate_ancestors(arm_id) for arm_id in managed)
+    return change.verb is Verb.DELETE and any(change.arm_id in arm_id.lineage for arm_id in managed.values())
 
 
 def evaluate(change: RecordedChange, recorded: Mapping[str, Run], own: frozenset[str]) -> tuple[Origin, Run | None]:

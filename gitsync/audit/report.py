@@ -17,7 +17,6 @@ from gitsync.report.json import build_change
 from gitsync.report.metrics import AUDITED
 from gitsync.report.progress import Figures
 from gitsync.report.wording import format_plural, shorten_revision
-from gitsync.validation.references import parse_arm_type
 
 TITLES: Final[Mapping[Origin, str]] = {
     Origin.OTHER: "By others",
@@ -108,7 +107,7 @@ def format_lines(report: AuditReport, *, names: bool) -> Iterator[str]:
 
 def format_resource(operation: AuditedOperation) -> str:
     """Name the resource of an operation with its ARM type."""
-    return f"{parse_arm_type(operation.arm_id)} {name_resource(operation.arm_id)}"
+    return f"{operation.arm_id.arm_type} {name_resource(operation.arm_id)}"
 
 
 def list_notes(report: AuditReport) -> list[str]:

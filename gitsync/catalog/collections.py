@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from gitsync.formats.arm_path import find_resource_group, find_subscription
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind, ListLevel, Scope
 
 EMBEDDED: Final = {
@@ -49,7 +49,7 @@ class Collection(NamedTuple):
     level: ListLevel
 
 
-def list_collections(kind: Kind, arm_id: str) -> tuple[Collection, ...]:
+def list_collections(kind: Kind, arm_id: ArmId) -> tuple[Collection, ...]:
     """The lists that may show a resource, the narrowest first; none if it has no such id, or is not ARM's."""
     if not kind.is_arm:
         return ()
@@ -71,13 +71,13 @@ def _list_levels(kind: Kind) -> tuple[ListLevel, ...]:
     return tuple(level for level in ListLevel if level in levels)
 
 
-def _make_path(kind: Kind, arm_id: str, level: ListLevel) -> str:
+def _make_path(kind: Kind, arm_id: ArmId, level: ListLevel) -> str:
     """The path of the list at a level; "" if the id has no such level."""
     if level is ListLevel.PARENT or level is ListLevel.SCOPE or kind.scope is Scope.LOCATION:
         last = _NAMES.get(kind.arm_type.casefold())
         collection = arm_id.rstrip("/").rpartition("/")[0]
         return f"{collection.rpartition('/')[0]}/{last}" if last else collection
-    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+    subscription, group = arm_id.subscription, arm_id.resource_group
     if not subscription or (level is ListLevel.GROUP and not group):
         return ""
     container = f"/resourceGroups/{group}" if level is ListLevel.GROUP else ""

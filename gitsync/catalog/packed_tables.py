@@ -23,8 +23,8 @@ from typing import Any
 
 from gitsync.catalog import data
 from gitsync.errors import CatalogError
-from gitsync.formats.arm_path import find_subscription
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.model.arm_id import ArmId
 from gitsync.model.schedule import TypicalDuration
 from gitsync.problems.suggest import suggest
 
@@ -99,9 +99,9 @@ def find_built_in_role(name: str) -> str | None:
     return found[1] if found else None
 
 
-def name_built_in_role(arm_id: str) -> str | None:
+def name_built_in_role(arm_id: ArmId) -> str | None:
     """Return the name of a role by its ARM id; None if the table does not have it."""
-    return _read_names().get(arm_id.rpartition("/")[2].casefold())
+    return _read_names().get(arm_id.name.casefold())
 
 
 def list_built_in_roles() -> tuple[str, ...]:
@@ -118,9 +118,9 @@ def suggest_role(name: str) -> str | None:
     return roles[near][0] if near else None
 
 
-def make_role_id(arm_id: str, role: str) -> str:
+def make_role_id(arm_id: ArmId, role: str) -> str:
     """Return the ARM id of a role in the subscription of an assignment; above subscriptions, in the tenant."""
-    subscription = find_subscription(arm_id)
+    subscription = arm_id.subscription
     scope = f"/subscriptions/{subscription}" if subscription else ""
     return f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{role}"
 

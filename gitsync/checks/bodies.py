@@ -18,7 +18,6 @@ from gitsync.model.template import (
     Text,
 )
 from gitsync.model.verdict import Action
-from gitsync.validation.references import parse_arm_type
 
 _LATER = (Placeholder, ResourceRef, ConfigMapKeyRef, ReferenceKeys, Text)
 _SECRETS = (Secret, SecretKeyRef, SecretMapRef)
@@ -30,7 +29,7 @@ def plan_delete(record: Record) -> PlannedChange:
         key=record.key,
         action=Action.DELETE,
         arm_id=record.arm_id,
-        arm_type=parse_arm_type(record.arm_id),
+        arm_type=record.arm_id.arm_type,
         api_version=record.arm_api_version,
     )
 

@@ -18,9 +18,8 @@ from typing import Any, Final, TypeVar
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.http.bodies import Entries
 from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
-from gitsync.validation.references import parse_arm_type
 
 LOCKED: Final = "ScopeLocked"
 DENIED: Final = "DenyAssignmentAuthorizationFailed"
@@ -44,7 +43,7 @@ class Lock:
 
     id: str
     name: str
-    scope: str  # the id that it is set on
+    scope: ArmId  # the id that it is set on
     level: str  # "CanNotDelete" or "ReadOnly"
     notes: str = ""  # by the person who made it
     application: str = ""  # the id of the managed application that owns it, "" if a person made it
@@ -56,7 +55,7 @@ class DenyAssignment:
 
     name: str
     description: str
-    scope: str
+    scope: ArmId
     permissions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]  # pairs of actions and of those that are excepted
     principals: tuple[tuple[str, str], ...]  # pairs of id and type, in lower case
     excluded: tuple[tuple[str, str], ...]  # principals that it does not apply to, likewise
@@ -75,8 +74,8 @@ async def check_locks(changes: Sequence[PlannedChange], questions: CheckRequests
     """Look for what forbids each change of a resource in a subscription."""
     by_group: defaultdict[tuple[str, str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
-        if (subscription := find_subscription(change.arm_id)) is not None:
-            group = find_resource_group(change.arm_id) or ""
+        if (subscription := change.arm_id.subscription) is not None:
+            group = change.arm_id.resource_group or ""
             by_group[subscription.casefold(), group.casefold(), change.doubt].append(change)
     found = await asyncio.gather(*(_check_group(same, questions) for same in by_group.values()))
     return [finding for findings in found for finding in findings]
@@ -86,7 +85,7 @@ async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequest
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
     # A doubt is about the subscription: the locks of another one mean nothing.
-    if changes[0].doubt or "<" in (find_subscription(arm_id) or ""):
+    if changes[0].doubt or "<" in (arm_id.subscription or ""):
         return [(change.key, _make_unknown(change.id_gap)) for change in changes]
     (locks, no_locks), (denials, no_denials) = await asyncio.gather(
         _read_rules(arm_id, _LOCKS, read_lock, questions),
@@ -103,13 +102,13 @@ async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequest
 
 
 async def _read_rules(
-    arm_id: str, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: CheckRequests
+    arm_id: ArmId, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: CheckRequests
 ) -> tuple[list[T], list[CheckFinding]]:
     """Return the rules of a subscription, and why some may be missing. Without the right to list them, it reads those
     of the group: rules of the subscription itself stay unknown then.
     """
     kind, api_version = what
-    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+    subscription, group = arm_id.subscription, arm_id.resource_group
     path = f"/providers/Microsoft.Authorization/{kind}"
     answer = await questions.list(f"/subscriptions/{subscription}{path}", api_version)
     gaps = []
@@ -140,7 +139,7 @@ def read_lock(row: Mapping[str, Any]) -> Lock | None:
     return Lock(
         id=shorten_text(lock_id),
         name=shorten_text(lock_id.rpartition("/")[2]),
-        scope=lock_id[:at],
+        scope=ArmId(lock_id[:at]),
         level=shorten_text(level),
         notes=shorten_text(properties.get("notes")),
         application=shorten_text(firsts[0].get("applicationId")) if firsts else "",
@@ -162,7 +161,7 @@ def read_deny_assignment(row: Mapping[str, Any]) -> DenyAssignment | None:
     return DenyAssignment(
         name=shorten_text(properties.get("denyAssignmentName")) or shorten_text(row.get("name")),
         description=shorten_text(properties.get("description")),
-        scope=scope.rstrip("/"),
+        scope=ArmId(scope.rstrip("/")),
         permissions=tuple(
             (_read_actions(permission.get("actions")), _read_actions(permission.get("notActions")))
             for permission in permissions
@@ -227,7 +226,7 @@ def _evaluate_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
 
 
 def _make_lock_finding(change: PlannedChange, lock: Lock, verdict: CheckVerdict, does: str) -> CheckFinding:
-    scope = "the resource itself" if is_same_id(lock.scope, change.arm_id) else shorten_text(lock.scope)
+    scope = "the resource itself" if lock.scope.is_same(change.arm_id) else shorten_text(lock.scope)
     notes = f" Notes of the lock: {lock.notes}" if lock.notes else ""
     command = f"Remove the lock: `az lock delete --ids {shlex.quote(lock.id)}`."
     contact = f"Ask an Owner or User Access Administrator of {scope}."
@@ -252,7 +251,7 @@ def _evaluate_denials(
         make = partial(_make_denial_finding, denial)
         if place is _Place.BELOW:
             # Azure does not document whether a delete that takes it along is refused as well.
-            action = f"{parse_arm_type(denial.scope)}/delete"
+            action = f"{denial.scope.arm_type}/delete"
             if change.deletes and _denies(denial, action):
                 yield make(action, CheckVerdict.WARNING, may=True)
         elif place is _Place.HERE or denial.is_for_children:
@@ -309,13 +308,13 @@ def _find_action_type(change: PlannedChange) -> str:
     return "Microsoft.Resources/subscriptions/resourceGroups" if is_group else change.arm_type
 
 
-def _find_place(change: PlannedChange, scope: str) -> _Place | None:
-    if is_same_id(change.arm_id, scope):
+def _find_place(change: PlannedChange, scope: ArmId) -> _Place | None:
+    if change.arm_id.is_same(scope):
         return _Place.HERE
     # Azure lists for a subscription what holds in it, also of the management groups that it is in.
-    if is_below(change.arm_id, scope) or scope.casefold().startswith(_MANAGEMENT_GROUPS):
+    if change.arm_id.is_below(scope) or scope.casefold().startswith(_MANAGEMENT_GROUPS):
         return _Place.ABOVE
-    return _Place.BELOW if is_below(scope, change.arm_id) else None
+    return _Place.BELOW if scope.is_below(change.arm_id) else None
 
 
 def _make_unknown(message: str, code: str = UNKNOWN_VALUE) -> CheckFinding:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.checks.allowance import make_limit_finding
 from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_resource_group, find_subscription, normalize_region
+from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
@@ -223,7 +223,7 @@ async def _check_lists(change: PlannedChange, questions: CheckRequests) -> _Look
         return _Looked([])
     if change.replaces:  # it has the name itself
         return _Looked([evaluate_replacement(change, soft)])
-    if change.doubt or "<" in (find_subscription(change.arm_id) or "") + change.arm_id.rpartition("/")[2]:
+    if change.doubt or "<" in (change.arm_id.subscription or "") + change.arm_id.name:
         return _Looked([_leave(UNKNOWN_VALUE, change.id_gap)])
     finding, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
     if finding is not None:
@@ -243,7 +243,7 @@ async def _check_deleted(
     """Return what the deleted resources of the subscription mean for a create, if anything, and why they may not be
     known.
     """
-    path = f"/subscriptions/{find_subscription(change.arm_id)}/providers/{soft.list}"
+    path = f"/subscriptions/{change.arm_id.subscription}/providers/{soft.list}"
     rows = await questions.list(path, soft.api_version)
     if isinstance(rows, Unanswered):
         return None, rows.as_finding(CheckName.NAMES)
@@ -254,7 +254,7 @@ async def _check_deleted(
         return evaluate_holder(change, soft, holder), None
     if not soft.nothing or _find_mode(change, soft) != soft.recover:
         return None, None
-    message = f"There is no deleted {soft.noun} {change.arm_id.rpartition('/')[2]} that could be recovered."
+    message = f"There is no deleted {soft.noun} {change.arm_id.name} that could be recovered."
     refusal = _refuse(soft.nothing, message, f"Remove {soft.field} from the manifest.")
     return await _refuse_unless_own(refusal, change, questions), None
 
@@ -283,7 +283,7 @@ def _read_holder(row: Mapping[str, Any], soft: Retention) -> Holder | None:
 
 def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder]) -> Holder | None:
     """Find what holds the name of a create, or its subdomain."""
-    name, group = change.arm_id.rpartition("/")[2].casefold(), find_resource_group(change.arm_id) or ""
+    name, group = change.arm_id.name.casefold(), change.arm_id.resource_group or ""
     named = [holder for holder in holders if holder.name.casefold() == name]
     here = [holder for holder in named if holder.group.casefold() == group.casefold()]
     # One in the same group is the likely one to recover.
@@ -317,7 +317,7 @@ def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> C
     # The manifest states the recovery.
     if fits and mode in {soft.recover, _RECOVER_GOAL}:
         return _FINE
-    is_named = holder.name.casefold() == change.arm_id.rpartition("/")[2].casefold()
+    is_named = holder.name.casefold() == change.arm_id.name.casefold()
     code = soft.code if is_named else "CustomDomainInUse"
     until = f" until {holder.purged}" if holder.purged else ""
     held = f"{what[0].upper()}{what[1:]} holds the {'name' if is_named else 'subdomain'}{until}."
@@ -326,7 +326,7 @@ def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> C
 
 def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
     """What a manifest must say to be what was deleted, and where: only there it can be recovered."""
-    name, group = change.arm_id.rpartition("/")[2], find_resource_group(change.arm_id) or ""
+    name, group = change.arm_id.name, change.arm_id.resource_group or ""
     location = (change.body or {}).get("location")
     moves = {
         f"spec.azureName to {holder.name}": name.casefold() != holder.name.casefold(),
@@ -338,7 +338,7 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
 
 def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     """The options: recover, purge, or another name."""
-    subscription = shlex.quote(find_subscription(change.arm_id) or "")
+    subscription = shlex.quote(change.arm_id.subscription or "")
     settings = [*_list_moves(change, holder), *([soft.field] if soft.field else [])]
     ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
     if soft.purge and holder.is_protected:
@@ -383,7 +383,7 @@ def has_label(change: PlannedChange) -> bool:
 
 async def _ask_provider(change: PlannedChange, questions: CheckRequests) -> CheckFinding:
     """Check the name with the provider, whose type has such a request."""
-    subscription, name = find_subscription(change.arm_id), change.arm_id.rpartition("/")[2]
+    subscription, name = change.arm_id.subscription, change.arm_id.name
     kind, flag = change.arm_type.casefold(), "nameAvailable"
     answer: Mapping[str, Any] | Unanswered
     if kind == COSMOS:

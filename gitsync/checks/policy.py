@@ -21,13 +21,10 @@ from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, evalua
 from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import (
     choose_deployment_scope,
-    find_resource_group,
-    is_below,
-    is_same_id,
-    normalize_id,
 )
 from gitsync.formats.json_members import list_mappings
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 from gitsync.model.gvk import Key
 
@@ -67,14 +64,14 @@ _EXTENSION: Final = "/providers/microsoft.authorization/policy"  # begins the st
 class Assignment:
     """A policy, or a set of policies, that is in force at a scope."""
 
-    id: str
+    id: ArmId
     title: str  # its display name
-    scope: str
+    scope: ArmId
     is_enforced: bool  # it refuses requests; if not, it only reports
-    not_scopes: tuple[str, ...]  # the ids that it does not apply to, nor to anything below
+    not_scopes: tuple[ArmId, ...]  # the ids that it does not apply to, nor to anything below
     messages: tuple[tuple[str, str], ...]  # pairs of a policy of the set, "" for all, and the text for people
 
-    def covers(self, arm_id: str) -> bool:
+    def covers(self, arm_id: ArmId) -> bool:
         return _covers(self.scope, arm_id) and not any(_covers(scope, arm_id) for scope in self.not_scopes)
 
     def find_message(self, reference: str) -> str:
@@ -87,16 +84,16 @@ class Assignment:
 class Exemption:
     """An exemption from an assignment, or from some policies of a set."""
 
-    scope: str
-    assignment: str  # the id of the assignment
+    scope: ArmId
+    assignment: ArmId  # the id of the assignment
     references: frozenset[str]  # those policies of the set, none for all
     expires: datetime | None  # None for an exemption without an end
     is_partial: bool  # it holds for some resources only, by a rule that is not evaluated here
 
-    def concerns(self, claim: PolicyClaim, arm_id: str, now: datetime) -> bool:
+    def concerns(self, claim: PolicyClaim, arm_id: ArmId, now: datetime) -> bool:
         is_valid = self.expires is None or now < self.expires
         is_meant = not self.references or claim.reference.casefold() in self.references
-        return is_valid and is_meant and is_same_id(self.assignment, claim.assignment) and _covers(self.scope, arm_id)
+        return is_valid and is_meant and self.assignment.is_same(claim.assignment) and _covers(self.scope, arm_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,17 +103,17 @@ class Rules:
     assignments: Sequence[Assignment]
     gap: str = ""  # the reason why some may be missing, "" if none is
 
-    def is_same_for_groups(self, subscription: str) -> bool:
+    def is_same_for_groups(self, subscription: ArmId) -> bool:
         """Return whether nothing is assigned to a part of a subscription, and no part of it left out."""
         scopes = (scope for rule in self.assignments for scope in (rule.scope, *rule.not_scopes))
-        return not self.gap and not any(is_below(scope, subscription) for scope in scopes)
+        return not self.gap and not any(scope.is_below(subscription) for scope in scopes)
 
 
 async def check_policy(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
     """Find what Azure Policy does to what would be created, updated or replaced."""
     findings: Findings = []
     new_groups = {
-        normalize_id(change.arm_id)
+        change.arm_id.key
         for change in changes
         if change.arm_type.casefold() == _GROUP and change.creates and not change.replaces
     }
@@ -159,13 +156,13 @@ class Scopes:
     list has all of them, unless the identity may only read the groups.
     """
 
-    all: frozenset[str]
+    all: frozenset[ArmId]
     questions: CheckRequests
 
     async def list(self, scope: str, what: tuple[str, str]) -> Entries | Unanswered:
         path, api_version = what
-        subscription = "/".join(scope.split("/")[:3])
-        if sum(is_same_id(subscription, other) or is_below(other, subscription) for other in self.all) > 1:
+        subscription = ArmId("/".join(scope.split("/")[:3]))
+        if sum(other.is_within(subscription) for other in self.all) > 1:
             answer = await self.questions.list(f"{subscription}/{path}", api_version)
             if not isinstance(answer, Unanswered) or answer.status != _FORBIDDEN:
                 return answer
@@ -173,14 +170,14 @@ class Scopes:
         return await self.questions.list(f"{scope}/{path}", api_version)
 
 
-def group_equals(cases: Sequence[Case], rules: Mapping[str, Rules], allowance: Allowance) -> list[list[Case]]:
+def group_equals(cases: Sequence[Case], rules: Mapping[ArmId, Rules], allowance: Allowance) -> list[list[Case]]:
     """Group the cases that differ in nothing but names, the riskiest of each first.
 
     The group is one of these names if what is assigned makes no difference between groups.
     """
     classes: defaultdict[str, list[Case]] = defaultdict(list)
     for case in sorted(cases, key=lambda case: allowance.rate_change(case.change)):
-        subscription = "/".join(case.scope.split("/")[:3])
+        subscription = ArmId("/".join(case.scope.split("/")[:3]))
         is_same = rules[case.scope].is_same_for_groups(subscription)
         place = subscription if is_same else choose_deployment_scope(case.change.arm_id)
         classes[_make_class(case, place)].append(case)
@@ -191,7 +188,7 @@ def _make_class(case: Case, place: str) -> str:
     """Make a text that is the same for equal cases. Children differ in the names of their parents, too."""
     details = case.question["resourceDetails"]
     content = {name: value for name, value in details["resourceContent"].items() if name != "name"}
-    pending, is_in_new_group = case.question["pendingFields"], find_resource_group(case.scope) is None
+    pending, is_in_new_group = case.question["pendingFields"], case.scope.resource_group is None
     same = [
         place.casefold(),
         is_in_new_group,
@@ -216,7 +213,7 @@ def choose_samples(equals: Sequence[Case]) -> list[Case]:
 async def _evaluate_class(
     equals: Sequence[Case],
     answers: Mapping[Key, Mapping[str, Any] | Unanswered],
-    rules: Mapping[str, Rules],
+    rules: Mapping[ArmId, Rules],
     scopes: Scopes,
 ) -> Findings:
     """Find what the answers about some of the equal cases say of each."""
@@ -270,7 +267,7 @@ async def _evaluate_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules,
     return list(dict.fromkeys(finding for finding in found if finding))
 
 
-def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFinding:
+def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFinding:
     """Build the request about a change, without what is secret or unknown; or return why there is none.
 
     A group of `new_groups` does not exist yet, so the request goes to its subscription.
@@ -278,12 +275,12 @@ def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFindi
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, change.id_gap)
-    scope = choose_deployment_scope(change.arm_id)
+    scope = ArmId(choose_deployment_scope(change.arm_id))
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
     owner = _find_owner(change)
-    if normalize_id(scope) in new_groups:
-        scope, owner = "/".join(scope.split("/")[:3]), owner or scope
+    if scope.key in new_groups:
+        scope, owner = ArmId("/".join(scope.split("/")[:3])), owner or scope
     body = change.body or {}
     left_out = tuple(path for path, _ in list_unknown(body))
     is_group = change.arm_type.casefold() == _GROUP
@@ -305,13 +302,13 @@ def build_case(change: PlannedChange, new_groups: set[str]) -> Case | CheckFindi
 
 def _find_owner(change: PlannedChange) -> str:
     """The id of the resource that a change is a child or an extension of; "" if it is neither."""
-    above = change.arm_id[: change.arm_id.casefold().rfind("/providers/")]
+    above = change.arm_id[: change.arm_id.key.rfind("/providers/")]
     if change.arm_type.count("/") > 1:
         return change.arm_id.rstrip("/").rsplit("/", 2)[0]
     return above if "/providers/" in above.casefold() else ""
 
 
-async def _read_rules(scope: str, scopes: Scopes) -> Rules:
+async def _read_rules(scope: ArmId, scopes: Scopes) -> Rules:
     answer = await scopes.list(scope, _ASSIGNMENTS)
     if isinstance(answer, Unanswered):
         return Rules(assignments=(), gap=f"The assignments at {scope} cannot be read: {answer.reason}")
@@ -334,11 +331,11 @@ def read_assignment(row: Mapping[str, Any]) -> Assignment | None:
     ]
     not_scopes = properties.get("notScopes")
     return Assignment(
-        id=own_id,
+        id=ArmId(own_id),
         title=shorten_text(properties.get("displayName")) or shorten_text(own_id.rpartition("/")[2]),
-        scope=own_id[:at],
+        scope=ArmId(own_id[:at]),
         is_enforced=str(properties.get("enforcementMode") or "Default").casefold() != "donotenforce",
-        not_scopes=tuple(scope for scope in not_scopes if isinstance(scope, str))
+        not_scopes=tuple(ArmId(scope) for scope in not_scopes if isinstance(scope, str))
         if isinstance(not_scopes, list)
         else (),
         messages=tuple(messages),
@@ -359,8 +356,8 @@ def read_exemption(row: Mapping[str, Any]) -> Exemption | None:
     except (TypeError, ValueError):
         return None
     return Exemption(
-        scope=own_id[:at],
-        assignment=assignment,
+        scope=ArmId(own_id[:at]),
+        assignment=ArmId(assignment),
         references=frozenset(str(reference).casefold() for reference in references),
         expires=ends if ends is None or ends.tzinfo else ends.replace(tzinfo=UTC),
         is_partial=bool(properties.get("resourceSelectors")),
@@ -386,10 +383,10 @@ def _make_unhindered(case: Case) -> CheckFinding:
 
 
 def evaluate_claim(
-    arm_id: str, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
+    arm_id: ArmId, claim: PolicyClaim, rules: Rules, exemptions: Entries | Unanswered, now: datetime
 ) -> CheckFinding | None:
     """Make the finding of a claim, from what was looked up. None if it does not hold for the resource."""
-    assignment = next((each for each in rules.assignments if is_same_id(each.id, claim.assignment)), None)
+    assignment = next((each for each in rules.assignments if each.id.is_same(claim.assignment)), None)
     if assignment and not assignment.covers(arm_id):
         return None
     title = assignment.title if assignment else shorten_text(claim.assignment.rpartition("/")[2]) or "unknown"
@@ -423,7 +420,7 @@ def evaluate_claim(
 
 
 def _decide_exemption(
-    arm_id: str, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
+    arm_id: ArmId, claim: PolicyClaim, exemptions: Entries | Unanswered, now: datetime
 ) -> tuple[bool, str]:
     """Return whether a resource is exempt from a policy, and why that is not certain."""
     if isinstance(exemptions, Unanswered):
@@ -451,7 +448,7 @@ def _find(
     )
 
 
-def _covers(scope: str, arm_id: str) -> bool:
+def _covers(scope: ArmId, arm_id: ArmId) -> bool:
     """Return whether a scope contains a resource. Azure lists only those management groups that do."""
     is_group = f"{scope.casefold()}/".startswith(_MANAGEMENT_GROUPS)
-    return is_group or is_same_id(scope, arm_id) or is_below(arm_id, scope)
+    return is_group or arm_id.is_within(scope)

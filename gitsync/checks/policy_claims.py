@@ -13,6 +13,7 @@ from gitsync.checks.requests import shorten_text
 from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_members import list_mappings, read_mapping
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import HiddenValue, PlannedChange
 
 _IN_FIELD: Final = re.compile(r"[^.\[\]'\"]+")
@@ -41,7 +42,7 @@ class PolicyClaim:
     """What a response shows of one policy, before anything is looked up."""
 
     effect: PolicyEffect
-    assignment: str
+    assignment: ArmId
     reference: str = ""  # names the policy in a set, "" for a single one
     text: str = ""  # what the policy reports
     path: str = ""  # of the member that it refuses, "" if it names none
@@ -53,8 +54,8 @@ class PolicyClaim:
         return self.effect is PolicyEffect.DENIES
 
     @property
-    def policy(self) -> tuple[str, str]:
-        return self.assignment.casefold(), self.reference.casefold()
+    def policy(self) -> tuple[IdKey, str]:
+        return self.assignment.key, self.reference.casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class Case:
     """A change to check."""
 
     change: PlannedChange
-    scope: str
+    scope: ArmId
     question: Mapping[str, Any]  # the body of the request
     left_out: tuple[JsonPath, ...]  # the paths that the request leaves out
 
@@ -193,9 +194,9 @@ def _parse_field(field: object) -> JsonPath:
     return tuple(int(step) if step.isdecimal() else step for step in _IN_FIELD.findall(field) if step != "*")
 
 
-def _read_policy(info: Mapping[str, Any]) -> tuple[str, str]:
+def _read_policy(info: Mapping[str, Any]) -> tuple[ArmId, str]:
     assignment, reference = info.get("policyAssignmentId"), info.get("policyDefinitionReferenceId")
-    return str(assignment or ""), str(reference or "")
+    return ArmId(assignment or ""), str(reference or "")
 
 
 def _show(value: object) -> str:

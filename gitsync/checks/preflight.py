@@ -18,9 +18,10 @@ from loguru import logger
 from gitsync.checks.allowance import make_limit_finding
 from gitsync.checks.bodies import list_unknown, write_expressions
 from gitsync.checks.requests import UNKNOWN_VALUE, CheckRequests, Unanswered, find_missing_right, shorten_text
-from gitsync.formats.arm_path import choose_deployment_scope, normalize_id, normalize_region
+from gitsync.formats.arm_path import choose_deployment_scope, normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
 PATH: Final = "/providers/Microsoft.Resources/validateResources"
@@ -114,9 +115,7 @@ async def _list_missing_groups(
 
     A group that cannot be looked up is none of them.
     """
-    created = {
-        change.arm_id.casefold() for change in changes if change.arm_type.casefold() == _GROUP and change.creates
-    }
+    created = {change.arm_id.key for change in changes if change.arm_type.casefold() == _GROUP and change.creates}
     groups = created & set(scopes)
     subscriptions = sorted({group.partition("/resourcegroups/")[0] for group in groups})
     lists = await asyncio.gather(
@@ -127,7 +126,7 @@ async def _list_missing_groups(
         is_known = not isinstance(rows, Unanswered) and all(isinstance(arm_id, str) for arm_id in ids)
         here = {group for group in groups if group.startswith(f"{subscription}/")}
         # A group that cannot be looked up is not known to be missing.
-        groups -= here & {normalize_id(str(arm_id)) for arm_id in ids} if is_known else here
+        groups -= here & {ArmId(arm_id).key for arm_id in ids} if is_known else here
     return groups
 
 
@@ -182,12 +181,10 @@ def evaluate(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswe
             logger.bind(code=answer.code).warning("Azure does not accept the preflight request")
         return [(change.key, answer.as_finding(CheckName.PREFLIGHT)) for change in batch]
     listed = read_mapping(answer, "properties").get("validatedResources")
-    validated = (
-        {normalize_id(arm_id) for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
-    )
+    validated = {ArmId(arm_id).key for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
     fine = CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.FINE)
     silent = _leave(NOT_VALIDATED, "Azure's response does not confirm that the resource was validated.")
-    return [(change.key, fine if normalize_id(change.arm_id) in validated else silent) for change in batch]
+    return [(change.key, fine if change.arm_id.key in validated else silent) for change in batch]
 
 
 def _evaluate_refusal(batch: Sequence[PlannedChange], leaves: Sequence[_Leaf]) -> Findings:
@@ -248,9 +245,9 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
     if len(batch) == 1:
         return batch[0]
     for target in leaf.targets:
-        wanted = normalize_id(target)
-        for name in (lambda change: change.arm_id, _find_name, lambda change: change.arm_id.rpartition("/")[2]):
-            if len(found := [change for change in batch if normalize_id(name(change)) == wanted]) == 1:
+        wanted = ArmId(target).key
+        for name in (lambda change: change.arm_id, _find_name, lambda change: change.arm_id.name):
+            if len(found := [change for change in batch if ArmId(name(change)).key == wanted]) == 1:
                 return found[0]
     return None
 

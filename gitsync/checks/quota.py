@@ -24,7 +24,7 @@ from gitsync.checks.machines import (
 )
 from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.errors import UnknownSizeError
-from gitsync.formats.arm_path import find_subscription, is_same_id, normalize_region
+from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
@@ -110,12 +110,12 @@ async def _decide_region(
     change: PlannedChange, changes: Sequence[PlannedChange], questions: CheckRequests
 ) -> str | CheckFinding:
     """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
-    if change.doubt or "<" in (find_subscription(change.arm_id) or "<"):
+    if change.doubt or "<" in (change.arm_id.subscription or "<"):
         return _leave(UNKNOWN_VALUE, change.id_gap)
     body: Mapping[str, Any] = change.body or {}
     if change.arm_type.casefold() == _POOL:
-        cluster_id = change.arm_id.rstrip("/").rsplit("/", 2)[0]
-        body = next((each.body for each in changes if each.body and is_same_id(each.arm_id, cluster_id)), {})
+        cluster_id = change.arm_id.parent
+        body = next((each.body for each in changes if each.body and each.arm_id.is_same(cluster_id)), {})
         if not body:
             answer = await questions.read(cluster_id, change.api_version)
             if isinstance(answer, Unanswered):
@@ -127,7 +127,7 @@ async def _decide_region(
 
 def _measure(change: PlannedChange, region: str) -> Need:
     """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
-    place = QuotaRegion((find_subscription(change.arm_id) or "").casefold(), normalize_region(region))
+    place = QuotaRegion((change.arm_id.subscription or "").casefold(), normalize_region(region))
     # The old resource may still count while the new one is created.
     live = {} if change.replaces else change.live_body or {}
     kind = KINDS[change.arm_type.casefold()]

@@ -21,7 +21,7 @@ from gitsync.arm.http.bodies import Entries
 from gitsync.arm.session import Session
 from gitsync.checks.allowance import LIMIT_REACHED, MOST, Allowance
 from gitsync.errors import ArmError, ConfigError
-from gitsync.formats.arm_path import find_subscription
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, PlannedChange
 from gitsync.model.limits import Bucket, RequestKind
 from gitsync.model.report import RequestCounts
@@ -122,7 +122,7 @@ class CheckRequests:
         for key, entry in self._asked.items():
             if not entry.checks.isdisjoint(names):
                 kind = RequestKind.READS if entry.is_read else RequestKind.WRITES
-                counts[find_subscription(key[1]) or "", kind] += entry.session.requests
+                counts[ArmId(key[1]).subscription or "", kind] += entry.session.requests
         return counts
 
     @property
@@ -157,7 +157,7 @@ class CheckRequests:
         """Tell by a HEAD whether something is there."""
         return await self._once(("head", path, api_version), lambda reader: reader.exists(path, api_version))
 
-    async def has_resource(self, arm_id: str, api_version: str) -> bool | Unanswered:
+    async def has_resource(self, arm_id: ArmId, api_version: str) -> bool | Unanswered:
         """Return whether a resource exists."""
 
         async def find(reader: Reader) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from gitsync.checks.names import AVAILABILITIES, COSMOS, SOFT_DELETES, has_label
 from gitsync.checks.quota import KINDS
-from gitsync.formats.arm_path import choose_deployment_scope, find_subscription, read_provider
+from gitsync.formats.arm_path import choose_deployment_scope, read_provider
 from gitsync.model.check import CheckName, PlannedChange
 
 
@@ -16,7 +16,7 @@ def list_questions(name: CheckName, change: PlannedChange) -> list[str]:
     none: Azure does not name the right to it, and a Reader has it.
     """
     find = _QUESTIONS.get(name)
-    return list(find(f"/subscriptions/{find_subscription(change.arm_id)}", change)) if find else []
+    return list(find(f"/subscriptions/{change.arm_id.subscription}", change)) if find else []
 
 
 def _list_policies(_subscription: str, change: PlannedChange) -> Iterator[str]:

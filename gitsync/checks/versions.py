@@ -13,7 +13,7 @@ from typing import Any, Final, TypeGuard
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
-from gitsync.formats.arm_path import find_subscription, iterate_ancestors, normalize_region
+from gitsync.formats.arm_path import normalize_region
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 
 UNLISTED_VERSION: Final = "NoRegisteredProviderFound"
@@ -48,7 +48,7 @@ async def check_versions(changes: Sequence[PlannedChange], questions: CheckReque
 
 def _make_provider_path(change: PlannedChange) -> str:
     """The path of the provider, in the subscription of the resource if it has one."""
-    subscription, namespace = find_subscription(change.arm_id), change.arm_type.partition("/")[0]
+    subscription, namespace = change.arm_id.subscription, change.arm_type.partition("/")[0]
     return f"/subscriptions/{subscription}/providers/{namespace}" if subscription else f"/providers/{namespace}"
 
 
@@ -99,7 +99,9 @@ def evaluate(change: PlannedChange, listings: Mapping[str, Listing]) -> list[Che
     fine = _make(verdict=CheckVerdict.FINE)
     if listing is not None:
         return [*_evaluate_version(change, listing), *_evaluate_location(change, listing)] or [fine]
-    parent = next((listings[parent] for parent in iterate_ancestors(below) if parent in listings), None)
+    steps = below.split("/")
+    parents = ("/".join(steps[:end]) for end in range(len(steps) - 1, 0, -1))
+    parent = next((listings[parent] for parent in parents if parent in listings), None)
     if parent is not None and _has_version(parent, change.api_version):
         return [fine]
     message = f"The provider does not list the type {change.arm_type}."

@@ -45,11 +45,7 @@ def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:
     _refuse_inside(options.from_cluster_export, Path(config.source), existing)
     names, ids = set(existing.ids.values()), existing.ids
     manifests = take_manifests(export)
-    new = [
-        manifest
-        for manifest in manifests
-        if manifest.key not in names and manifest.resource.arm_id.casefold() not in ids
-    ]
+    new = [manifest for manifest in manifests if manifest.key not in names and manifest.resource.arm_id.key not in ids]
     files = write_manifests(new, options)
     written = {manifest.key: manifest.resource for manifest in new}
     report = ImportReport(

@@ -120,7 +120,7 @@ def _recall(record: Record | None) -> Mapping[str, Any] | None:
     """What the last run recorded of a resource, as far as it looks like Azure's answer."""
     if record is None or record.spec.baseline is None:
         return None
-    named = {"id": record.arm_id, "name": record.arm_id.rpartition("/")[2]}
+    named = {"id": str(record.arm_id), "name": record.arm_id.name}
     return {**record.spec.baseline, **named}
 
 
@@ -140,7 +140,7 @@ async def _read_live(
         )
     async with open_connections(config, asyncio.Event(), redactions=redactions, writes=False) as connections:
         session = Session(deadline=connections.clock.monotonic() + config.resource_timeout)
-        live = await connections.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)
+        live = await connections.azure.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)
     return live.body if live else None
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.model.arm_id import IdKey
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -94,13 +95,13 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     config = replace(config, source=str(find_repository(folder)), subscription=scope.subscription)
     existing = read_existing(config, redactions)
     findings, requests = asyncio.run(_search(options, config, scope, filters))
-    new = [resource for resource in findings.resources if resource.arm_id.casefold() not in existing.ids]
+    new = [resource for resource in findings.resources if resource.arm_id.key not in existing.ids]
     files = _write(new, existing, options, config)
     report = ImportReport(
         folder=options.out,
         files=files,
         proofs=_prove(files, config, redactions),
-        skipped=tuple(resource.arm_id for resource in findings.resources if resource.arm_id.casefold() in existing.ids),
+        skipped=tuple(resource.arm_id for resource in findings.resources if resource.arm_id.key in existing.ids),
         left_out=findings.left_out,
         unread=findings.unread,
         requests=requests,
@@ -111,11 +112,11 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 class ExistingManifests(NamedTuple):
-    """What the repository has: the keys of manifests by ARM id in lower case, the namespace of those without, and the
+    """What the repository has: the keys of manifests by the key of the ARM id, the namespace of those without, and the
     paths of the files that are read.
     """
 
-    ids: Mapping[str, Key]
+    ids: Mapping[IdKey, Key]
     namespace: str
     paths: frozenset[str] = frozenset()
 
@@ -133,7 +134,7 @@ def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
     if not Path(config.source).is_dir():
         return ExistingManifests({}, config.namespace or DEFAULT_NAMESPACE)
     offline = read_whole(config, redactions)
-    ids = {resource.arm_id.casefold(): resource.key for resource in offline.everything if resource.arm_id}
+    ids = {resource.arm_id.key: resource.key for resource in offline.everything if resource.arm_id}
     return ExistingManifests(ids, offline.namespace, offline.paths)
 
 
@@ -222,7 +223,7 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     return [
         rendered
         for each in environments
-        for rendered in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+        for rendered in show(each.prepared, each.manifests.objects.config_maps, keeps_secrets=True)
     ]
 
 

@@ -12,9 +12,9 @@ from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError, SourceError
-from gitsync.formats.arm_path import find_subscription
 from gitsync.git.source.checkout import Checkout, open_checkout
 from gitsync.manifests.selection import Selection, check_namespaces, spell_out
+from gitsync.model.arm_id import ArmId
 from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
@@ -81,7 +81,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             return add_foreign_ids(replace(manifests, read_left_out=source.contents.read_left_out), foreign, catalog)
 
         def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
-            subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+            subscription = choose_offline(manifests.objects.secrets, config.subscription or ANY_SUBSCRIPTION)
             prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
             return tuple(replace(entry, problems=_mask_problems(entry.problems, redactions)) for entry in prepared)
 
@@ -113,7 +113,7 @@ def _warn(
     selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
 ) -> tuple[Problem, ...]:
     """Warn of values that no source has, and of owners that credentials do not reach."""
-    credential_of = choose_offline(manifests.secrets, config.subscription or "")
+    credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
     return (
         *warn_missing_values(selected, everything, manifests, config, os.environ),
         *warn_owners_elsewhere(selected, credential_of),
@@ -135,9 +135,9 @@ def read_whole(config: Config, redactions: Redactions) -> Offline:
     return offline
 
 
-def check_subscription(config: Config, arm_ids: Iterable[str]) -> None:
+def check_subscription(config: Config, arm_ids: Iterable[ArmId]) -> None:
     """Check that no id has the subscription that stands for one where none is set. ConfigError if one has."""
-    if not config.subscription and any(find_subscription(arm_id) == ANY_SUBSCRIPTION for arm_id in arm_ids):
+    if not config.subscription and any(arm_id.subscription == ANY_SUBSCRIPTION for arm_id in arm_ids):
         raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gitsync.cli.command import Example
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, SourceError
+from gitsync.model.arm_id import ArmId
 
 if TYPE_CHECKING:
     from gitsync.checks.requests import CheckRequests
@@ -105,7 +106,7 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
         if not subscriptions:
             raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
         return dict.fromkeys(subscriptions, tuple(dict.fromkeys(names)))
-    check_subscription(config, inventory.bodies)
+    check_subscription(config, map(ArmId, inventory.bodies))
     if not inventory.groups:
         raise ConfigError(f"{config.source} has no resource in a resource group.", hint="Set --resource-group.")
     return inventory.groups

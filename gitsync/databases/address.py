@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.arm.cloud import Cloud
 from gitsync.databases.failures import SERVICE_NAMES, DatabaseError
 from gitsync.errors import ConfigError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provider import Provider
 
@@ -37,7 +38,7 @@ class ServerAddress(NamedTuple):
     port: int
 
 
-def find_address(owner_id: str, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
+def find_address(owner_id: ArmId, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
     """Read the address of a server from its live state.
 
     Raises DatabaseError if the server has no name yet or is not ready (code WaitingForOwner), or if the name is not in

@@ -324,7 +324,7 @@ def make_account_name(user: ProvidedResource) -> tuple[str, str]:
     if isinstance(aad_user, Mapping) or user.kept.alias:
         return (aad_user or {}).get("alias") or user.kept.alias or user.name, ANY_HOST
     # A record of a create that was not seen has the id alone.
-    host = stated.get("hostname") or parse_user(user.arm_id.rpartition("/")[2]).host
+    host = stated.get("hostname") or parse_user(user.arm_id.name).host
     return user.name, check_host(host)
 
 

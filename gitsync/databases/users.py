@@ -25,6 +25,7 @@ from gitsync.databases.address import ServerAddress, choose_token_scope, find_ad
 from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
 from gitsync.databases.sign_in import ServerAccess, choose_administrator, find_password
 from gitsync.errors import DeadlineError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
@@ -96,7 +97,7 @@ class Databases:
     def slots(self) -> defaultdict[ServerAddress, asyncio.Semaphore]:
         return defaultdict(lambda: asyncio.Semaphore(_MOST_CONNECTIONS))
 
-    async def find_server(self, owner_id: str) -> ServerAddress | None:
+    async def find_server(self, owner_id: ArmId) -> ServerAddress | None:
         """Find where a server is; None if it does not exist. Raises ProviderError if Azure does not show it, or shows
         an address that cannot be used.
         """
@@ -116,7 +117,7 @@ class UserReader:
         self._password = password
         self._service = databases.service
 
-    async def find(self, arm_id: str, api_version: str) -> Live | Absence:
+    async def find(self, arm_id: ArmId, api_version: str) -> Live | Absence:
         """Return the user in the words of its manifest, without passwords, or that there is none.
 
         Raises ProviderError if its server gave no usable answer, or must not be contacted.
@@ -131,7 +132,7 @@ class UserReader:
             return Absence(code="ResourceNotFound", message=message)
         return Live(body=body)
 
-    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
+    async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:
         """Return the user as it is: nothing moves it."""
         return live
 
@@ -208,7 +209,7 @@ class UserWriter(UserReader):
 
     async def put(
         self,
-        arm_id: str,
+        arm_id: ArmId,
         api_version: str,
         body: Mapping[str, Any],
         *,
@@ -229,7 +230,7 @@ class UserWriter(UserReader):
 
     async def delete(
         self,
-        arm_id: str,
+        arm_id: ArmId,
         api_version: str,
         *,
         if_match: str | None = None,

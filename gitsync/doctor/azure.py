@@ -22,8 +22,9 @@ from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_nee
 from gitsync.doctor.source import ANY_SUBSCRIPTION
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
 from gitsync.formats.name_list import name_first
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.clock import Clock
 from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method
@@ -108,7 +109,7 @@ class AzureExamination:
     async def _examine_subscriptions(self, subscriptions: Sequence[str]) -> list[Check]:
         every = list_needed_rights(self._config, self._own, self._registry).rights
         needed = [right for right in every if right.use is Use.RUN]
-        namespaces = sorted({(find_subscription(right.arm_id) or "", read_provider(right.arm_id)) for right in needed})
+        namespaces = sorted({(right.arm_id.subscription or "", read_provider(right.arm_id)) for right in needed})
         found = await asyncio.gather(
             *(
                 self._check("subscription", partial(self._read_subscription, subscription))
@@ -126,7 +127,7 @@ class AzureExamination:
     def _list_subscriptions(self) -> Iterator[str]:
         yield self._config.subscription or ""
         for resource in self._own:
-            subscription = find_subscription(resource.arm_id or "") or ""
+            subscription = (resource.arm_id or NO_ID).subscription or ""
             yield "" if subscription == ANY_SUBSCRIPTION else subscription
 
     async def _check(self, name: str, ask: Callable[[], Awaitable[Check]]) -> Check:
@@ -219,7 +220,7 @@ class AzureExamination:
         found = dict(zip(ids, await asyncio.gather(*map(self._read_own, ids)), strict=True))
         return [right for right in missing if not grants(found.get(right.arm_id, ()), right.action)]
 
-    async def _read_own(self, arm_id: str) -> Permissions:
+    async def _read_own(self, arm_id: ArmId) -> Permissions:
         try:
             return await self._reader().list(f"{arm_id}/{PERMISSIONS}", API_VERSION)
         except ArmError:  # it does not exist, or cannot have roles of its own

@@ -22,7 +22,8 @@ from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_resource_group, find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
@@ -38,7 +39,6 @@ from gitsync.request.exports import collect_destinations, has_expressions
 from gitsync.run.exports import list_needed_secrets
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.validation.annotations import CREDENTIAL_FROM
-from gitsync.validation.references import parse_arm_type
 from gitsync.validation.replace_annotation import read_consent
 
 READ_ALL: Final = "*/read"
@@ -68,7 +68,7 @@ class NeededRight(NamedTuple):
 
     scope: str  # a resource group or a subscription, "" for what is in none
     action: str
-    arm_id: str  # the resource that needs it
+    arm_id: ArmId  # the resource that needs it
     use: Use = Use.RUN
 
 
@@ -119,13 +119,13 @@ def has_own_credential(prepared: Prepared) -> bool:
     return bool(prepared.credential or prepared.resource.annotations.get(CREDENTIAL_FROM))
 
 
-def find_id(prepared: Prepared) -> str:
+def find_id(prepared: Prepared) -> ArmId:
     """Return the id as far as it is known, with `<...>` in place of what is missing; "" if it begins with that."""
-    found = prepared.arm_id or (prepared.template.arm_id if prepared.template else "")
-    if isinstance(found, str):
+    found = prepared.arm_id or (prepared.template.arm_id if prepared.template else NO_ID)
+    if isinstance(found, ArmId):
         return found
     text = "".join(part if isinstance(part, str) else "<...>" for part in found.parts)
-    return text if text.startswith("/") else ""
+    return ArmId(text) if text.startswith("/") else NO_ID
 
 
 class _ResourceRights:
@@ -197,18 +197,18 @@ class _ResourceRights:
         with suppress(GitsyncError):  # the run fails with it too, and reports it
             for path, verb in self._registry.list_calls(subject):
                 # The lists of the tenant are read with a role anywhere, so the scope is that of the resource.
-                yield self._need(name_action(path, verb), _choose_scope(path))
+                yield self._need(name_action(path, verb), _choose_scope(ArmId(path)))
 
     def list_optional(self) -> Iterator[NeededRight]:
         """List what a run can do without."""
         for path, _ in list_collections(self._kind, self._arm_id) if self._kind else ():
-            if _choose_scope(path) == self._scope:  # a list of the whole subscription does not justify more
+            if _choose_scope(ArmId(path)) == self._scope:  # a list of the whole subscription does not justify more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
         yield from self._list_questions()
-        if self._is_written and self._config.who != Who.OFF and find_subscription(self._arm_id):
+        if self._is_written and self._config.who != Who.OFF and self._arm_id.subscription:
             # The activity log is the subscription's, but a name does not justify more than the group.
             yield from (self._need(action, use=Use.WHO) for action in RIGHTS)
-        subscription, namespace = find_subscription(self._arm_id), read_provider(self._arm_id)
+        subscription, namespace = self._arm_id.subscription, read_provider(self._arm_id)
         is_registered = namespace.casefold() in _ALWAYS_REGISTERED
         if self._config.register_providers and self._is_written and subscription and not is_registered:
             for action in (f"{namespace}/register/action", f"{PROVIDERS}/read"):
@@ -216,19 +216,19 @@ class _ResourceRights:
 
     def _list_questions(self) -> Iterator[NeededRight]:
         """List what the checks of a change to the resource ask."""
-        if not (self._is_written and self._prepared.template and find_subscription(self._arm_id)):
+        if not (self._is_written and self._prepared.template and self._arm_id.subscription):
             return
         change = PlannedChange(
             key=self._prepared.key,
             action=Action.CREATE,
             arm_id=self._arm_id,
-            arm_type=parse_arm_type(self._arm_id),
+            arm_type=self._arm_id.arm_type,
             api_version=self._prepared.template.api_version,
             body=hide_values(self._prepared.template.body),
         )
         for name in self._config.checks:
             for path in list_questions(CheckName(name), change) if name != NO_CHECKS else ():
-                yield self._need(name_action(path, "read"), _choose_scope(path), Use.CHECKS)
+                yield self._need(name_action(path, "read"), _choose_scope(ArmId(path)), Use.CHECKS)
 
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
@@ -239,7 +239,7 @@ def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
     yield from _list_deletes(record.arm_id, record.key, kind, registry, scope)
 
 
-def _list_deletes(arm_id: str, key: Key, kind: Kind | None, registry: Registry, scope: str) -> Iterator[NeededRight]:
+def _list_deletes(arm_id: ArmId, key: Key, kind: Kind | None, registry: Registry, scope: str) -> Iterator[NeededRight]:
     if kind is not None and not kind.can_delete:
         return
     actions = [name_action(arm_id, "delete"), *registry.list_called(key.group, key.kind, {"delete"})]
@@ -247,10 +247,10 @@ def _list_deletes(arm_id: str, key: Key, kind: Kind | None, registry: Registry, 
         yield NeededRight(scope, action, arm_id)
 
 
-def _list_reads_below(kind: Kind | None, arm_id: str) -> Iterator[str]:
+def _list_reads_below(kind: Kind | None, arm_id: ArmId) -> Iterator[str]:
     """List the reads of all that may be below a resource, with those of their lists."""
     for child in KindTree(open_catalog()).list_below(kind.arm_type) if kind else ():
-        child_id = f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>"
+        child_id = ArmId(f"{arm_id}/{child.arm_type.rpartition('/')[2]}/<...>")
         lists = [] if child.fixed_azure_name else list_collections(child, child_id)
         yield from (name_action(path, "read") for path in (child_id, *(path for path, _ in lists[:1])))
         yield from _list_reads_below(child, child_id)
@@ -269,9 +269,9 @@ def _list_secret_fields(
     return frozenset(fields)
 
 
-def _choose_scope(arm_id: str, *, is_created: bool = False) -> str:
+def _choose_scope(arm_id: ArmId, *, is_created: bool = False) -> str:
     """The resource group of an id, else its subscription. That of a group which is created, or deleted, is above it."""
-    subscription, group = find_subscription(arm_id), find_resource_group(arm_id)
+    subscription, group = arm_id.subscription, arm_id.resource_group
     if subscription is None:
         return ""
     is_above = group is None or (is_created and arm_id.count("/") == _STEPS_OF_GROUP)

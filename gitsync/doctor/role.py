@@ -23,9 +23,9 @@ from gitsync.doctor.rights import (
 )
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.formats.name_list import name_first
 from gitsync.manifests.selection import make_selection
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -140,7 +140,7 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
 
 
 def _list_new(
-    before: Sequence[NeededRight], after: Sequence[NeededRight], name: str, manifests: Mapping[str, str]
+    before: Sequence[NeededRight], after: Sequence[NeededRight], name: str, manifests: Mapping[ArmId, str]
 ) -> Iterator[Check]:
     known_actions, known_scopes = join_actions(before), join_scopes(before)
     new_actions = _subtract(join_actions(after), known_actions)
@@ -150,7 +150,7 @@ def _list_new(
         hint = f"Add it to the role. {_POWERFUL.get(action.casefold(), '')}".rstrip()
         yield make_doubt("new-right", f"{action}, for {names}. {name} does not need it.", hint)
     for scope in join_scopes(after):
-        if not any(is_same_id(scope, known_scope) or is_below(scope, known_scope) for known_scope in known_scopes):
+        if not any(ArmId(scope).is_within(ArmId(known_scope)) for known_scope in known_scopes):
             hint = "Add it to the scopes of the role, and assign the role there."
             yield make_doubt("new-scope", f"{scope}. {name} does not need it.", hint)
     if not new_actions:

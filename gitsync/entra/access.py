@@ -18,6 +18,7 @@ from gitsync.arm.session import Pace, Session
 from gitsync.backoff import Backoff
 from gitsync.entra.requests import GraphRequest
 from gitsync.errors import ArmError, DeadlineError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.provider import IN_USE, ProvidedResource
 
@@ -31,7 +32,7 @@ _PAUSE: Final = Backoff(first=1.0, most=8.0)
 class KnownGroup:
     """What the run has learned of one group."""
 
-    arm_id: str  # the id that gitsync gives the group
+    arm_id: ArmId  # the id that gitsync gives the group
     group_id: str  # "" if it has none
     is_declared: bool  # a manifest has it
     is_gone: bool = False  # it had an id, and Graph does not have the group
@@ -47,18 +48,18 @@ class KnownGroups:
         self._groups: dict[str, KnownGroup] = {}
         self.deleted: set[str] = set()
 
-    def find(self, arm_id: str) -> KnownGroup | None:
-        return self._groups.get(arm_id.casefold())
+    def find(self, arm_id: ArmId) -> KnownGroup | None:
+        return self._groups.get(arm_id.key)
 
     def take(self, resource: ProvidedResource) -> KnownGroup:
         """Return what is known of a resource: at first what its record has."""
-        arm_id, is_declared = resource.arm_id.casefold(), resource.body is not None
+        arm_id, is_declared = resource.arm_id.key, resource.body is not None
         return self._groups.setdefault(arm_id, KnownGroup(resource.arm_id, resource.kept.given_id, is_declared))
 
     def find_other_owner(self, group_id: str, known: KnownGroup) -> str:
         """Return the id of a group that the run already has as that of another manifest; "" if there is none."""
         others = (group.arm_id for group in self._groups.values() if group is not known and group.is_declared)
-        return next((arm_id for arm_id in others if self._groups[arm_id.casefold()].group_id == group_id), "")
+        return next((arm_id for arm_id in others if self._groups[arm_id.key].group_id == group_id), "")
 
 
 class GraphService(NamedTuple):

@@ -47,6 +47,7 @@ from gitsync.entra.requests import (
 )
 from gitsync.errors import ArmError, ConfigError
 from gitsync.formats.name_list import name_first
+from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource
@@ -76,7 +77,7 @@ class EntraGroups:
         """Return the same for what writes as well."""
         return GroupWriter(self._open(resource, arm, session))
 
-    def find_given_id(self, arm_id: str) -> str:
+    def find_given_id(self, arm_id: ArmId) -> str:
         """Return the id that Graph gave a group, as far as this run has it: it may have created one that it could not
         read yet. "" if there is none.
         """
@@ -104,7 +105,7 @@ class GroupReader:
         self._access = access
         self._wanted: Mapping[str, Any] = access.resource.body or {}
 
-    async def find(self, arm_id: str, api_version: str) -> Live | Absence:  # noqa: ARG002 - it is one group
+    async def find(self, arm_id: ArmId, api_version: str) -> Live | Absence:  # noqa: ARG002 - it is one group
         """Return the group in the words of the manifest, or that it does not exist.
 
         Raises ArmError if Graph gives no usable answer, or shows several groups that the manifest may mean.
@@ -130,7 +131,7 @@ class GroupReader:
         self._access.note_group(groups[0])
         return show_group(groups[0], self._wanted)
 
-    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:  # noqa: ARG002 - it is one group
+    async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:  # noqa: ARG002 - it is one group
         """Return the group as it is: Graph has no operations."""
         return live
 
@@ -215,7 +216,7 @@ class GroupWriter(GroupReader):
 
     async def put(
         self,
-        arm_id: str,  # noqa: ARG002 - it is one group
+        arm_id: ArmId,  # noqa: ARG002 - it is one group
         api_version: str,  # noqa: ARG002 - as above
         body: Mapping[str, Any],
         *,
@@ -230,7 +231,7 @@ class GroupWriter(GroupReader):
 
     async def delete(
         self,
-        arm_id: str,  # noqa: ARG002 - it is one group
+        arm_id: ArmId,  # noqa: ARG002 - it is one group
         api_version: str,  # noqa: ARG002 - as above
         *,
         if_match: str | None = None,  # noqa: ARG002 - as above

@@ -1,12 +1,10 @@
-"""ARM ids as paths: which is below which, and their parts. Ids compare without case."""
+"""Names that follow from the path of an ARM id: of its provider, its deployment scope, its write lock."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-MOST_STEPS = 100
-"""Of a parent. The longest Azure ids have some 20."""
+from gitsync.model.arm_id import ArmId
 
 _CONTAINER = re.compile(
     r"^(/subscriptions/[^/]+(/resourceGroups/[^/]+)?|/providers/Microsoft\.Management/managementGroups/[^/]+)"
@@ -15,45 +13,9 @@ _CONTAINER = re.compile(
 )
 
 
-def is_same_id(left: str, right: str) -> bool:
-    return left == right or normalize_id(left) == normalize_id(right)
-
-
-def normalize_id(arm_id: str) -> str:
-    """Return the one spelling of an id by which it is looked up."""
-    return arm_id.rstrip("/").casefold()
-
-
 def normalize_region(region: object) -> str:
     """Return the name of a region without the blanks and the case of its display name ("West Europe")."""
     return str(region).replace(" ", "").casefold()
-
-
-def is_below(child: str, parent: str) -> bool:
-    """Return whether an id is below another: a child, a grandchild, or an extension of either."""
-    return child.casefold().startswith(parent.rstrip("/").casefold() + "/")
-
-
-def iterate_ancestors(arm_id: str) -> Iterator[str]:
-    """Yield an id and then its parents, the nearest first; in lower case, for look-ups. Parents of more than
-    `MOST_STEPS` steps are left out: a text that only looks like an id may have a million.
-    """
-    path = arm_id.rstrip("/").casefold()
-    while path:
-        yield path
-        path = "/".join(path.rpartition("/")[0].split("/", MOST_STEPS)[:MOST_STEPS])
-
-
-def find_subscription(arm_id: str) -> str | None:
-    """Return the subscription of an id; None for tenant scope."""
-    steps = arm_id.split("/")
-    return steps[2] if len(steps) > 2 and steps[1].casefold() == "subscriptions" else None
-
-
-def find_resource_group(arm_id: str) -> str | None:
-    """Return the name of the resource group of an id; None if it has none."""
-    steps = arm_id.split("/")
-    return steps[4] if len(steps) > 4 and steps[3].casefold() == "resourcegroups" else None
 
 
 def name_resource(arm_id: str) -> str:
@@ -62,7 +24,7 @@ def name_resource(arm_id: str) -> str:
     """
     scope, separator, path = arm_id.rpartition("/providers/")
     if not separator:
-        return find_resource_group(arm_id) or arm_id.rpartition("/")[2]
+        return ArmId(arm_id).resource_group or arm_id.rpartition("/")[2]
     extended = scope.rpartition("/")[2] if scope.count("/") > 4 else ""  # the id of a group has four
     name = "/".join(path.split("/")[2::2])
     return f"{name} on {extended}" if extended else name
@@ -73,9 +35,9 @@ def choose_deployment_scope(arm_id: str) -> str:
     is in no group; "/" without a subscription.
     """
     steps = arm_id.split("/")
-    if find_subscription(arm_id) is None:
+    if ArmId(arm_id).subscription is None:
         return "/"
-    return "/".join(steps[:5] if find_resource_group(arm_id) and len(steps) > 5 else steps[:3])
+    return "/".join(steps[:5] if ArmId(arm_id).resource_group and len(steps) > 5 else steps[:3])
 
 
 def read_provider(arm_id: str) -> str:

@@ -16,10 +16,10 @@ from gitsync.imports.conversion.found_resources import (
     SearchResult,
 )
 from gitsync.imports.conversion.scope import Filters
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.planning.children import is_in_parent, is_made_by_azure
-from gitsync.validation.references import parse_arm_type
 
 AS_MADE: Final = "as Azure made it with its parent"
 BY_AZURE: Final = "made by Azure"
@@ -51,9 +51,9 @@ class Acceptance:
         self._unread: set[str] = set()
         self._accepted: dict[str, FoundResource] = {}
 
-    def find(self, arm_id: str) -> FoundResource | None:
+    def find(self, arm_id: ArmId) -> FoundResource | None:
         """Find the imported resource of an id."""
-        return self._accepted.get(arm_id.casefold())
+        return self._accepted.get(arm_id.key)
 
     def is_set(self, resource: FoundResource) -> bool:
         """Return whether somebody has changed something of a resource."""
@@ -63,9 +63,9 @@ class Acceptance:
         """Note a resource or a type without a manifest."""
         self._left_out.add(Omission(reason, subject))
 
-    def note_foreign(self, arm_id: str, entry: Mapping[str, Any]) -> None:
+    def note_foreign(self, arm_id: ArmId, entry: Mapping[str, Any]) -> None:
         """Note a resource of a type without a kind."""
-        self.leave_out(parse_arm_type(arm_id), UNKNOWN)
+        self.leave_out(arm_id.arm_type, UNKNOWN)
         self._foreign.add(ForeignResource(arm_id, entry))
 
     def note_unread(self, line: str) -> None:
@@ -82,7 +82,7 @@ class Acceptance:
                 continue
             accepted.append(resource)  # also of another type: what is below it may be wanted
             if self.filters.admits_type(resource.kind.arm_type):
-                self._accepted[resource.arm_id.casefold()] = resource
+                self._accepted[resource.arm_id.key] = resource
         return accepted
 
     def finish(self) -> SearchResult:
@@ -92,7 +92,7 @@ class Acceptance:
             if arm_id not in owners and self._is_as_made(resource):
                 self.leave_out(self._accepted.pop(arm_id).arm_id, AS_MADE)
             else:
-                owners.add(resource.owner_id.casefold())
+                owners.add(resource.owner_id.key)
         return SearchResult(
             resources=tuple(self._accepted[arm_id] for arm_id in sorted(self._accepted)),
             foreign=tuple(sorted(self._foreign)),

@@ -10,9 +10,9 @@ from gitsync.catalog.collections import list_collections
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree, find_embedded
-from gitsync.validation.references import parse_arm_type
 
 UNREADABLE: Final = "kind that Azure does not show"
 
@@ -46,7 +46,7 @@ class DescendantSearch:
                 continue
             if kind.can_get:
                 # A zone of DNS has a kind for each type of record, and one list of all records.
-                lists = list_collections(kind, f"/parent/{kind.arm_type.rpartition('/')[2]}/name")
+                lists = list_collections(kind, ArmId(f"/parent/{kind.arm_type.rpartition('/')[2]}/name"))
                 together.setdefault(lists[0].path if lists else kind.arm_type, []).append(kind)
             else:
                 self._acceptance.leave_out(kind.arm_type, UNREADABLE)
@@ -99,7 +99,7 @@ class DescendantSearch:
             return make_found(kind, _name_entries(parent, kind, embedded), parent.arm_id)
         path = list_collections(kind, _name_child(parent, kind, "-"))[0].path
         entries = await self._reader.try_list(path, kind)
-        types = [parse_arm_type(str(entry.get("id", ""))) for entry in entries]
+        types = [ArmId(entry.get("id", "")).arm_type for entry in entries]
         resources = []
         for of_kind in kinds:
             # A zone lists records of all types together.
@@ -109,20 +109,20 @@ class DescendantSearch:
             resources += make_found(of_kind, bodies, parent.arm_id)
         for entry, arm_type in zip(entries, types, strict=True):
             if self._tree.find(arm_type) is None:
-                self._acceptance.note_foreign(str(entry.get("id", "")), entry)
+                self._acceptance.note_foreign(ArmId(entry.get("id", "")), entry)
         return resources
 
 
-def _name_entries(parent: FoundResource, kind: Kind, entries: Iterable[Body]) -> dict[str, Body]:
+def _name_entries(parent: FoundResource, kind: Kind, entries: Iterable[Body]) -> dict[ArmId, Body]:
     """Map entries to ids that are spelled as those of the parent and of the catalog."""
-    return {_name_child(parent, kind, str(entry.get("id", "")).rpartition("/")[2]): entry for entry in entries}
+    return {_name_child(parent, kind, ArmId(entry.get("id", "")).name): entry for entry in entries}
 
 
-def _name_child(parent: FoundResource, kind: Kind, name: str) -> str:
-    return f"{parent.arm_id}/{kind.arm_type.rpartition('/')[2]}/{name}"
+def _name_child(parent: FoundResource, kind: Kind, name: str) -> ArmId:
+    return ArmId(f"{parent.arm_id}/{kind.arm_type.rpartition('/')[2]}/{name}")
 
 
-def make_found(kind: Kind, bodies: Mapping[str, Body], owner_id: str) -> list[FoundResource]:
+def make_found(kind: Kind, bodies: Mapping[ArmId, Body], owner_id: ArmId) -> list[FoundResource]:
     """Make resources of one kind and one owner, sorted by id."""
     return [
         FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=bodies[arm_id]) for arm_id in sorted(bodies)

@@ -9,7 +9,6 @@ from typing import Final
 
 from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import ArmError, RefusedListError, SourceError
-from gitsync.formats.arm_path import find_resource_group, is_below
 from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, SearchResult
@@ -17,9 +16,9 @@ from gitsync.imports.conversion.scope import ImportScope, list_group_names, make
 from gitsync.imports.descendants import DescendantSearch
 from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_types
 from gitsync.imports.resource_reader import FORBIDDEN, MOST_GROUP_LISTS, Body, ResourceReader, is_refused
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree
-from gitsync.validation.references import parse_arm_type
 
 MANAGED: Final = "resource group that Azure manages"
 NO_MATCH: Final = "no match for the filters"
@@ -95,8 +94,8 @@ class Discovery:
         return searched
 
     def _make_group(self, kind: Kind, scope: ImportScope, entry: Body) -> FoundResource:
-        arm_id = f"{scope.root}/resourceGroups/{entry['name']}"
-        return FoundResource(kind=kind, arm_id=arm_id, owner_id="", body=entry)
+        arm_id = ArmId(f"{scope.root}/resourceGroups/{entry['name']}")
+        return FoundResource(kind=kind, arm_id=arm_id, owner_id=NO_ID, body=entry)
 
     async def _is_looked_into(self, group: FoundResource) -> bool:
         """Return whether a group is searched; if the filters admit it, it is imported too."""
@@ -114,29 +113,29 @@ class Discovery:
 
     async def _find_in_groups(self, scope: ImportScope, groups: Sequence[FoundResource]) -> list[FoundResource]:
         """Find the resources directly in the groups, as the filters by name and by tag admit them."""
-        folders = {group.arm_id.casefold(): group.arm_id for group in groups}
+        folders = {group.arm_id.key: group.arm_id for group in groups}
         # A list of the subscription shows the resources of other groups too, but takes one request.
         scopes = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
         lists = await asyncio.gather(
             *(self._reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION, _EXPANDED) for scope_id in scopes)
         )
-        by_type: dict[str, dict[str, str]] = {}  # times of creation by id
+        by_type: dict[str, dict[ArmId, str]] = {}  # times of creation by id
         for entry in (entry for entries in lists for entry in entries):
-            arm_id = str(entry.get("id", ""))
-            folder = folders.get(f"{scope.root}/resourceGroups/{find_resource_group(arm_id)}".casefold())
-            is_inside = folder and is_below(arm_id, f"{folder}/providers")  # some lists show their group as well
+            arm_id = ArmId(entry.get("id", ""))
+            folder = folders.get(ArmId(f"{scope.root}/resourceGroups/{arm_id.resource_group}").key)
+            is_inside = folder and arm_id.is_below(ArmId(f"{folder}/providers"))  # some lists show their group as well
             if is_inside and self._is_wanted(arm_id, entry):
-                arm_type = parse_arm_type(arm_id).casefold()
+                arm_type = arm_id.arm_type.casefold()
                 # Lists spell a group as each resource was created, so the spelling of the group itself counts.
-                spelled_id = f"{folder}/{arm_id.split('/', 5)[5]}"
+                spelled_id = ArmId(f"{folder}/{arm_id.split('/', 5)[5]}")
                 by_type.setdefault(arm_type, {})[spelled_id] = read_text(entry, "createdTime")
         kinds = {self._tree.find(arm_type): times for arm_type, times in sorted(by_type.items())}
         reads = [self._read_roots(kind, times) for kind, times in kinds.items() if kind]
         return [resource for batch in await asyncio.gather(*reads) for resource in batch]
 
-    def _is_wanted(self, arm_id: str, entry: Body) -> bool:
+    def _is_wanted(self, arm_id: ArmId, entry: Body) -> bool:
         """Return whether a listed resource is read. One below another is found there."""
-        arm_type, filters = parse_arm_type(arm_id), self._acceptance.filters
+        arm_type, filters = arm_id.arm_type, self._acceptance.filters
         if arm_type.count("/") > 1:  # some lists show children too
             return False
         if self._tree.find(arm_type) is None:
@@ -144,20 +143,20 @@ class Discovery:
             return False
         # A type that only extended resources show may be at any of them.
         leads_on = filters.leads_to(arm_type) or has_hidden_types(filters)
-        is_wanted = leads_on and filters.admits(arm_id.rpartition("/")[2], entry.get("tags"))
+        is_wanted = leads_on and filters.admits(arm_id.name, entry.get("tags"))
         if not is_wanted:
             self._acceptance.leave_out(arm_id, NO_MATCH)
         return is_wanted
 
-    async def _read_roots(self, kind: Kind, times: Mapping[str, str]) -> list[FoundResource]:
+    async def _read_roots(self, kind: Kind, times: Mapping[ArmId, str]) -> list[FoundResource]:
         """Read the resources of one type, with ids that spell the type as the catalog does. `times` are those of their
         creation, by id.
         """
         bodies = await self._reader.read_all(kind, sorted(times))
         resources = []
         for arm_id, body in bodies.items():
-            group = arm_id[: arm_id.casefold().index("/providers/")]
-            spelled = f"{group}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
+            group = ArmId(arm_id[: arm_id.key.index("/providers/")])
+            spelled = ArmId(f"{group}/providers/{kind.arm_type}/{arm_id.name}")
             created = times[arm_id]
             resources.append(FoundResource(kind=kind, arm_id=spelled, owner_id=group, body=body, created=created))
         return await self._acceptance.accept(resources)
@@ -168,7 +167,7 @@ class Discovery:
         self._failed += [outcome for outcome in named if isinstance(outcome, SourceError)]
         return [resource for batch in named if not isinstance(batch, SourceError) for resource in batch]
 
-    async def _try_named(self, arm_id: str) -> list[FoundResource] | SourceError:
+    async def _try_named(self, arm_id: ArmId) -> list[FoundResource] | SourceError:
         try:
             return await self._read_named(arm_id)
         except SourceError as error:
@@ -180,9 +179,9 @@ class Discovery:
             hint = error.hint or by_status
             return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=hint)
 
-    async def _read_named(self, arm_id: str) -> list[FoundResource]:
+    async def _read_named(self, arm_id: ArmId) -> list[FoundResource]:
         """Read a resource by its id. Raises SourceError if it does not exist, or its type has no kind."""
-        kind = self._tree.find(parse_arm_type(arm_id))
+        kind = self._tree.find(arm_id.arm_type)
         if kind is None:
             raise SourceError(
                 f"The catalog has no kind for {arm_id}.", hint="Run `gitsync explain` to list the kinds that it has."
@@ -191,14 +190,8 @@ class Discovery:
         if body is None:
             raise SourceError(f"{arm_id} does not exist.", hint="Check the id, --subscription and --endpoint.")
         return await self._acceptance.accept(
-            [FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=body)]
+            [FoundResource(kind=kind, arm_id=arm_id, owner_id=arm_id.parent, body=body)]
         )
-
-
-def find_owner_id(arm_id: str) -> str:
-    """Find the ARM id of what owns a resource: its parent, its resource group, or what an extension extends."""
-    scope, separator, path = arm_id.rpartition("/providers/")
-    return arm_id.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope
 
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:

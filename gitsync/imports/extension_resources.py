@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.scope import Filters, ImportScope
 from gitsync.imports.descendants import asks_all, look_around, look_everywhere, make_found
 from gitsync.imports.resource_reader import Body, ResourceReader
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree
 
@@ -85,7 +85,7 @@ class ExtensionSearch:
         bases = [scope.root]
         if not scope.is_whole:  # a list of a group shows what extends the resources in it
             groups = [root for root in roots if not root.owner_id]
-            bases = [root.arm_id for root in roots if not any(is_below(root.arm_id, group.arm_id) for group in groups)]
+            bases = [root.arm_id for root in roots if not any(root.arm_id.is_below(group.arm_id) for group in groups)]
         searches = [self._find_listed(arm_type, bases, scope) for arm_type in _LISTED]
         if scope.is_whole:
             searches.append(self._find_listed(_ROLES, bases, scope, _CUSTOM))
@@ -96,7 +96,7 @@ class ExtensionSearch:
         return self._tree.find(arm_type) if self._acceptance.filters.admits_type(arm_type) else None
 
     async def _find_listed(
-        self, arm_type: str, bases: Sequence[str], scope: ImportScope, query: Mapping[str, str] | None = None
+        self, arm_type: str, bases: Sequence[ArmId], scope: ImportScope, query: Mapping[str, str] | None = None
     ) -> None:
         kind = self._choose(arm_type)
         if kind is None:
@@ -109,19 +109,19 @@ class ExtensionSearch:
             for entry in entries
         ]
         await self._acceptance.accept(
-            list({resource.arm_id.casefold(): resource for resource in extensions if resource}.values())
+            list({resource.arm_id.key: resource for resource in extensions if resource}.values())
         )
 
-    def _place(self, kind: Kind, base: str, entry: Body, scope: ImportScope) -> FoundResource | None:
+    def _place(self, kind: Kind, base: ArmId, entry: Body, scope: ImportScope) -> FoundResource | None:
         """Return an extension with what it extends as its owner; None if that is not imported, or is above the scope of
         the list.
         """
-        arm_id = str(entry.get("id", ""))
-        extended = arm_id[: max(arm_id.casefold().rfind("/providers/"), 0)]
+        arm_id = ArmId(entry.get("id", ""))
+        extended = ArmId(arm_id[: max(arm_id.key.rfind("/providers/"), 0)])
         known = self._acceptance.find(extended)
-        is_root = scope.is_whole and is_same_id(extended, scope.root)
+        is_root = scope.is_whole and extended.is_same(scope.root)
         # A list shows role assignments of management groups too, which no manifest of this scope can declare.
-        if not (is_below(extended, base) or is_same_id(extended, base)):
+        if not (extended.is_below(base) or extended.is_same(base)):
             self._acceptance.leave_out(arm_id, INHERITED)
             return None
         # A type that is named is imported in full, also on resources that are not imported.
@@ -129,8 +129,8 @@ class ExtensionSearch:
             self._acceptance.leave_out(arm_id, ORPHAN)
             return None
         owner = known.arm_id if known else extended
-        path = f"{owner}/providers/{kind.arm_type}/{arm_id.rpartition('/')[2]}"
-        return FoundResource(kind=kind, arm_id=path, owner_id=owner, body=entry)
+        own_id = ArmId(f"{owner}/providers/{kind.arm_type}/{arm_id.name}")
+        return FoundResource(kind=kind, arm_id=own_id, owner_id=owner, body=entry)
 
     async def _find_hidden(self, arm_type: str, types: tuple[str, ...], roots: Iterable[FoundResource]) -> None:
         kind = self._choose(arm_type)
@@ -145,7 +145,7 @@ class ExtensionSearch:
         async def look(parent: FoundResource) -> list[FoundResource]:
             path = f"{parent.arm_id}/providers/{kind.arm_type}"
             entries = await self._reader.try_list(path, kind)
-            listed = {f"{path}/{str(entry.get('id', '')).rpartition('/')[2]}": entry for entry in entries}
+            listed = {ArmId(f"{path}/{ArmId(entry.get('id', '')).name}"): entry for entry in entries}
             bodies = await self._reader.complete(kind, listed)
             return await self._acceptance.accept(make_found(kind, bodies, parent.arm_id))
 

@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol
 from gitsync.arm.http.bodies import is_refusal
 from gitsync.catalog.collections import list_collections
 from gitsync.errors import ArmError, RefusedListError
-from gitsync.formats.arm_path import find_resource_group
 from gitsync.imports.conversion.live_body import ConversionContext, convert_body
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind, ListLevel
 from gitsync.model.live import Live
 
@@ -56,14 +56,14 @@ class ResourceReader:
         self._trusts_lists = trusts_lists
         self._checks: dict[str, asyncio.Task[bool]] = {}
 
-    async def read(self, arm_id: str, api_version: str) -> Body | None:
+    async def read(self, arm_id: ArmId, api_version: str) -> Body | None:
         """Read a resource; None if it does not exist. Raises ArmError."""
         self._count(1, 0)
         live = await self._azure.get(arm_id, api_version)
         self._count(0, 1)
         return live.body if live else None
 
-    async def try_read(self, arm_id: str, api_version: str) -> Body | None:
+    async def try_read(self, arm_id: ArmId, api_version: str) -> Body | None:
         """Read a resource; None if it does not exist, and for a refusal, which is noted. Raises ArmError if there is no
         answer.
         """
@@ -101,19 +101,21 @@ class ResourceReader:
         elif error.status != ABSENT:
             self._note(f"{path}: refused by Azure ({error.code})")
 
-    async def read_all(self, kind: Kind, arm_ids: Sequence[str]) -> dict[str, Body]:
+    async def read_all(self, kind: Kind, arm_ids: Sequence[ArmId]) -> dict[ArmId, Body]:
         """Read the resources of one kind by their ids, from as few requests as their lists allow."""
-        listed: dict[str, Body] = {}
+        listed: dict[IdKey, Body] = {}
         for path in _choose_lists(kind, arm_ids):
             try:
                 entries = await self.read_list(path, kind.api_version)
             except RefusedListError:  # the others are read one by one
                 break
-            listed |= {str(entry.get("id", "")).casefold(): entry for entry in entries}
-        known = {arm_id: listed[arm_id.casefold()] for arm_id in arm_ids if arm_id.casefold() in listed}
+            listed |= {ArmId(entry.get("id", "")).key: entry for entry in entries}
+        known = {arm_id: listed[arm_id.key] for arm_id in arm_ids if arm_id.key in listed}
         return await self.complete(kind, known, [arm_id for arm_id in arm_ids if arm_id not in known])
 
-    async def complete(self, kind: Kind, listed: Mapping[str, Body], others: Iterable[str] = ()) -> dict[str, Body]:
+    async def complete(
+        self, kind: Kind, listed: Mapping[ArmId, Body], others: Iterable[ArmId] = ()
+    ) -> dict[ArmId, Body]:
         """Complete listed resources, by their ids: with the bodies of the list, if it is complete. `others` are read
         one by one. Resources that are gone are left out.
         """
@@ -124,14 +126,14 @@ class ResourceReader:
         read = {arm_id: body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
         return {**(listed if is_whole else {}), **read}
 
-    async def _check(self, kind: Kind, arm_id: str, entry: Body) -> bool:
+    async def _check(self, kind: Kind, arm_id: ArmId, entry: Body) -> bool:
         """Return whether lists of a kind are complete: checked once for each kind, by its first resource."""
         # A task, since many lists of a type are read at the same time: all wait for the one answer.
         if kind.arm_type not in self._checks:
             self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
         return await self._checks[kind.arm_type]
 
-    async def _is_whole(self, kind: Kind, arm_id: str, entry: Body) -> bool:
+    async def _is_whole(self, kind: Kind, arm_id: ArmId, entry: Body) -> bool:
         body = await self.try_read(arm_id, kind.api_version)
         return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
 
@@ -143,14 +145,14 @@ def is_refused(error: ArmError) -> bool:
 
 def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
     """List what a manifest could set: read-only fields differ from one answer to the next."""
-    return convert_body(kind, body, ConversionContext(refer=lambda arm_id: {"armId": arm_id.casefold()})).fields
+    return convert_body(kind, body, ConversionContext(refer=lambda arm_id: {"armId": ArmId(arm_id).key})).fields
 
 
-def _choose_lists(kind: Kind, arm_ids: Sequence[str]) -> list[str]:
+def _choose_lists(kind: Kind, arm_ids: Sequence[ArmId]) -> list[str]:
     """Choose the lists that show resources of a kind: of their groups if those are few, else of the subscription; none
     if reading them one by one takes no more requests.
     """
-    groups = {(find_resource_group(arm_id) or "").casefold(): arm_id for arm_id in arm_ids}
+    groups = {(arm_id.resource_group or "").casefold(): arm_id for arm_id in arm_ids}
     lists = sorted(
         {collection for arm_id in groups.values() for collection in list_collections(kind, arm_id)},
         key=lambda collection: collection.path,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Any, Final
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 
@@ -77,7 +78,7 @@ class PlannedChange:
 
     key: Key
     action: Action
-    arm_id: str  # with `<...>` for the parts that are not known
+    arm_id: ArmId  # with `<...>` for the parts that are not known
     arm_type: str
     api_version: str
     body: Mapping[str, Any] | None = None  # of the PUT, which may have a `HiddenValue` in it; None for a delete

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.provisioning_state import StateMeaning, read_state
 
 
@@ -40,7 +41,7 @@ class Live:
         if state is None or state == "Succeeded":  # the usual case
             return StateMeaning.SUCCEEDED
         arm_id = self.body.get("id")
-        return read_state(state, arm_id if isinstance(arm_id, str) else "")
+        return read_state(state, ArmId(arm_id) if isinstance(arm_id, str) else NO_ID)
 
     @property
     def is_moving(self) -> bool:

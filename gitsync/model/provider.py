@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.secret import Secret
 
@@ -47,9 +48,9 @@ class ProvidedResource:
 
     key: Key
     gvk: GVK
-    arm_id: str  # the id that a run uses for it, below that of its owner
+    arm_id: ArmId  # the id that a run uses for it, below that of its owner
     name: str  # its own, such as that of a user
-    owner_id: str = ""  # "" without an owner
+    owner_id: ArmId = NO_ID  # "" without an owner
     spec: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, empty for a prune
     body: Mapping[str, Any] | None = None  # the desired state, with `Secret` values; None for a prune
     applied: Mapping[str, Any] | None = None

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Final
 
+from gitsync.model.arm_id import ArmId
+
 FAILED_STATES: Final = frozenset({"failed", "canceled", "cancelled"})
 """In lower case. 23 types in Azure/bicep-types-az spell the last one with two l."""
 
@@ -57,7 +59,7 @@ class StateMeaning(Enum):
     UNKNOWN = auto()
 
 
-def read_state(state: str, arm_id: str) -> StateMeaning:
+def read_state(state: str, arm_id: ArmId) -> StateMeaning:
     """Find the meaning of a state, in any spelling, for the type in a resource's id."""
     lower = state.casefold()
     if lower == "succeeded":
@@ -66,10 +68,4 @@ def read_state(state: str, arm_id: str) -> StateMeaning:
         return StateMeaning.FAILED
     if _STEP_AT_END.search(state) or _STEP_AT_START.search(state):
         return StateMeaning.MOVING
-    return StateMeaning.SUCCEEDED if lower in _ENDS.get(_find_type(arm_id), ()) else StateMeaning.UNKNOWN
-
-
-def _find_type(arm_id: str) -> str:
-    """Find the type of a resource by its id, in lower case."""
-    namespace, *steps = arm_id.casefold().rpartition("/providers/")[2].split("/")
-    return "/".join((namespace, *steps[::2]))
+    return StateMeaning.SUCCEEDED if lower in _ENDS.get(arm_id.arm_type.casefold(), ()) else StateMeaning.UNKNOWN

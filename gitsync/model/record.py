@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
@@ -182,7 +183,7 @@ class Record:
     """The state of one resource."""
 
     key: Key
-    arm_id: str
+    arm_id: ArmId
     arm_api_version: str
     claim: Claim = Claim.NONE
     agent: str = ""  # that keeps the record
@@ -247,7 +248,7 @@ class LastRun:
     outcomes: Mapping[str, int]  # the number of its resources by outcome
     not_reached: tuple[Key, ...]  # the resources that it did not get to
     sent: frozenset[str] = frozenset()  # the correlation ids of its requests
-    arm_ids: frozenset[str] = frozenset()  # those of its resources
+    arm_ids: frozenset[ArmId] = frozenset()  # those of its resources
     commit: str = ""  # the one on the status branch, "" for a folder
     has_changed: bool = False  # Azure accepted or may have accepted a write, or a resource was detached
 

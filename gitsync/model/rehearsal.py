@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gitsync.errors import ExitCode
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
@@ -18,7 +19,7 @@ class RehearsedWrite:
     """A write as Azure got it."""
 
     number: int  # from 1
-    arm_id: str
+    arm_id: ArmId
     method: str  # of the request
     status: int  # the HTTP status of the response
     key: Key | None = None  # None if no resource of the run has the id
@@ -29,7 +30,7 @@ class RehearsedWrite:
 class Stub:
     """A referenced resource without a record, which was created empty."""
 
-    arm_id: str
+    arm_id: ArmId
     wanted_by: tuple[Key, ...]  # sorted
 
 
@@ -83,7 +84,7 @@ class Interrupt:
     """A run that was killed after a write, and resumed by the next run."""
 
     number: int  # of the write
-    arm_id: str
+    arm_id: ArmId
     differences: tuple[str, ...] = ()  # sentences about what ended differently than in the uninterrupted run
     sent_twice: tuple[str, ...] = ()  # ids that were created twice
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.lines import Lines, Step
@@ -39,7 +40,7 @@ class OwnerRef:
     """
 
     key: Key | None = None
-    arm_id: str | None = None
+    arm_id: ArmId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class Prepared:
 
     resource: Resource
     policy: Policy
-    arm_id: str | None  # None if it is not known
+    arm_id: ArmId | None  # None if it is not known
     api_version: str | None  # ARM's; None if the kind is unknown
     owner: OwnerRef | None  # None for kinds without one
     template: Template | None
@@ -99,7 +100,7 @@ class Prepared:
 
     problems: tuple[Problem, ...] = ()  # every problem of this resource, errors and warnings
     ignored: tuple[tuple[str, ...], ...] = ()
-    """The paths of the body that gitsync ignores today, as steps (`diff.ignore`)."""
+    """The paths of the body that gitsync ignores today, as steps (`formats.ignored_paths`)."""
 
     hold: HeldUntil | None = None  # of the manifest, if it applies today
     credential: str = ""  # the Secret of its namespace that it is reconciled with; "" for the global credential
@@ -114,7 +115,7 @@ class Prepared:
     policy_reason: str = ""  # a sentence with the origin of the policy, "" if it is the manifest or its namespace
     provider: Provider = Provider.ARM
     told: tuple[tuple[str, str], ...] = ()
-    """Values of other manifests by which fields are handed over to Azure (`diff.rules.handed_over`), by name."""
+    """Values of other manifests by which fields are handed over to Azure (`catalog.handed_over`), by name."""
 
     ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Severity, WaitReason
@@ -161,7 +162,7 @@ class Result:
     """The result of one node."""
 
     key: Key
-    arm_id: str | None  # None if it is not known
+    arm_id: ArmId | None  # None if it is not known
     manifest: ManifestOrigin
     verdict: Verdict
     action: Action = Action.NONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 
 
@@ -12,7 +13,7 @@ class ShardMember:
     """A resource to assign to a shard: from a manifest, a record, or both."""
 
     key: Key
-    arm_id: str = ""  # "" if it is not known
+    arm_id: ArmId = NO_ID  # "" if it is not known
     owner: Key | None = None  # its owner, if that is a member too
     credential: str = ""  # the Secret that it is reconciled with, as `namespace/name`; "" for the global one
     references: tuple[Key, ...] = ()  # the resources that it waits for in addition to its owner

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 
 
@@ -79,7 +80,7 @@ Gap = ValueRef | Text | ReferenceKeys
 class Template:
     """ARM id, api-version and PUT body with placeholders."""
 
-    arm_id: str | Text
+    arm_id: ArmId | Text
     api_version: str
     body: Mapping[str, Any]  # plain JSON except for its placeholders
 
@@ -98,7 +99,7 @@ class Template:
 class Request:
     """A filled template: what is sent."""
 
-    arm_id: str
+    arm_id: ArmId
     api_version: str
     body: Mapping[str, Any]  # secrets in it are `Secret` values until they are serialised
 

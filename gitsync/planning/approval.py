@@ -44,7 +44,7 @@ def list_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[s
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
     """Digest the desired state: ARM id, api-version and a sealed body (see `remove_runtime_values`)."""
     leaves = {format_pointer(path): value for path, value in _iterate_leaves(body, ())}
-    arm_id = "" if ID in later else request.arm_id.casefold()
+    arm_id = "" if ID in later else request.arm_id.key
     return _digest([arm_id, request.api_version, leaves])
 
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.collections import EMBEDDED
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.problems.field_path import find_member
-from gitsync.validation.references import parse_arm_type
 
 _CLUSTERS: Final = "microsoft.containerservice/managedclusters"
 _ENDPOINTS: Final = "properties/endpoints"
@@ -76,7 +76,7 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
         if not isinstance(entry.get("properties"), Mapping):
             return None
     wanted = child.arm_type.casefold()
-    return [entry for entry in entries if parse_arm_type(entry["id"]).casefold() == wanted]
+    return [entry for entry in entries if ArmId(entry["id"]).arm_type.casefold() == wanted]
 
 
 def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:

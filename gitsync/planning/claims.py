@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-from gitsync.formats.arm_path import is_same_id
 from gitsync.manifests.units import find_declaration
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
@@ -51,7 +51,7 @@ def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:
     by_id: dict[str, list[Prepared]] = defaultdict(list)
     for resource in prepared:
         if resource.arm_id:
-            by_id[resource.arm_id.casefold()].append(resource)
+            by_id[resource.arm_id.key].append(resource)
     return by_id.values()
 
 
@@ -68,7 +68,7 @@ def _rank(prepared: Prepared, record: Record | None) -> tuple[bool, bool, bool, 
     """Return the sort key of a candidate: a claim, an expected create, a record from an earlier run, a valid
     manifest.
     """
-    is_known = record is not None and is_same_id(record.arm_id, prepared.arm_id or "")
+    is_known = record is not None and record.arm_id.is_same(prepared.arm_id)
     claim = record.claim if record is not None and is_known else Claim.NONE
     return not claim.is_ours, claim is not Claim.EXPECTED, not is_known, not prepared.is_valid
 
@@ -121,10 +121,10 @@ def move_claims(
     owned: dict[str, list[Record]] = defaultdict(list)
     for key, record in sorted(records.items()):
         if record.claim.is_ours and key not in untrusted:
-            owned[record.arm_id.casefold()].append(record)
+            owned[record.arm_id.key].append(record)
     settled, moves = dict(records), {}
     for writer in (resource for resource in prepared if _may_take(resource, untrusted)):
-        current, same = records.get(writer.key), owned.get((writer.arm_id or "").casefold(), ())
+        current, same = records.get(writer.key), owned.get((writer.arm_id or NO_ID).key, ())
         former = [record for record in same if record.key != writer.key and _is_free(record, writer, declared)]
         if not former:
             continue  # as most
@@ -155,12 +155,12 @@ def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared])
     """
     other = declared.get(record.key)
     # A record of another kind describes other fields, so its last write is of no use.
-    is_same = record.key[:2] == writer.key[:2] and is_same_id(record.arm_id, writer.arm_id or "")
+    is_same = record.key[:2] == writer.key[:2] and record.arm_id.is_same(writer.arm_id)
     if not is_same:
         return False
     if other is None or other.written_by == writer.key:
         return True
-    return other.arm_id is not None and not is_same_id(record.arm_id, other.arm_id)
+    return other.arm_id is not None and not record.arm_id.is_same(other.arm_id)
 
 
 def _take_over(former: Record, current: Record | None, writer: Prepared) -> Record:
@@ -205,7 +205,7 @@ def find_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, Rec
     """Find the policies of resources that were removed from git: detach-on-delete wins if manifests of one resource
     leave together.
     """
-    ids = {key: removed[key].arm_id.casefold() for key in policies}
+    ids = {key: removed[key].arm_id.key for key in policies}
     detached = {ids[key] for key, policy in policies.items() if policy is Policy.DETACH_ON_DELETE} - {""}
     return {
         key: Policy.DETACH_ON_DELETE if policy.allows_delete and ids[key] in detached else policy
@@ -216,13 +216,13 @@ def find_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, Rec
 def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
     """Delete a resource that several records name once: the others are forgotten with the record that has the claim."""
     deletes = {
-        prune.record.arm_id.casefold(): prune
+        prune.record.arm_id.key: prune
         for _, prune in sorted(prunes.items(), reverse=True)
         if prune.record.claim.is_ours and not prune.detaches
     }
     joined = dict(prunes)
     for key, prune in prunes.items():
-        delete = deletes.get(prune.record.arm_id.casefold())
+        delete = deletes.get(prune.record.arm_id.key)
         # Only records of one kind share a resource.
         if delete and delete.key != key and delete.record.key[:2] == key[:2]:
             joined[key] = replace(prune, detaches=False, within=delete.key)
@@ -245,7 +245,7 @@ def _make_expected(apply: Apply, agent: str) -> Record:
     prepared, before = apply.prepared, apply.record
     return Record(
         key=apply.key,
-        arm_id=prepared.arm_id or "",
+        arm_id=prepared.arm_id or NO_ID,
         arm_api_version=prepared.api_version or "",
         claim=Claim.EXPECTED,
         agent=agent,

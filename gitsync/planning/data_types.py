@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from gitsync.validation.references import parse_arm_type
+from gitsync.model.arm_id import ArmId
 
 _ROWS: Final = {
     "Microsoft.ApiManagement/service": "its APIs, subscriptions and their keys",
@@ -54,11 +54,11 @@ _LOST: Final[Mapping[str, str]] = {
 }
 
 
-def describe_loss(arm_id: str | None, *, done: bool = False) -> str:
+def describe_loss(arm_id: ArmId | None, *, done: bool = False) -> str:
     """Describe what a delete of a resource also deletes, or deleted if it is `done`, by the type in its ARM id; "" if
     its type holds no data.
     """
-    lost = find_loss(parse_arm_type(arm_id)) if arm_id else ""
+    lost = find_loss(arm_id.arm_type) if arm_id else ""
     if not lost:
         return ""
     return f"It held data: the delete also deleted {lost}." if done else f"It holds data: a delete also deletes {lost}."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, NamedTuple
 
-from gitsync.formats.arm_path import is_below, is_same_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Prune, Removal, Review
 from gitsync.model.record import Claim, Record
@@ -65,8 +65,8 @@ NO_REMOVALS: Final = Removals()
 class Bystanders(NamedTuple):
     """The resources on record that a run does not cover, by their ARM ids."""
 
-    staying: tuple[str, ...] = ()  # those that Azure may have, so that they need what they are in
-    every: tuple[str, ...] = ()  # one without a claim may share its resource with another manifest
+    staying: tuple[ArmId, ...] = ()  # those that Azure may have, so that they need what they are in
+    every: tuple[ArmId, ...] = ()  # one without a claim may share its resource with another manifest
 
 
 NO_BYSTANDERS: Final = Bystanders()
@@ -98,7 +98,7 @@ class Evidence:
         """
         removed = self.removed.get(prune.key) or RemovedResource(prune.record)
         delete = self.removed.get(prune.within) if prune.within else None
-        return delete if delete and is_same_id(delete.record.arm_id, removed.record.arm_id) else removed
+        return delete if delete and delete.record.arm_id.is_same(removed.record.arm_id) else removed
 
     def is_needed(self, prune: Prune) -> bool:
         """Return whether a manifest still names the resource, or something in it: then its removal contradicts git."""
@@ -262,8 +262,8 @@ def _explain_bystander(prune: Prune, evidence: Evidence) -> str:
     deleted_id, bystanders = prune.record.arm_id, evidence.bystanders
     # Another manifest may share the resource itself, and then its record has no claim, but the resource must stay.
     endangered_ids = (
-        *(arm_id for arm_id in bystanders.staying if is_same_id(arm_id, deleted_id) or is_below(arm_id, deleted_id)),
-        *(arm_id for arm_id in bystanders.every if is_same_id(arm_id, deleted_id)),
+        *(arm_id for arm_id in bystanders.staying if arm_id.is_within(deleted_id)),
+        *(arm_id for arm_id in bystanders.every if arm_id.is_same(deleted_id)),
     )
     if not endangered_ids:
         return ""

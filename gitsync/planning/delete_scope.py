@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitsync.formats.arm_path import is_below, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.model.record import Record
@@ -55,8 +55,8 @@ class Spread:
         self._new.clear()
         while waiting:
             prune = self._prunes[waiting.popleft()]
-            own_id = normalize_id(prune.record.arm_id)
-            above = (path for path in iterate_ancestors(own_id) if path != own_id)
+            own_id = prune.record.arm_id.key
+            above = (path for path in prune.record.arm_id.lineage if path != own_id)
             parents = [key for path in above for key in self._deletes.get(path, ())]
             waiting += self._keep_all(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
             if prune.detaches:
@@ -81,15 +81,15 @@ class Spread:
         return new
 
 
-def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[str, list[Key]], Mapping[str, list[Key]]]:
+def _index_deletes(prunes: Mapping[Key, Prune]) -> tuple[Mapping[IdKey, list[Key]], Mapping[IdKey, list[Key]]]:
     """Index the keys of the deletes by ARM id, and for each of these ids those at it or below it."""
-    deletes: defaultdict[str, list[Key]] = defaultdict(list)
-    content: defaultdict[str, list[Key]] = defaultdict(list)
+    deletes: defaultdict[IdKey, list[Key]] = defaultdict(list)
+    content: defaultdict[IdKey, list[Key]] = defaultdict(list)
     for key, prune in sorted(prunes.items()):
         if not prune.detaches:
-            deletes[normalize_id(prune.record.arm_id)].append(key)
+            deletes[prune.record.arm_id.key].append(key)
     for arm_id, keys in deletes.items():
-        for ancestor in iterate_ancestors(arm_id):
+        for ancestor in ArmId(arm_id).lineage:
             if ancestor in deletes:
                 content[ancestor] += keys
     return deletes, content
@@ -125,12 +125,12 @@ def list_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = 
 class GroupContent(NamedTuple):
     """What a list of a resource group shows, and what of it is ours, by ARM ids."""
 
-    listed_ids: Sequence[str]
-    own_ids: Collection[str]
-    deleted_ids: Collection[str] = ()  # what is at or below one of these is deleted by itself
+    listed_ids: Sequence[ArmId]
+    own_ids: Collection[ArmId]
+    deleted_ids: Collection[ArmId] = ()  # what is at or below one of these is deleted by itself
 
 
-def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, GroupContent]:
+def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[ArmId]]) -> dict[Key, GroupContent]:
     """Compare the lists of the groups to delete with the deletes of a plan."""
     own_ids = {
         key: [prunes[content_key].record.arm_id for content_key in _list_content(prunes[key], prunes)]
@@ -139,7 +139,7 @@ def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[s
     return {key: GroupContent(listed, own_ids[key], own_ids[key]) for key, listed in listings.items()}
 
 
-def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[str]]) -> dict[Key, Prune]:
+def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[ArmId]]) -> dict[Key, Prune]:
     """Delete a group's content with it, if a list of the group shows nothing but prunes of this plan.
 
     `listings` has the ids that each group holds. Content that is deleted with the group waits for the group. Content
@@ -165,27 +165,27 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
 def describe_strangers(content: GroupContent) -> str:
     """Name the listed resources of a group that gitsync does not manage; "" if there are none."""
     listed_ids, own_ids, deleted_ids = content
-    own_keys = {arm_id.casefold() for arm_id in own_ids}
-    deleted_keys = {normalize_id(arm_id) for arm_id in deleted_ids}
-    others = (arm_id for arm_id in listed_ids if arm_id.casefold() not in own_keys)
-    strangers = sorted(arm_id for arm_id in others if deleted_keys.isdisjoint(iterate_ancestors(arm_id)))
+    own_keys = {arm_id.key for arm_id in own_ids}
+    deleted_keys = {arm_id.key for arm_id in deleted_ids}
+    others = (arm_id for arm_id in listed_ids if arm_id.key not in own_keys)
+    strangers = sorted(arm_id for arm_id in others if deleted_keys.isdisjoint(arm_id.lineage))
     if not strangers:
         return ""
     more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
     return f"The group contains resources that gitsync does not manage: {strangers[0]}{more}."
 
 
-def list_unlisted(records: Iterable[Record], listed_ids: Iterable[str]) -> list[Record]:
+def list_unlisted(records: Iterable[Record], listed_ids: Iterable[ArmId]) -> list[Record]:
     """Return the records that a list of their group does not show, neither themselves nor their parents.
 
     No list shows subnets, so the virtual network stands for them.
     """
-    shown_keys = {entry.rstrip("/").casefold() for entry in listed_ids}
-    return [record for record in records if shown_keys.isdisjoint(iterate_ancestors(record.arm_id))]
+    shown_keys = {arm_id.key for arm_id in listed_ids}
+    return [record for record in records if shown_keys.isdisjoint(record.arm_id.lineage)]
 
 
 def _list_earlier(
-    group: Prune, content: Sequence[Key], listed_ids: Sequence[str], prunes: Mapping[Key, Prune]
+    group: Prune, content: Sequence[Key], listed_ids: Sequence[ArmId], prunes: Mapping[Key, Prune]
 ) -> set[Key]:
     """Return the content that cannot be deleted with its group: what the list does not show, and its dependents.
 
@@ -206,4 +206,4 @@ def _list_earlier(
 def _list_content(group: Prune, prunes: Mapping[Key, Prune]) -> list[Key]:
     """Return the keys of the deletes whose resources are in a group."""
     arm_id = group.record.arm_id
-    return [key for key, prune in prunes.items() if not prune.detaches and is_below(prune.record.arm_id, arm_id)]
+    return [key for key, prune in prunes.items() if not prune.detaches and prune.record.arm_id.is_below(arm_id)]

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.three_way import compare
-from gitsync.formats.arm_path import is_same_id
+from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Review
@@ -71,7 +71,7 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         and record.writes.operation is None
         and not (record.writes.streak and record.writes.streak.paused)
         and prepared.arm_id is not None
-        and is_same_id(record.arm_id, prepared.arm_id)
+        and record.arm_id.is_same(prepared.arm_id)
         and prepared.resource.annotations.get(UPDATE_METHOD) != "patch"
         and all(isinstance(gap, ResourceRef) for gap in template.gaps)
         and (review is None or (reviewed is not None and reviewed.action is Action.UPDATE))
@@ -97,9 +97,8 @@ def find_going_along(
 
 
 def _find_entry(apply: Apply, kind: Kind, parent: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    arm_id = apply.prepared.arm_id or ""
     entries = find_embedded(kind, parent) or ()
-    return next((entry for entry in entries if is_same_id(entry["id"], arm_id)), None)
+    return next((entry for entry in entries if ArmId(entry["id"]).is_same(apply.prepared.arm_id)), None)
 
 
 def _keep_references(body: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from gitsync.formats.arm_path import is_below, is_same_id, iterate_ancestors, normalize_id
 from gitsync.manifests.units import find_unit, find_unit_name, may_hide
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Removal, RestOfSource
@@ -53,9 +53,9 @@ class RemovedResource:
 class SourceIndex:
     """Everything in git that may still declare a removed resource, or need it. Made by `index_source`."""
 
-    named_ids: Mapping[str, str] = field(default_factory=dict)  # as `_find_named_ids` has them
+    named_ids: Mapping[IdKey, ArmId] = field(default_factory=dict)  # as `_find_named_ids` has them
     owned: Mapping[Key, Prepared] = field(default_factory=dict)  # a manifest for each owner, by the owner's key
-    owners: Mapping[str, Prepared] = field(default_factory=dict)  # and by its ARM id
+    owners: Mapping[ArmId, Prepared] = field(default_factory=dict)  # and by its ARM id
     faults: tuple[Problem, ...] = ()  # they may hide manifests of their units
     invalid: tuple[Problem, ...] = ()
     traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)  # by each of their names
@@ -89,8 +89,8 @@ def find_declaring(record: Record, beside: OtherFiles) -> Prepared | None:
 
 
 def _declares(prepared: Prepared, record: Record) -> bool:
-    arm_id = prepared.arm_id or ""
-    return prepared.key == record.key or is_same_id(arm_id, record.arm_id) or is_below(arm_id, record.arm_id)
+    arm_id = prepared.arm_id or NO_ID
+    return prepared.key == record.key or arm_id.is_within(record.arm_id)
 
 
 def index_source(
@@ -126,7 +126,7 @@ def index_source(
     )
 
 
-def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[str, str]:
+def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[IdKey, ArmId]:
     """Map every ARM id that a manifest names, and each of its parents, to that id; an id maps to itself first.
 
     The recorded ids count too, since the id of an invalid manifest may be unknown.
@@ -137,9 +137,9 @@ def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record])
         for arm_id in (entry.arm_id, records[entry.key].arm_id if entry.key in records else None)
         if arm_id
     }
-    named_ids: dict[str, str] = {}
+    named_ids: dict[IdKey, ArmId] = {}
     for arm_id in sorted(ids, key=lambda arm_id: (arm_id.count("/"), arm_id)):
-        for ancestor in iterate_ancestors(arm_id):
+        for ancestor in arm_id.lineage:
             if ancestor in named_ids:
                 break  # its parents are, too
             named_ids[ancestor] = arm_id
@@ -216,14 +216,14 @@ def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
 
 def explain_named(removed: RemovedResource, index: SourceIndex) -> str:
     """Keep what contains something that a manifest names."""
-    named_id = index.named_ids.get(normalize_id(removed.record.arm_id), "")
+    named_id = index.named_ids.get(removed.record.arm_id.key)
     return f"A manifest still names {named_id}, which is below it." if named_id else ""
 
 
 def explain_owner(removed: RemovedResource, index: SourceIndex) -> str:
     """Keep what a manifest names as its owner, or is below that."""
     record = removed.record
-    children = (child for arm_id, child in index.owners.items() if is_below(f"{arm_id}/", record.arm_id))
+    children = (child for arm_id, child in index.owners.items() if arm_id.is_within(record.arm_id))
     child = index.owned.get(record.key) or next(children, None)
     if child is None:
         return ""
@@ -262,7 +262,7 @@ def explain_unread_document(removed: RemovedResource, index: SourceIndex) -> str
     key = removed.record.key
     kind = key.kind.casefold()
     # A manifest may give the resource its Azure name, which is the end of its ARM id.
-    names = {key.name.casefold(), removed.record.arm_id.rpartition("/")[2].casefold()} - {""}
+    names = {key.name.casefold(), removed.record.arm_id.name.casefold()} - {""}
     for trace in (trace for name in sorted(names) for trace in index.traces.get(name, ())):
         if not trace.kind or measure_distance(trace.kind, kind, MOST_LETTERS_OF_KIND) is not None:
             return (

@@ -14,7 +14,8 @@ from typing import cast
 from zlib import crc32
 
 from gitsync.catalog.collections import Collection
-from gitsync.formats.arm_path import is_same_id, normalize_id, read_collection_type
+from gitsync.formats.arm_path import read_collection_type
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
@@ -41,7 +42,7 @@ class ListedResource:
     """A resource that lists may show."""
 
     key: Key
-    arm_id: str  # as its manifest spells it
+    arm_id: ArmId  # as its manifest spells it
     api_version: str
     principal: Hashable  # stands for the credential that reads it
     collections: tuple[Collection, ...]  # those that it is in, the narrowest first
@@ -54,10 +55,10 @@ class ListCover:
     chains: Mapping[Key, tuple[ResourceList, ...]] = field(default_factory=dict)
     """The lists for each resource, the widest first: the next one is used if a server refuses the first."""
 
-    wanted: Mapping[ResourceList, Mapping[str, Hashable]] = field(default_factory=dict)
+    wanted: Mapping[ResourceList, Mapping[IdKey, Hashable]] = field(default_factory=dict)
     """The ids that each list must show, each with the request that it replaces."""
 
-    versions: Mapping[str, str] = field(default_factory=dict)  # the api-version of every covered id
+    versions: Mapping[IdKey, str] = field(default_factory=dict)  # the api-version of every covered id
 
 
 def find_cover(resources: Iterable[ListedResource]) -> ListCover:
@@ -66,9 +67,9 @@ def find_cover(resources: Iterable[ListedResource]) -> ListCover:
     """
     candidates: dict[Hashable, _Candidate] = {}
     narrow_first: dict[Key, tuple[_Candidate, ...]] = {}
-    versions: dict[str, str] = {}
+    versions: dict[IdKey, str] = {}
     for resource in resources:
-        arm_id, instead = normalize_id(resource.arm_id), cast("Hashable", resource.key)
+        arm_id, instead = resource.arm_id.key, cast("Hashable", resource.key)
         versions[arm_id] = resource.api_version
         narrow_first[resource.key] = found = _list_candidates(resource, candidates)
         for candidate in found:
@@ -92,7 +93,7 @@ class _Candidate:
     """
 
     resource_list: ResourceList
-    wanted: dict[str, Hashable] = field(default_factory=dict)
+    wanted: dict[IdKey, Hashable] = field(default_factory=dict)
 
     @property
     def replaces_two(self) -> bool:
@@ -104,7 +105,7 @@ def _list_candidates(resource: ListedResource, candidates: dict[Hashable, _Candi
     """List the lists of a resource, the narrowest first, each made once. That of a scope may be that of a
     subscription.
     """
-    collections = {normalize_id(collection.path): collection for collection in resource.collections}
+    collections = {ArmId(collection.path).key: collection for collection in resource.collections}
     found = []
     for place, (path, level) in collections.items():
         identity = (place, level.value, resource.api_version, resource.principal)
@@ -132,7 +133,7 @@ def may_be_listed(apply: Apply) -> bool:
         return False
     is_complete = record.claim.is_ours and record.spec.applied is not None and record.spec.baseline is not None
     is_settled = record.writes.operation is None and record.condition is not None and record.condition.is_ready
-    is_same = record.arm_api_version == prepared.api_version and is_same_id(record.arm_id, prepared.arm_id or "")
+    is_same = record.arm_api_version == prepared.api_version and record.arm_id.is_same(prepared.arm_id)
     return is_complete and is_settled and is_same and not (prepared.is_watched or prepared.id_doubt)
 
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from gitsync.manifests.named_objects import NamedObject
 from gitsync.manifests.units import KUSTOMIZATIONS, find_unit, is_inside
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 
 _CHART: Final = "Chart.yaml"
@@ -61,7 +62,7 @@ class LastDeclared:
     """Where a removed resource was declared last."""
 
     key: Key
-    arm_id: str = ""
+    arm_id: ArmId = NO_ID
     path: str = ""
     declared_by: str = ""  # the kind of the object of a controller that declared its unit, "" for none
     revision: str = ""  # the last one with its manifest
@@ -74,7 +75,7 @@ class LastDeclared:
     @property
     def names(self) -> Collection[str]:
         """The names that a manifest of it may have: its own, and that in Azure."""
-        return {self.key.name.casefold(), self.arm_id.rpartition("/")[2].casefold()} - {""}
+        return {self.key.name.casefold(), self.arm_id.name.casefold()} - {""}
 
     @property
     def folder(self) -> str | None:

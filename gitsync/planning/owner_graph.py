@@ -83,7 +83,7 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
     """Return the targets of a manifest, the closest relation first. The caller ignores a vertex that it already has."""
     owner = prepared.owner
     if owner is not None and owner.arm_id is not None:
-        yield Vertex(owner.arm_id.casefold(), owner.arm_id, "", Presence.AZURE), Relation.OWNER
+        yield Vertex(owner.arm_id.key, owner.arm_id, "", Presence.AZURE), Relation.OWNER
     elif owner is not None and owner.key is not None:
         yield _make_missing(owner.key), Relation.OWNER
     kind = catalog.kind(prepared.resource.gvk)

@@ -12,8 +12,8 @@ from datetime import date
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.errors import StateError
-from gitsync.formats.arm_path import is_below, is_same_id, normalize_id
 from gitsync.manifests.units import Declaration
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.policy import Policy
@@ -76,17 +76,17 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
     }
 
 
-def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[str, str]) -> dict[Key, Prune]:
+def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[IdKey, ArmId]) -> dict[Key, Prune]:
     records = {key: gone.record for key, gone in sorted(removed.items())}
     policies = {key: removed[key].removal.policy or record.manifest.policy for key, record in records.items()}
     policies = find_last_policies(policies, records)
     return join_deletes({key: _make_prune(removed[key], policies[key], named_ids) for key in records})
 
 
-def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[str, str]) -> Prune:
+def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[IdKey, ArmId]) -> Prune:
     record, manifest, removal = removed.record, removed.record.manifest, removed.removal
-    named_id = named_ids.get(normalize_id(record.arm_id), "")  # that of a manifest at this id or below
-    is_renamed = bool(named_id) and is_same_id(record.arm_id, named_id)
+    named_id = named_ids.get(record.arm_id.key)  # that of a manifest at this id or below
+    is_renamed = record.arm_id.is_same(named_id)
     path = removal.path or manifest.path
     place = Declaration(unit=manifest.unit, path=manifest.path, declared_by=manifest.declared_by)
     if removal.units:  # of a later revision, which a next run may not search any more
@@ -112,7 +112,7 @@ def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> d
     pruned = {key: prune.record for key, prune in prunes.items() if not prune.detaches}
     parents: dict[Key, Key] = {}
     for key in undeletable:
-        above = [k for k, other in pruned.items() if key in pruned and is_below(pruned[key].arm_id, other.arm_id)]
+        above = [k for k, other in pruned.items() if key in pruned and pruned[key].arm_id.is_below(other.arm_id)]
         if above:
             parents[key] = max(above, key=lambda other: len(pruned[other].arm_id))  # the nearest
     parents |= {key: prune.within for key, prune in prunes.items() if prune.within}
@@ -145,7 +145,7 @@ def _list_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) ->
     return (
         other
         for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.manifest.depends_on) or is_below(record.arm_id, arm_id))
+        if other != key and (not same.isdisjoint(record.manifest.depends_on) or record.arm_id.is_below(arm_id))
     )
 
 
@@ -170,32 +170,35 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [
-        ((resource.arm_id or str(resource.key)).casefold(), resource.hold) for resource in declared if resource.hold
-    ]
+    holds = [(_find_place(resource), resource.hold) for resource in declared if resource.hold]
     recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
-    ids = {(resource.arm_id or "").casefold() for resource in declared} | {""}
+    ids = {resource.arm_id.key for resource in declared if resource.arm_id} | {NO_ID.key}
     holds += [
-        (record.arm_id.casefold(), record.manifest.hold)
+        (record.arm_id.key, record.manifest.hold)
         for record in recorded
-        if record.manifest.hold and record.arm_id.casefold() not in ids
+        if record.manifest.hold and record.arm_id.key not in ids
     ]
     by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
-        key: replace(apply, hold=hold) if (hold := by_id.get((apply.prepared.arm_id or str(key)).casefold())) else apply
+        key: replace(apply, hold=hold) if (hold := by_id.get(_find_place(apply.prepared))) else apply
         for key, apply in plan.applies.items()
     }
     prunes = dict(plan.prunes)
     for key, prune in plan.prunes.items():
-        arm_id = prune.record.arm_id.casefold()
+        arm_id = prune.record.arm_id.key
         hold = by_id.get(arm_id) if arm_id not in ids else None
         if hold and hold.lasts(today):
             prunes[key] = replace(prune, hold=hold)
         elif hold:
             prunes[key] = replace(prune, reason=f"{prune.reason} Its hold ended on {hold.day}.")
     return replace(plan, applies=applies, prunes=prunes)
+
+
+def _find_place(prepared: Prepared) -> IdKey | Key:
+    """Return what stands for the resource of a manifest: its ARM id, or the manifest if the id is not known."""
+    return prepared.arm_id.key if prepared.arm_id else prepared.key
 
 
 def skip_taken(plan: Plan, taken: Mapping[Key, Record]) -> Plan:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from gitsync.catalog.packed_tables import read_typical_durations
-from gitsync.formats.arm_path import iterate_ancestors, name_lock, normalize_id
+from gitsync.formats.arm_path import name_lock
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
 from gitsync.model.record import Durations, Record
@@ -19,7 +20,6 @@ from gitsync.model.result import Result
 from gitsync.model.schedule import Estimate, PlannedWrite, Schedule, TypicalDuration
 from gitsync.model.verdict import Action
 from gitsync.planning.schedule import NOTHING_FIRST, make_schedule
-from gitsync.validation.references import parse_arm_type
 
 DEFAULT_SECONDS = 10.0
 """How long Azure works on a write without a known duration: the median of recorded creates that take time. Those of
@@ -80,12 +80,12 @@ def make_writes(
     locations = {}
     for key, result in by_key.items():  # as the write lock finds them: as known, else as on record
         record = records.get(key)
-        locations[key] = result.arm_id or (record.arm_id if record else "")
+        locations[key] = result.arm_id or (record.arm_id if record else NO_ID)
 
     def make_write(key: Key, action: Action, after: Iterable[Key]) -> PlannedWrite:
         arm_id = locations[key]
         durations = records[key].writes.durations if key in records else Durations()
-        arm_type = parse_arm_type(arm_id).casefold() if arm_id else ""
+        arm_type = arm_id.arm_type.casefold() if arm_id else ""
         seconds, estimate = _estimate(action, durations, typical.get(arm_type))
         lock = name_lock(arm_id) if arm_id else ""
         return PlannedWrite(
@@ -140,13 +140,13 @@ def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Ac
 
 
 def _find_dependents(
-    deleted: Iterable[Key], results: Mapping[Key, Result], locations: Mapping[Key, str]
+    deleted: Iterable[Key], results: Mapping[Key, Result], locations: Mapping[Key, ArmId]
 ) -> dict[Key, set[Key]]:
     """Find the deletes that each delete waits for: of what depends on the resource, and of what is below it."""
     dependents: dict[Key, set[Key]] = {key: set() for key in deleted}
-    by_id = {normalize_id(locations[key]): key for key in sorted(dependents)}
+    by_id = {locations[key].key: key for key in sorted(dependents)}
     for key in dependents:
-        above = (by_id[path] for path in iterate_ancestors(locations[key]) if path in by_id)
+        above = (by_id[path] for path in locations[key].lineage if path in by_id)
         for other in {*results[key].manifest.depends_on, *above} - {key}:
             if other in dependents:
                 dependents[other].add(key)

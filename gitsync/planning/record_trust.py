@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.formats.arm_path import is_below, normalize_id
 from gitsync.manifests.units import may_hide
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record, Trust
 from gitsync.request.arm_id import is_alias
-from gitsync.validation.references import is_arm_id, parse_arm_type
+from gitsync.validation.references import is_arm_id
 
 _ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 
@@ -50,7 +50,7 @@ _SEALED: Final = frozenset({Trust.SIGNED, Trust.SIGNED_BEFORE})
 
 
 def renew_seals(
-    records: Mapping[Key, Record], declared: Mapping[Key, str | None]
+    records: Mapping[Key, Record], declared: Mapping[Key, ArmId | None]
 ) -> tuple[Mapping[Key, Record], tuple[Problem, ...]]:
     """Vouch for records whose seals name no repository or no status, if a manifest declares their ARM id: a sync signs
     those again.
@@ -58,11 +58,11 @@ def renew_seals(
 
     Returns all records, and a warning if there are such. `declared` are the ARM ids of the manifests.
     """
-    ids = {normalize_id(arm_id) for arm_id in declared.values() if arm_id}
+    ids = {arm_id.key for arm_id in declared.values() if arm_id}
     renewed = {
         key: replace(record, trust=Trust.SIGNED)
         for key, record in records.items()
-        if record.trust.is_former and record.arm_id and normalize_id(record.arm_id) in ids
+        if record.trust.is_former and record.arm_id and record.arm_id.key in ids
     }
     if not renewed:
         return records, ()
@@ -80,7 +80,7 @@ def renew_seals(
 
 
 def find_untrusted(
-    records: Mapping[Key, Record], catalog: Catalog, declared: Mapping[Key, str | None]
+    records: Mapping[Key, Record], catalog: Catalog, declared: Mapping[Key, ArmId | None]
 ) -> dict[Key, str]:
     """Return the reason for each untrusted record, as sentences with the fix.
 
@@ -106,14 +106,14 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
     if not is_arm_id(arm_id if is_arm else _ENCODED.sub("_", arm_id)):
         return f"{arm_id!r} is not an ARM id."
     # The kind must be that of the id: the record of a network is never the id of a resource group.
-    expected, recorded = catalog.arm_type(key.group, key.kind), parse_arm_type(arm_id)
+    expected, recorded = catalog.arm_type(key.group, key.kind), arm_id.arm_type
     if expected is None:
         return f"gitsync does not support the kind {key.kind} in {key.group}."
     if recorded.casefold() != expected.casefold():
         return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.manifest.owner) if record.manifest.owner else None
-    if owner is None or not owner.arm_id or is_alias(owner.key) or is_below(arm_id, owner.arm_id):
+    if owner is None or not owner.arm_id or is_alias(owner.key) or arm_id.is_below(owner.arm_id):
         return ""
     return f"{arm_id} is not below its owner {owner.arm_id}."
 

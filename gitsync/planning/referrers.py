@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from gitsync.formats.arm_path import is_below, normalize_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.record import Record
@@ -27,7 +27,7 @@ def list_given_ids(body: Any) -> frozenset[str]:
 
 def collect_referrers(
     deleted: Collection[Key],
-    ids: Mapping[Key, str],
+    ids: Mapping[Key, ArmId],
     given: Collection[str],
     applies: Mapping[Key, Apply],
     records: Mapping[Key, Record],
@@ -36,16 +36,17 @@ def collect_referrers(
 
     `ids` are the ARM ids of all that exists, and `given` other ids that Azure has given to what would be deleted.
     """
-    paths = [normalize_id(ids[key]) for key in deleted if key in ids]
+    gone = [ids[key] for key in deleted if key in ids]
+    gone_keys = {arm_id.key for arm_id in gone}
 
     def names(text: str) -> bool:
         # Nearly no text is an id, and a hundred thousand of them are looked at.
         if text[:1] == "/":
-            return any(normalize_id(text) == path or is_below(text, path) for path in paths)
+            return any(map(ArmId(text).is_within, gone))
         return len(text) == 36 and text.casefold() in given
 
     def refers(key: Key) -> bool:
-        if normalize_id(ids[key]) in paths:
+        if ids[key].key in gone_keys:
             return False  # another manifest of the same resource
         apply, record = applies.get(key), records.get(key)
         if apply is None:

@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.diff.unknown_values import NOT_KNOWN, collect_unknown_values
-from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id, normalize_region
+from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -187,14 +188,14 @@ def _explain(arm_type: str, difference: Difference, refusal: Condition | None) -
     return ""
 
 
-def make_move(old_id: str, new_id: str) -> Replacement:
+def make_move(old_id: ArmId, new_id: ArmId) -> Replacement:
     """Describe what a change of the name or the owner means: another ARM id. Many types can move to another group with
     their data, by an operation of their own; anything else is a delete and a create.
     """
-    group, new_group = find_resource_group(old_id) or "", find_resource_group(new_id) or ""
-    path, new_path = (arm_id.casefold().partition("/providers/")[2] for arm_id in (old_id, new_id))
-    subscription = find_subscription(new_id)
-    elsewhere = "" if subscription == find_subscription(old_id) else f" --destination-subscription-id {subscription}"
+    group, new_group = old_id.resource_group or "", new_id.resource_group or ""
+    path, new_path = (arm_id.key.partition("/providers/")[2] for arm_id in (old_id, new_id))
+    subscription = new_id.subscription
+    elsewhere = "" if subscription == old_id.subscription else f" --destination-subscription-id {subscription}"
     # Only a move to another group keeps the data; a resource that extends another one moves with it.
     is_moved = path and path == new_path and "/providers/" not in path
     if not is_moved or not (elsewhere or group.casefold() != new_group.casefold()):
@@ -255,9 +256,9 @@ def _differs(result: Result, name: str) -> bool:
     return any(re.match(rf"(?:spec\.)?{re.escape(name)}(?![^.\[])", field) for field in fields)
 
 
-def collect_takes(key: Key, deleted_id: str, ids: Mapping[Key, str]) -> tuple[Key, ...]:
+def collect_takes(key: Key, deleted_id: ArmId, ids: Mapping[Key, ArmId]) -> tuple[Key, ...]:
     """Collect what the delete of a resource takes along, sorted: all that is below it, in git or on record."""
-    return tuple(sorted(other for other, arm_id in ids.items() if other != key and is_below(arm_id, deleted_id)))
+    return tuple(sorted(other for other, arm_id in ids.items() if other != key and arm_id.is_below(deleted_id)))
 
 
 def explain_kept_below(
@@ -371,7 +372,7 @@ def note_renames(plan: Plan) -> Plan:
     for old, new in pairs.items():
         apply, prune = applies[new], prunes[old]
         # A resource that keeps its ARM id only changes its manifest.
-        is_same = is_same_id(prune.record.arm_id, apply.prepared.arm_id or "")
+        is_same = prune.record.arm_id.is_same(apply.prepared.arm_id)
         # Only a delete and a create are joined: a detached resource stays where it is.
         if is_same or prune.detaches or not prune.record.claim.is_ours:
             continue

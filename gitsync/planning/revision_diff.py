@@ -10,11 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import Bodies
 from gitsync.diff.three_way import remove_secrets
 from gitsync.errors import MissingValueError
-from gitsync.formats.arm_path import is_same_id
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.manifests.units import find_declaration
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
@@ -38,7 +37,6 @@ from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets
 from gitsync.status.conditions import make_error, make_kept, make_undeletable, make_warning
 from gitsync.validation.annotations import UPDATE_METHOD
-from gitsync.validation.references import parse_arm_type
 
 _ID_RULE = "the ARM id, which cannot change"
 
@@ -99,7 +97,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
 
     `plan` is made of the new revision's resources and `make_records(old)`. With `prune`, a sync would delete.
     """
-    rehearsal = _Rehearsal(old, new, {r.arm_id.casefold(): r for r in make_records(old).values()})
+    rehearsal = _Rehearsal(old, new, {r.arm_id.key: r for r in make_records(old).values()})
     keys = TopologicalSorter({key: apply.depends_on for key, apply in plan.applies.items()}).static_order()
     results: dict[Key, Result] = {}
     for key in keys:
@@ -161,7 +159,7 @@ class _Rehearsal:
             )
             return _stop_result(blank, Verdict.INVALID, make_error("Failed", why))
         blank = replace(blank, arm_id=request.arm_id)
-        if before and before.claim.is_ours and not is_same_id(before.arm_id, request.arm_id):
+        if before and before.claim.is_ours and not before.arm_id.is_same(request.arm_id):
             return _refuse_move(blank, before, request)
         if before is None and waits_for:
             other = next(iter(waits_for))
@@ -174,8 +172,8 @@ class _Rehearsal:
             return _add_message(
                 blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.manifest.policy)
             )
-        is_known = before is not None and is_same_id(before.arm_id, request.arm_id)
-        twin = before if is_known else self._by_id.get(request.arm_id.casefold())
+        is_known = before is not None and before.arm_id.is_same(request.arm_id)
+        twin = before if is_known else self._by_id.get(request.arm_id.key)
         if twin is None:
             return self._compare_new(blank, request, _choose_method(prepared), is_new=before is not None)
         return _compare_bodies(blank, twin, request, prepared)
@@ -205,7 +203,7 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
         f"Its api-version changes from {before.arm_api_version} to {request.api_version}." if is_new_version else "",
         _note_policy(before, blank.manifest.policy),
     ]
-    if replacement := find_replacement(parse_arm_type(request.arm_id), differences):
+    if replacement := find_replacement(request.arm_id.arm_type, differences):
         result = _add_message(blank, Verdict.PENDING, build_replacement_condition(replacement).message, *notes)
         change = replace(result.change, replacement=replacement)
         return replace(result, differences=differences, change=change, ending=AttemptEnding(exists=True))

@@ -17,7 +17,7 @@ from enum import IntEnum
 from graphlib import TopologicalSorter
 from typing import Final, NamedTuple
 
-from gitsync.formats.arm_path import find_subscription
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.limits import ARM_LIMITS, Bucket, Limit, RequestKind
 from gitsync.model.schedule import Bar, PlannedWrite, Schedule
@@ -237,7 +237,7 @@ class _Course:
 
     @staticmethod
     def _find_bucket(write: PlannedWrite, kind: RequestKind) -> Bucket:
-        return (find_subscription(write.lock) or "").casefold(), kind
+        return (ArmId(write.lock).subscription or "").casefold(), kind
 
     def _call_followers(self, name: _Id, part: frozenset[_Id]) -> None:
         """Let those writes request their locks that waited for this one, and now for no other."""

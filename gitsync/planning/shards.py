@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 from itertools import islice
 from typing import NamedTuple
 
-from gitsync.formats.arm_path import find_resource_group, find_subscription, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -41,7 +41,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
         known = record.manifest.depends_on if record else ()
         members[resource.key] = ShardMember(
             key=resource.key,
-            arm_id=resource.arm_id or (record.arm_id if record else ""),
+            arm_id=resource.arm_id or (record.arm_id if record else NO_ID),
             owner=owner,
             credential=_name_credential(resource.key, resource.credential),
             references=tuple(sorted({*resource.depends_on, *known} - {owner})),
@@ -101,7 +101,7 @@ class _Partition:
 def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     """Join what owners connect, what is in one resource group, and what is below the id of another resource."""
     partition = _Partition(by_key)
-    first_of: dict[str, Key] = {}  # by id; the id of a group stands for all in it
+    first_of: dict[IdKey, Key] = {}  # by id; the id of a group stands for all in it
     for key, member in sorted(by_key.items()):
         if member.arm_id:
             partition.join(key, first_of.setdefault(_find_container(member.arm_id), key))
@@ -109,7 +109,7 @@ def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
         if member.owner and member.owner in by_key:
             partition.join(key, member.owner)
     for key, member in by_key.items():
-        parents = islice(iterate_ancestors(member.arm_id), 1, None)
+        parents = islice(member.arm_id.lineage, 1, None)
         above = next((path for path in parents if path in first_of), None)
         if above is not None:
             partition.join(key, first_of[above])
@@ -119,16 +119,16 @@ def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     return [_Atom(tuple(keys), _make_account(keys, by_key)) for keys in joined.values()]
 
 
-def _find_container(arm_id: str) -> str:
+def _find_container(arm_id: ArmId) -> IdKey:
     """Return the id of the resource group of a resource; its own id if it is in none."""
-    path = normalize_id(arm_id)
-    return "/".join(path.split("/")[:_GROUP_STEPS]) if find_resource_group(path) else path
+    path = arm_id.key
+    return IdKey("/".join(path.split("/")[:_GROUP_STEPS])) if arm_id.resource_group else path
 
 
 def _make_account(keys: Sequence[Key], by_key: Mapping[Key, ShardMember]) -> Account:
     """Return the account that most of these resources have: most parts have one."""
     accounts = Counter(
-        Account(find_subscription(normalize_id(by_key[key].arm_id)) or "", by_key[key].credential) for key in keys
+        Account((by_key[key].arm_id.subscription or "").casefold(), by_key[key].credential) for key in keys
     )
     known = {account: times for account, times in accounts.items() if account.subscription} or accounts
     return min(known, key=lambda account: (-known[account], account))

@@ -13,10 +13,11 @@ from typing import Any, Self
 
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
-from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered
 from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.formats.ignored_paths import Paths, remove_paths
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
@@ -98,7 +99,9 @@ class Observation:
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The bodies of those that go along with an update, by ARM ids in lower case."""
 
-    brought: Mapping[str, Comparison] = field(default_factory=dict)  # how these children differ before, by the same ids
+    brought: Mapping[IdKey, Comparison] = field(
+        default_factory=dict
+    )  # how these children differ before, by the same ids
     leaving: frozenset[str] = frozenset()  # what this run then deletes of them, likewise
 
 
@@ -176,7 +179,7 @@ class AttemptBase:
     is_restarted: bool = False  # it is a further try in this run, which reads the resource again
     stop: Stop | None = None  # None while the attempt goes on
 
-    def explain_out_of_reach(self, arm_id: str) -> Condition | None:
+    def explain_out_of_reach(self, arm_id: ArmId) -> Condition | None:
         """Why the credential cannot act on an id, if that is so
         (docs/reference/reconciliation.md#subscription-check).
         """
@@ -293,14 +296,14 @@ class ApplyAttempt(AttemptBase):
         return self.request
 
     @property
-    def arm_id(self) -> str:
+    def arm_id(self) -> ArmId:
         """The ARM id as far as it is known."""
-        return self.request.arm_id if self.request else self.apply.prepared.arm_id or ""
+        return self.request.arm_id if self.request else self.apply.prepared.arm_id or NO_ID
 
     @property
-    def location(self) -> str:
+    def location(self) -> ArmId:
         """The ARM id as far as it is known, else that on record."""
-        return self.arm_id or (self.record.arm_id if self.record else "")
+        return self.arm_id or (self.record.arm_id if self.record else NO_ID)
 
     @property
     def api_version(self) -> str:
@@ -384,11 +387,11 @@ class PruneAttempt(AttemptBase):
         return self.known_kind.provider if self.known_kind else Provider.ARM
 
     @property
-    def arm_id(self) -> str:
+    def arm_id(self) -> ArmId:
         return self.record.arm_id
 
     @property
-    def location(self) -> str:
+    def location(self) -> ArmId:
         return self.record.arm_id
 
     @property

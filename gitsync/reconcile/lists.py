@@ -19,7 +19,7 @@ from gitsync.arm.http.bodies import Entries, find_fault, is_refusal
 from gitsync.catalog.collections import list_embedded
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import normalize_id
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
@@ -50,8 +50,8 @@ class Lists:
         self._cover = cover or ListCover()
         self._read_pages = read
         self._day = day
-        self._entries: dict[str, Entry | None] = {}  # None: shown twice, and not alike
-        self._children: dict[str, Entry] = {}  # as their parents show them
+        self._entries: dict[IdKey, Entry | None] = {}  # None: shown twice, and not alike
+        self._children: dict[IdKey, Entry] = {}  # as their parents show them
         self._is_whole: dict[ResourceList, bool] = {}
         self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._is_useful: dict[Hashable, bool] = {}
@@ -64,11 +64,11 @@ class Lists:
         """Return whether a list may approve a resource (`planning.list_cover.may_be_listed`)."""
         return key in self._cover.chains
 
-    async def find_approval(self, key: Key, kind: Kind, arm_id: str, evaluate: Evaluate[T]) -> T | None:
+    async def find_approval(self, key: Key, kind: Kind, arm_id: ArmId, evaluate: Evaluate[T]) -> T | None:
         """Return what `evaluate` makes of the entry of a resource in a list; None if the resource has to be read."""
         if kind.arm_type in self._doubts or key not in self._cover.chains:
             return None
-        entry_id = normalize_id(arm_id)
+        entry_id = arm_id.key
         # The body of the parent has shown it already, which saves the list too.
         if entry_id in self._children:
             return await evaluate(self._children.pop(entry_id))
@@ -79,7 +79,7 @@ class Lists:
         return None
 
     async def _evaluate_in_turn(
-        self, resource_list: ResourceList, key: Key, entry_id: str, evaluate: Evaluate[T]
+        self, resource_list: ResourceList, key: Key, entry_id: IdKey, evaluate: Evaluate[T]
     ) -> tuple[bool, T | None]:
         """As `_evaluate_listed`, for one resource of a family at a time until its lists are known to be of use."""
         # Until one entry has approved something, a list may be in vain: so one resource tries, and the others wait.
@@ -90,7 +90,7 @@ class Lists:
         return await self._evaluate_listed(resource_list, key, entry_id, evaluate)
 
     async def _evaluate_listed(
-        self, resource_list: ResourceList, key: Key, entry_id: str, evaluate: Evaluate[T]
+        self, resource_list: ResourceList, key: Key, entry_id: IdKey, evaluate: Evaluate[T]
     ) -> tuple[bool, T | None]:
         """Return whether a list shows a resource or its absence, and what `evaluate` makes of that."""
         is_whole = self._is_useful.get(resource_list.family, True) and await self._ask(resource_list, key)
@@ -167,7 +167,7 @@ class Lists:
         """Keep the wanted entries of a list. Returns False if it is given up, because its pages show mostly strangers:
         they replace fewer requests than they take.
         """
-        wanted, shown, count = self._cover.wanted[resource_list], set[str](), 0
+        wanted, shown, count = self._cover.wanted[resource_list], set[IdKey](), 0
         async for page in pages:
             count += 1
             for entry in page:
@@ -182,21 +182,21 @@ class Lists:
                 return False
         return True
 
-    def _keep(self, entry_id: str, entry: Entry, *, is_repeated: bool) -> None:
+    def _keep(self, entry_id: IdKey, entry: Entry, *, is_repeated: bool) -> None:
         # A page that changes while the list is read shows an entry twice. If they differ, neither is believed.
         is_odd = is_repeated and self._entries.get(entry_id) != entry
         self._entries[entry_id] = None if is_odd else entry
 
 
-def is_settled(live: Live, arm_id: str, key: Key, registry: Registry) -> bool:
+def is_settled(live: Live, arm_id: ArmId, key: Key, registry: Registry) -> bool:
     """Return whether an entry shows a resource whose last operation has succeeded, in a state that its checks allow."""
     is_shown = not find_fault(live.body, arm_id)
     return is_shown and live.has_succeeded and registry.allows_listed(key.group, key.kind, live)
 
 
-def _find_id(entry: Entry) -> str:
+def _find_id(entry: Entry) -> IdKey:
     arm_id = entry.get("id")
-    return normalize_id(arm_id) if isinstance(arm_id, str) else ""
+    return ArmId(arm_id).key if isinstance(arm_id, str) else NO_ID.key
 
 
 def _make_warning(arm_type: str, key: Key) -> Problem:

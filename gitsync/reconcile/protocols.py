@@ -14,6 +14,7 @@ from gitsync.arm.session import Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
 from gitsync.extensions.registry import Registry
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
@@ -46,11 +47,11 @@ class LiveReader(Protocol):
     manifest. Every method raises ProviderError if there is no usable response.
     """
 
-    async def find(self, arm_id: str, api_version: str) -> Live | Absence:
+    async def find(self, arm_id: ArmId, api_version: str) -> Live | Absence:
         """Return the resource, or the response that shows that it does not exist."""
         ...
 
-    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
+    async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:
         """Wait until a resource no longer changes, or for the deadline. Returns it as last seen; None if it is gone."""
         ...
 
@@ -59,12 +60,12 @@ class LiveWriter(LiveReader, Protocol):
     """Writes and deletes one resource where it is. A reply of None says that all is done."""
 
     async def put(
-        self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
+        self, arm_id: ArmId, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite | None:
         """Bring the resource to its body, or begin to."""
         ...
 
-    async def delete(self, arm_id: str, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
+    async def delete(self, arm_id: ArmId, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
         """Delete the resource, or begin to; what is not there is deleted already."""
         ...
 
@@ -82,12 +83,12 @@ class ResourceProvider(Protocol):
 
     def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter: ...
 
-    def find_given_id(self, arm_id: str) -> str:
+    def find_given_id(self, arm_id: ArmId) -> str:
         """Return the id that the provider gave a resource in this run, although it may not show it yet; "" for none."""
         ...
 
 
-async def read_live(reader: LiveReader, arm_id: str, api_version: str) -> Live | None:
+async def read_live(reader: LiveReader, arm_id: ArmId, api_version: str) -> Live | None:
     """Return a resource; None if it does not exist."""
     answer = await reader.find(arm_id, api_version)
     return answer if isinstance(answer, Live) else None

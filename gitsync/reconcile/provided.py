@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitsync.formats.user_names import parse_user
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import GVK
 from gitsync.model.provider import NOTHING_KEPT, ProvidedResource
 from gitsync.model.record import Claim, Record
@@ -26,7 +27,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
         key=attempt.key,
         gvk=attempt.prepared.resource.gvk,
         arm_id=attempt.arm_id,
-        name=parse_user(attempt.arm_id.rpartition("/")[2]).name,
+        name=parse_user(attempt.arm_id.name).name,
         owner_id=_find_owner_id(attempt.arm_id),
         spec=attempt.prepared.resource.spec,
         body=body,
@@ -46,7 +47,7 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
         key=record.key,
         gvk=GVK.parse(record.manifest.api_version, record.key.kind),
         arm_id=record.arm_id,
-        name=parse_user(record.arm_id.rpartition("/")[2]).name,
+        name=parse_user(record.arm_id.name).name,
         owner_id=_find_owner_id(record.arm_id),
         applied=record.spec.applied,
         kept=record.kept,
@@ -63,7 +64,6 @@ async def _read_password(record: Record, values: RunValues) -> Secret | None:
     return values.secret(namespace, name, key)
 
 
-def _find_owner_id(arm_id: str) -> str:
+def _find_owner_id(arm_id: ArmId) -> ArmId:
     """The id of the server that a user is in; "" for what is in the tenant."""
-    owner_id = arm_id.rpartition("/")[0].rpartition("/")[0]
-    return owner_id if owner_id.startswith("/subscriptions/") else ""
+    return arm_id.parent if arm_id.startswith("/subscriptions/") else NO_ID

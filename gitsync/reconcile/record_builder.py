@@ -10,6 +10,7 @@ from datetime import datetime
 
 from gitsync.diff.three_way import UNDONE
 from gitsync.manifests.units import find_declaration
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
 from gitsync.model.export import Address
@@ -134,7 +135,7 @@ def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Reco
         return record
     record = record or Record(
         key=node.key,
-        arm_id=prepared.arm_id or "",
+        arm_id=prepared.arm_id or NO_ID,
         arm_api_version=prepared.api_version or "",
         agent=agent,
         manifest=RecordedManifest(

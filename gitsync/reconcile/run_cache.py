@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from gitsync.extensions.api import LookupRequest, LookupResult
-from gitsync.formats.arm_path import iterate_ancestors, name_lock
+from gitsync.formats.arm_path import name_lock
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
@@ -24,64 +25,64 @@ ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
 class RunCache:
     def __init__(self) -> None:
         self.has_granted = False  # a role assignment was written: rights may take a while to spread
-        self._created: set[str] = set()
+        self._created: set[IdKey] = set()
         self._writes: Counter[str] = Counter()
-        self._sent: set[str] = set()
-        self._replaced: set[str] = set()
-        self._brought: dict[str, Comparison] = {}
-        self._read: dict[str, Live] = {}
+        self._sent: set[IdKey] = set()
+        self._replaced: set[IdKey] = set()
+        self._brought: dict[IdKey, Comparison] = {}
+        self._read: dict[IdKey, Live] = {}
         self._kept_bytes = 0
-        self._reading: dict[str, asyncio.Lock] = {}
+        self._reading: dict[IdKey, asyncio.Lock] = {}
         self._answers: dict[LookupRequest, LookupResult] = {}
         self._asking: dict[LookupRequest, asyncio.Lock] = {}
 
-    def note_write(self, arm_id: str) -> None:
+    def note_write(self, arm_id: ArmId) -> None:
         """Forget what a write may have changed: the resource and its parents."""
         self._writes[name_lock(arm_id)] += 1
-        for stale in iterate_ancestors(arm_id):
+        for stale in arm_id.lineage:
             self._forget(stale)
 
-    def take_back_write(self, arm_id: str) -> None:
+    def take_back_write(self, arm_id: ArmId) -> None:
         """Forget a write that was begun, and refused for its condition."""
         self._writes[name_lock(arm_id)] -= 1
 
-    def count_writes_near(self, arm_id: str) -> int:
+    def count_writes_near(self, arm_id: ArmId) -> int:
         """Count this run's writes under the write lock of a resource: each may have changed the ETags of all."""
         return self._writes[name_lock(arm_id)] if self._writes else 0
 
-    def note_sent(self, arm_id: str) -> None:
+    def note_sent(self, arm_id: ArmId) -> None:
         """Note that a write of the resource was accepted, or may have been."""
-        self._sent.add(arm_id.casefold())
+        self._sent.add(arm_id.key)
 
-    def has_sent(self, arm_id: str) -> bool:
-        return arm_id.casefold() in self._sent
+    def has_sent(self, arm_id: ArmId) -> bool:
+        return arm_id.key in self._sent
 
-    def note_brought(self, comparisons: Mapping[str, Comparison]) -> None:
-        """Note that Azure accepted a PUT with children in it, by their ARM ids in lower case, and how each differed."""
+    def note_brought(self, comparisons: Mapping[IdKey, Comparison]) -> None:
+        """Note that Azure accepted a PUT with children in it, by the keys of their ARM ids, and how each differed."""
         self._brought.update(comparisons)
 
-    def find_brought(self, arm_id: str) -> Comparison | None:
+    def find_brought(self, arm_id: ArmId) -> Comparison | None:
         """Return how a child differed before the PUT of its parent had it; None if no PUT did."""
-        return self._brought.get(arm_id.casefold()) if self._brought else None
+        return self._brought.get(arm_id.key) if self._brought else None
 
-    def note_replaced(self, arm_ids: Iterable[str]) -> None:
+    def note_replaced(self, arm_ids: Iterable[ArmId]) -> None:
         """Note that the run deletes resources to create them again."""
-        self._replaced.update(arm_id.casefold() for arm_id in arm_ids)
+        self._replaced.update(arm_id.key for arm_id in arm_ids)
 
-    def is_replaced(self, arm_id: str) -> bool:
-        return arm_id.casefold() in self._replaced
+    def is_replaced(self, arm_id: ArmId) -> bool:
+        return arm_id.key in self._replaced
 
-    def note_applied(self, key: Key, arm_id: str, *, existed: bool) -> None:
+    def note_applied(self, key: Key, arm_id: ArmId, *, existed: bool) -> None:
         """Note that Azure accepted the write of a resource."""
         self.note_write(arm_id)
         self.note_sent(arm_id)
         if not existed:
-            self._created.add(arm_id.casefold())
+            self._created.add(arm_id.key)
         self.has_granted = self.has_granted or (key.group, key.kind) == ROLE_ASSIGNMENT
 
-    def has_created(self, arm_ids: Iterable[str]) -> bool:
+    def has_created(self, arm_ids: Iterable[ArmId]) -> bool:
         """Return whether this run created one of these resources."""
-        return any(arm_id.casefold() in self._created for arm_id in arm_ids)
+        return any(arm_id.key in self._created for arm_id in arm_ids)
 
     def has_created_any_in(self, text: str) -> bool:
         """Return whether a text in lower case names something that this run created, or a part of it. Every id names
@@ -90,29 +91,28 @@ class RunCache:
         # Every id names its group, so groups do not count.
         return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
 
-    def keep(self, arm_id: str, live: Live) -> None:
+    def keep(self, arm_id: ArmId, live: Live) -> None:
         """Keep a resource as just read, for its children. One that does not fit is read again when it is requested."""
-        key = _make_lookup_key(arm_id)
+        key = arm_id.key
         self._forget(key)
         if live.bytes_read <= _LARGEST_KEPT and self._kept_bytes + live.bytes_read <= _MOST_KEPT:
             self._read[key] = live
             self._kept_bytes += live.bytes_read
 
-    def _forget(self, key: str) -> None:
+    def _forget(self, key: IdKey) -> None:
         if forgotten := self._read.pop(key, None):
             self._kept_bytes -= forgotten.bytes_read
 
-    async def read_once(self, arm_id: str, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
+    async def read_once(self, arm_id: ArmId, read: Callable[[], Awaitable[Live | None]]) -> Live | None:
         """Return the resource as read after this run's last write to it or below it. One read serves all callers."""
-        arm_id_key = _make_lookup_key(arm_id)
-        async with self._reading.setdefault(arm_id_key, asyncio.Lock()):
-            if arm_id_key not in self._read:
+        async with self._reading.setdefault(arm_id.key, asyncio.Lock()):
+            if arm_id.key not in self._read:
                 # An absent resource is not kept: the run may create it for the next caller.
                 live = await read()
                 if live is not None:
                     self.keep(arm_id, live)
                 return live
-            return self._read[arm_id_key]
+            return self._read[arm_id.key]
 
     async def ask_once(self, question: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:
         """Return the response to a check of several resources. One read serves all; an empty response is not kept."""
@@ -121,8 +121,3 @@ class RunCache:
             if answer:
                 self._answers[question] = answer
             return answer
-
-
-def _make_lookup_key(arm_id: str) -> str:
-    """Return the form of an ARM id by which reads are stored."""
-    return next(iterate_ancestors(arm_id), "")

@@ -11,7 +11,6 @@ from gitsync.model.record import Record, Trust
 from gitsync.model.rehearsal import Blank, NotRehearsed, Rehearsal, RehearsedWrite
 from gitsync.rehearsal.sandbox import Sandbox
 from gitsync.report.wording import format_plural
-from gitsync.validation.references import parse_arm_type
 
 
 def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsal) -> tuple[NotRehearsed, ...]:
@@ -71,7 +70,7 @@ def _is_of_arm(write: RehearsedWrite) -> bool:
 
 
 def _list_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    types = {parse_arm_type(write.arm_id) for write in rehearsal.writes if _is_of_arm(write)}
+    types = {write.arm_id.arm_type for write in rehearsal.writes if _is_of_arm(write)}
     names = tuple(sorted(arm_type for arm_type in types if not is_recorded(arm_type)))
     if names:
         sentence = (

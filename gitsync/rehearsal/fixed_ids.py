@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import format_short_key
-from gitsync.formats.arm_path import find_subscription
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
@@ -221,9 +221,9 @@ def _list_other_subscriptions(member: RebuiltResource, rebuild: Rebuild) -> Iter
     for visit in member.visits:
         is_reference = visit.fits and isinstance(visit.value, Mapping)
         arm_id = visit.value.get("armId") if is_reference else None
-        if isinstance(arm_id, str) and (other := rebuild.find_twin(arm_id)) is not None:
+        if isinstance(arm_id, str) and (other := rebuild.find_twin(ArmId(arm_id))) is not None:
             message = (
-                f"The id names {format_short_key(other.key)} in subscription {find_subscription(arm_id)}, but git "
+                f"The id names {format_short_key(other.key)} in subscription {ArmId(arm_id).subscription}, but git "
                 "declares that resource in another subscription."
             )
             hint = "Refer to the resource by group, kind and name instead."

@@ -13,14 +13,14 @@ from http import HTTPStatus
 from itertools import takewhile
 from typing import Any, Final
 
-from gitsync.diff.leaf_changes import compute_changes
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.errors import ExitCode
-from gitsync.formats.arm_path import normalize_id
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.leaf_changes import compute_changes
 from gitsync.formats.name_list import name_first
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations, Record
 from gitsync.model.rehearsal import Interrupt
@@ -37,7 +37,7 @@ _TAKEN: Final = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTE
 
 
 async def interrupt(
-    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key]
+    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[IdKey, Key]
 ) -> tuple[Interrupt, ...]:
     """Run the same sync once for each kill, and resume it with the next sync. `before` and `after` are snapshots around
     the uninterrupted run.
@@ -54,14 +54,14 @@ def choose(writes: int, most: int = MOST) -> list[int]:
 
 
 async def _interrupt(
-    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[str, Key], number: int
+    sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[IdKey, Key], number: int
 ) -> Interrupt:
     killed, left = await play(sandbox, before.copy(), kill_after=number)
     last = [request.path for request in killed.requests if is_write(request)][:number][-1:]
     resumed, end = await play(sandbox, left)
     return Interrupt(
         number=number,
-        arm_id=last[0] if last else "",
+        arm_id=ArmId(last[0]) if last else NO_ID,
         differences=(
             *_list_failures(resumed, undisturbed.report),
             *_compare_azure(sandbox, end, after, keys),
@@ -83,10 +83,10 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
                 yield f"{result.key} is not ready after the next sync: {reason}: {message}"
 
 
-def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapping[str, Key]) -> Iterator[str]:
+def _compare_azure(sandbox: Sandbox, end: Snapshot, wanted: Snapshot, keys: Mapping[IdKey, Key]) -> Iterator[str]:
     clouds = [EmulatedCloud(snapshot.store, sandbox.emulator, sandbox.clock) for snapshot in (end, wanted)]
     for arm_id in sorted({arm_id for cloud in clouds for arm_id in cloud.store.keys("/")}):
-        name = keys.get(normalize_id(arm_id), arm_id)
+        name = keys.get(ArmId(arm_id).key, arm_id)
         # As Azure shows them: some resources exist with their parents, whether or not a run wrote them.
         now, then = (find_resource(cloud, parse(arm_id)) for cloud in clouds)
         if now is None:
@@ -138,7 +138,7 @@ def _list_sent_twice(killed: Played, resumed: Played, undisturbed: Played, exist
     """
     usual, first, again = Counter(_list_puts(undisturbed)), _list_puts(killed), _list_puts(resumed)
     pending = {
-        normalize_id(request.path)
+        ArmId(request.path).key
         for request in killed.requests
         if request.method == "PUT" and request.status == HTTPStatus.ACCEPTED
     }
@@ -153,19 +153,19 @@ def _list_sent_twice(killed: Played, resumed: Played, undisturbed: Played, exist
     )
 
 
-def _was_shown(played: Played, arm_id: str) -> bool:
+def _was_shown(played: Played, arm_id: IdKey) -> bool:
     """Return whether Azure showed a resource before a run sent its first PUT of it."""
-    requests = (request for request in played.requests if normalize_id(request.path) == arm_id and not request.poll)
+    requests = (request for request in played.requests if ArmId(request.path).key == arm_id and not request.poll)
     return any(
         request.status == HTTPStatus.OK for request in takewhile(lambda request: request.method != "PUT", requests)
     )
 
 
-def _list_puts(played: Played) -> list[str]:
+def _list_puts(played: Played) -> list[IdKey]:
     """List the ids of PUTs that Azure accepted."""
     accepted = (
         request
         for request in played.requests
         if request.method == "PUT" and not request.poll and request.status in _TAKEN
     )
-    return [normalize_id(request.path) for request in accepted]
+    return [ArmId(request.path).key for request in accepted]

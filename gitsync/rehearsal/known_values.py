@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, get_args
 
-from gitsync.formats.arm_path import find_subscription
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
@@ -53,9 +52,7 @@ def collect_known_values(
 def find_subscription_of(state: State) -> str:
     """Find the subscription of the global credential: that of most records without another; "" if there is none."""
     found = [
-        find_subscription(record.arm_id) or ""
-        for record in state.records.values()
-        if record.access.credential == GLOBAL
+        record.arm_id.subscription or "" for record in state.records.values() if record.access.credential == GLOBAL
     ]
     return max(sorted({*found} - {""}), key=found.count, default="")
 
@@ -64,7 +61,7 @@ def _collect_subscriptions(records: Iterable[Record]) -> dict[CredentialName, st
     """Collect the subscription of each credential Secret: that of most records that name the Secret."""
     found: defaultdict[CredentialName, list[str]] = defaultdict(list)
     for record in records:
-        subscription = record.access.subscription or find_subscription(record.arm_id) or ""
+        subscription = record.access.subscription or record.arm_id.subscription or ""
         if record.access.credential != GLOBAL and subscription:
             found[record.key.namespace, record.access.credential].append(subscription)
     return {name: max(sorted(set(texts)), key=texts.count) for name, texts in sorted(found.items())}
@@ -109,7 +106,7 @@ def _learn_variables(
     candidates: dict[str, set[str]] = {}
     for resource in prepared if tokens else ():
         own = [records[resource.key]] if resource.key in records else _list_similar(resource, records.values())
-        texts = [(resource.arm_id or "", record.arm_id) for record in own]
+        texts: list[tuple[str, str]] = [(resource.arm_id or "", record.arm_id) for record in own]
         if len(own) == 1 and resource.template:
             texts += _pair_texts(resource.template.body, own[0].spec.applied)
         matches = [_match(text, sent, tokens) for text, sent in texts]

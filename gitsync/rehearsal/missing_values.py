@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from gitsync.catalog.type_words import format_short_key, join_with_or
 from gitsync.config.config import Config
 from gitsync.formats.arm_path import name_resource
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -167,7 +168,7 @@ def _find_lost_vault(rebuild: Rebuild, config: Config) -> str:
         (
             format_short_key(resource.key)
             for resource in vaults
-            if name_resource(resource.prepared.arm_id or "").casefold() == host
+            if name_resource(resource.prepared.arm_id or NO_ID).casefold() == host
         ),
         "",
     )

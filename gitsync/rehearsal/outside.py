@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from gitsync.catalog.type_words import format_count, format_short_key
-from gitsync.formats.arm_path import choose_deployment_scope, normalize_id
+from gitsync.formats.arm_path import choose_deployment_scope
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
@@ -27,7 +28,7 @@ class Mention(NamedTuple):
     user: RebuiltResource
     path: FieldPath  # of its field
     key: Key | None = None  # the manifest that it names, None for an ARM id
-    arm_id: str = ""  # the ARM id that it names, "" for a manifest
+    arm_id: ArmId = NO_ID  # the ARM id that it names, "" for a manifest
 
     def find_target(self, rebuild: Rebuild) -> str:
         """Return the same text for all uses of one resource; in another subscription, of one resource group."""
@@ -37,7 +38,7 @@ class Mention(NamedTuple):
         return choose_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
 
 
-def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap]:
+def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Gap]:
     """List what is not in git. `known_ids` are the ids of resources that other sources declare."""
     uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):
@@ -53,7 +54,7 @@ def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Gap
     yield from (_describe_watched(group, rebuild) for group in watched.values())
 
 
-def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str, str]:
+def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping[ArmId, ArmId]:
     """Find the resources that Azure refuses to create, since a resource that they refer to is missing. Return the ids
     of the missing resources by the ids of those that refer to them. Missing owners are left out: a run sends no request
     below them.
@@ -63,7 +64,7 @@ def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Mapping[str,
     return {use.user.prepared.arm_id: use.arm_id for use in reversed(missing) if use.user.prepared.arm_id}
 
 
-def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Mention]:
+def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Mention]:
     for member in rebuild.members:
         owner = member.prepared.owner
         if owner is not None and owner.arm_id:
@@ -72,7 +73,7 @@ def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, str]) -> Iterator[Menti
         elif owner is not None and owner.key:
             yield Mention(member, _OWNER, owner.key)
         for path, key in list_named_references(member.kind, member.prepared.resource.spec, member.key.namespace):
-            arm_id = "" if key in rebuild.by_key else known_ids.get(key, "")
+            arm_id = NO_ID if key in rebuild.by_key else known_ids.get(key, NO_ID)
             yield Mention(member, path, None if arm_id else key, arm_id)
         yield from _list_ids(member)
 
@@ -81,10 +82,10 @@ def _list_ids(member: RebuiltResource) -> Iterator[Mention]:
     """List the references by ARM id, without the owner."""
     for visit in member.visits:
         if visit.name in REFERENCES - OWNERS and visit.fits and isinstance(arm_id := visit.value.get("armId"), str):
-            yield Mention(member, (*visit.path, "armId"), arm_id=arm_id)
+            yield Mention(member, (*visit.path, "armId"), arm_id=ArmId(arm_id))
     for path, text, visit in member.list_texts():
         if visit.fields[str(path[-1])].get("mode") == "reference":
-            yield Mention(member, path, arm_id=text)
+            yield Mention(member, path, arm_id=ArmId(text))
 
 
 def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
@@ -104,7 +105,7 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
     target = use.arm_id or format_short_key(use.key or use.user.key)
     needed = _count(len(users | rebuild.list_dependents(users)))
     if is_elsewhere := bool(use.arm_id) and rebuild.is_elsewhere(use.arm_id):
-        others = len({normalize_id(mention.arm_id) for mention in uses}) - 1
+        others = len({mention.arm_id.key for mention in uses}) - 1
         more = f" or {format_count(others, 'other')} of its resource group" if others else ""
         message = f"{target} is in another subscription, and no manifest declares it{more}. {needed}"
         hint = "Check that it exists before a rebuild: a sync does not restore it."

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit, visit_spec
-from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath
 from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
-from gitsync.validation.references import REFERENCES, parse_arm_type
+from gitsync.validation.references import REFERENCES
 
 _GROUP_FIELDS = frozenset({"infrastructureResourceGroup", "managedResourceGroupName", "nodeResourceGroup"})
 _WATCHERS = "networkwatcherrg"  # Azure makes it with the first network of a region
@@ -71,35 +71,34 @@ class Rebuild:
     def subscriptions(self) -> frozenset[str]:
         """The subscriptions that a rebuild fills, in lower case."""
         return frozenset(
-            (find_subscription(resource.prepared.arm_id or "") or "").casefold() for resource in self.members
+            ((resource.prepared.arm_id or NO_ID).subscription or "").casefold() for resource in self.members
         ) - {""}
 
     @cached_property
-    def written_ids(self) -> Mapping[str, RebuiltResource]:
+    def written_ids(self) -> Mapping[IdKey, RebuiltResource]:
         """What a rebuild writes, by its ARM id as `locate` returns it."""
         return {
             self.locate(resource.prepared.arm_id): resource for resource in self.members if resource.prepared.arm_id
         }
 
-    def locate(self, arm_id: str) -> str:
-        """Return the spelling by which an id is looked up. Without a configured subscription, every id counts as one of
+    def locate(self, arm_id: ArmId) -> IdKey:
+        """Return the key by which an id is looked up. Without a configured subscription, every id counts as one of
         the rebuilt subscription.
         """
-        normalized = normalize_id(arm_id)
-        if PLACEHOLDER_SUBSCRIPTION not in self.subscriptions or find_subscription(normalized) is None:
-            return normalized
-        return "/".join(("/subscriptions", PLACEHOLDER_SUBSCRIPTION, *normalized.split("/")[3:]))
+        if PLACEHOLDER_SUBSCRIPTION not in self.subscriptions or arm_id.subscription is None:
+            return arm_id.key
+        return IdKey("/".join(("/subscriptions", PLACEHOLDER_SUBSCRIPTION, *arm_id.key.split("/")[3:])))
 
-    def is_elsewhere(self, arm_id: str) -> bool:
+    def is_elsewhere(self, arm_id: ArmId) -> bool:
         """Return whether an id is in a subscription that a rebuild does not fill."""
-        subscription = find_subscription(self.locate(arm_id))
+        subscription = ArmId(self.locate(arm_id)).subscription
         return subscription is not None and subscription not in self.subscriptions
 
-    def outlives(self, arm_id: str) -> bool:
+    def outlives(self, arm_id: ArmId) -> bool:
         """Return whether a resource exists even in an empty subscription: it is in another one or in the tenant, or
         Azure has it by itself.
         """
-        path = normalize_id(arm_id)
+        path = arm_id.key
         if not path.startswith("/subscriptions/") or path.count("/") == 2 or self.is_elsewhere(arm_id):
             return True
         return "/resourcegroups/" not in path and any(part in path for part in _AZURES_OWN)
@@ -108,13 +107,13 @@ class Rebuild:
     def _by_path(self) -> Mapping[str, RebuiltResource]:
         return {_cut_subscription(arm_id): resource for arm_id, resource in self.written_ids.items()}
 
-    def find_twin(self, arm_id: str) -> RebuiltResource | None:
+    def find_twin(self, arm_id: ArmId) -> RebuiltResource | None:
         """Find the resource that a rebuild writes at the path of an id from another subscription, or the nearest one
         above that path; None for any other id.
         """
         if not self.is_elsewhere(arm_id):
             return None
-        whole, *above = map(_cut_subscription, iterate_ancestors(arm_id))
+        whole, *above = map(_cut_subscription, arm_id.lineage)
         paths = [
             path
             for path in (whole, *(ancestor for ancestor in above if "/providers/" in ancestor))
@@ -130,18 +129,19 @@ class Rebuild:
             self.locate(resource.arm_id) in self.written_ids or self.comes_along(resource.arm_id)
         )
 
-    def comes_along(self, arm_id: str) -> bool:
+    def comes_along(self, arm_id: ArmId) -> bool:
         """Return whether Azure creates a resource together with one that a rebuild writes: as part of its body, as its
         default child, or in the resource group of its nodes.
         """
-        group = (find_resource_group(arm_id) or "").casefold()
+        group = (arm_id.resource_group or "").casefold()
         if group == _WATCHERS or group in self._made_groups:
             return True
-        above = next((path for path in iterate_ancestors(self.locate(arm_id)) if path in self.written_ids), None)
-        if above is None or not is_below(self.locate(arm_id), above) or "/providers/" not in above:
+        own, *parents = ArmId(self.locate(arm_id)).lineage
+        above = next((path for path in (own, *parents) if path in self.written_ids), None)
+        if above is None or above == own or "/providers/" not in above:
             return False
         group_kind, (type_name, name) = (
-            self.catalog.group_kind_of(parse_arm_type(arm_id)),
+            self.catalog.group_kind_of(arm_id.arm_type),
             arm_id.rstrip("/").split("/")[-2:],
         )
         # A type with an ASO kind needs a manifest of its own, unless it is in the body of its parent.
@@ -156,9 +156,7 @@ class Rebuild:
             named = properties if isinstance(properties, Mapping) else {}
             groups.update(text.casefold() for field in _GROUP_FIELDS if isinstance(text := named.get(field), str))
             if member.key.kind == "ManagedCluster":
-                groups.add(
-                    f"mc_{find_resource_group(arm_id)}_{arm_id.rpartition('/')[2]}_{member.body.get('location')}"
-                )
+                groups.add(f"mc_{ArmId(arm_id).resource_group}_{ArmId(arm_id).name}_{member.body.get('location')}")
         return frozenset(groups)
 
     @cached_property

@@ -23,8 +23,8 @@ from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
-from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -195,11 +195,11 @@ async def _load(sandbox: Sandbox, recorded: State) -> RunInput:
         return run_input
 
 
-def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorSettings:
+def _refuse(settings: EmulatorSettings, refused: Mapping[ArmId, ArmId]) -> EmulatorSettings:
     """Refuse resources that refer to a missing one, as Azure does. The emulator alone does not check references."""
     rules = (
         FaultRule(
-            match=Match(methods={"PUT"}, path=normalize_id(arm_id)),
+            match=Match(methods={"PUT"}, path=arm_id.key),
             answer=Canned(code="LinkedInvalidPropertyId", status=400, message=f"The resource {missing} was not found."),
         )
         for arm_id, missing in sorted(refused.items())
@@ -207,11 +207,11 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[str, str]) -> EmulatorS
     return replace(settings, rules=(*settings.rules, *rules))
 
 
-def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[str, Key]:
+def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key]:
     """Collect the resource of each ARM id: the manifest that writes it, else the record."""
-    keys = {normalize_id(record.arm_id): key for key, record in sorted(state.records.items()) if record.arm_id}
+    keys = {record.arm_id.key: key for key, record in sorted(state.records.items()) if record.arm_id}
     by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
-    return keys | {normalize_id(resource.arm_id): resource.key for resource in by_manifest if resource.arm_id}
+    return keys | {resource.arm_id.key: resource.key for resource in by_manifest if resource.arm_id}
 
 
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.catalog.reference_targets import find_inner
 from gitsync.catalog.type_words import format_count, format_short_key, join_with_and
 from gitsync.checks.names import SOFT_DELETES, Retention
-from gitsync.formats.arm_path import find_resource_group, find_subscription
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
@@ -160,10 +160,10 @@ def _describe_data(member: RebuiltResource, number: int) -> Gap:
 
 
 def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
-    arm_id = member.prepared.arm_id or ""
+    arm_id = member.prepared.arm_id or NO_ID
     named = find_member(member.body, "properties", "softDeleteRetentionInDays")
     days = named if isinstance(named, int) else soft.days
-    name = arm_id.rpartition("/")[2] or format_short_key(member.key)
+    name = arm_id.name or format_short_key(member.key)
     return Gap(
         kind=GapKind.NAME,
         key=member.key,
@@ -175,7 +175,7 @@ def _describe_name(member: RebuiltResource, soft: Retention) -> Gap:
     )
 
 
-def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
+def _advise(member: RebuiltResource, soft: Retention, arm_id: ArmId) -> str:
     restore = find_restore(member.kind)
     if restore and restore.mode == "createOrRecover":
         recover = f"To recover it with its contents if it was deleted, set {restore.field}: {restore.mode}."
@@ -184,10 +184,10 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: str) -> str:
     if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
         return recover
     words = {
-        "name": arm_id.rpartition("/")[2],
-        "group": find_resource_group(arm_id) or "",
+        "name": arm_id.name,
+        "group": arm_id.resource_group or "",
         "location": str(member.body.get("location")),
     }
     purge = soft.purge.format_map({gap: shlex.quote(word) for gap, word in words.items()})
-    subscription = shlex.quote(find_subscription(arm_id) or "")
+    subscription = shlex.quote(arm_id.subscription or "")
     return f"{recover} To delete it permanently, purge it: `{purge} --subscription {subscription}`."

@@ -26,8 +26,8 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import normalize_id
 from gitsync.git.source.checkout import Checkout
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Limit, RequestKind
@@ -36,7 +36,7 @@ from gitsync.model.rehearsal import RehearsedWrite
 from gitsync.model.report import BUILT_IN_EMULATOR, Report
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.verdict import Action
-from gitsync.reconcile.context import Connections
+from gitsync.reconcile.context import AzureConnection, Connections
 from gitsync.redaction import Redactions
 from gitsync.rehearsal.stand_ins import KnownValues, StateInMemory, ValueName, make_stores
 from gitsync.report.progress import Progress
@@ -87,16 +87,14 @@ class Sandbox:
                         source=self.source,
                         settings=self.settings,
                         store=state,
-                        arm=arm,
+                        azure=AzureConnection(arm=arm, subscription=self.subscription, endpoint=BUILT_IN_EMULATOR),
                         clock=self.clock,
                         stop=self.stop,
-                        subscription=self.subscription,
                         catalog=open_catalog(),
                         registry=Registry.load(),
                         progress=self.progress,
                         redactions=self.redactions,
                         secret_stores=make_stores(self.config, state.state, self.known, self.asked),
-                        endpoint=BUILT_IN_EMULATOR,
                     ),
                 )
 
@@ -158,11 +156,11 @@ def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Repo
     return replace(report, problems=problems), ""
 
 
-def list_writes(played: Played, keys: Mapping[str, Key]) -> tuple[RehearsedWrite, ...]:
+def list_writes(played: Played, keys: Mapping[IdKey, Key]) -> tuple[RehearsedWrite, ...]:
     """List the writes of a run, in the order in which Azure got them."""
     done = {result.key: result.action for result in played.report.results} if played.report else {}
     return tuple(
-        _make_write(number, request, keys.get(normalize_id(request.path)), done)
+        _make_write(number, request, keys.get(ArmId(request.path).key), done)
         for number, request in enumerate(filter(is_write, played.requests), 1)
     )
 
@@ -176,7 +174,7 @@ def _make_write(number: int, request: LoggedRequest, key: Key | None, done: Mapp
     action = done.get(key, Action.NONE) if key else Action.NONE
     return RehearsedWrite(
         number=number,
-        arm_id=request.path,
+        arm_id=ArmId(request.path),
         method=request.method,
         status=request.status,
         key=key,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, get_args
 
 from gitsync.emulator.http.server import Emulator
-from gitsync.formats.arm_path import find_resource_group, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import Stub
@@ -20,7 +20,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.template import Gap, ReferenceKeys
 from gitsync.planning.secret_digest import mask_digests
 from gitsync.rehearsal.rebuild import Rebuild
-from gitsync.validation.references import is_arm_id, parse_arm_type
+from gitsync.validation.references import is_arm_id
 
 _GAPS: Final = get_args(Gap)
 _ALWAYS_THERE: Final = frozenset(
@@ -56,25 +56,25 @@ def _is_absent(record: Record) -> bool:
 def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild | None = None) -> Seeds:
     """Collect what exists before the run; for a `rebuild`, what exists although the subscription is empty."""
     prepared = tuple(prepared)
-    bodies: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    bodies: dict[IdKey, tuple[ArmId, Mapping[str, Any]]] = {}
     desired = {
-        normalize_id(resource.arm_id): _drop_gaps(resource.template.body)
+        resource.arm_id.key: _drop_gaps(resource.template.body)
         for resource in prepared
         if resource.arm_id and resource.template
     }
     for _, record in sorted(state.records.items()) if rebuild is None else ():
-        arm_id = normalize_id(record.arm_id)
+        name = record.arm_id.key
         # Of several records of one resource, the one with a claim has its values.
-        if exists(record) and (arm_id not in bodies or record.claim.is_ours):
-            bodies[arm_id] = (record.arm_id, _make_body(record, desired.get(arm_id, {})))
-    created = {normalize_id(resource.arm_id) for resource in prepared if resource.arm_id and resource.is_written}
-    absent = {normalize_id(record.arm_id) for record in state.records.values() if _is_absent(record)}
-    wanted: defaultdict[str, set[Key]] = defaultdict(set)
-    spelled: dict[str, str] = {}
+        if exists(record) and (name not in bodies or record.claim.is_ours):
+            bodies[name] = (record.arm_id, _make_body(record, desired.get(name, {})))
+    created = {resource.arm_id.key for resource in prepared if resource.arm_id and resource.is_written}
+    absent = {record.arm_id.key for record in state.records.values() if _is_absent(record)}
+    wanted: defaultdict[IdKey, set[Key]] = defaultdict(set)
+    spelled: dict[IdKey, ArmId] = {}
     for arm_id, key in _list_wanted(prepared, state.records.values() if rebuild is None else ()):
-        name = normalize_id(arm_id)
+        name = arm_id.key
         # A resource below one that the run creates cannot exist yet.
-        is_new = any(path in created and path not in bodies for path in iterate_ancestors(name))
+        is_new = any(path in created and path not in bodies for path in arm_id.lineage)
         # A stub for what is known to be missing would hide that the sync fails.
         is_missing = is_new or name in absent or (rebuild is not None and not rebuild.outlives(arm_id))
         if name not in bodies and not is_missing:
@@ -99,7 +99,7 @@ def _make_body(record: Record, desired: Mapping[str, Any]) -> Mapping[str, Any]:
     return body
 
 
-def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Iterator[tuple[str, Key]]:
+def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Iterator[tuple[ArmId, Key]]:
     """List the ids that must exist, each with the resource that needs it: watched resources, owners, references, and
     everything above these.
     """
@@ -110,35 +110,35 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
         named = [] if resource.arm_id is None or resource.policy.allows_modify else [resource.arm_id]
         named += [resource.owner.arm_id] if resource.owner and resource.owner.arm_id else []
         named += (
-            [text for text in _list_texts(resource.template.body) if _is_reference(text, resource)]
+            [ArmId(text) for text in _list_texts(resource.template.body) if _is_reference(text, resource)]
             if resource.template
             else []
         )
-        for arm_id in (arm_id for arm_id in named if parse_arm_type(arm_id).casefold() not in _ALWAYS_THERE):
+        for arm_id in (arm_id for arm_id in named if arm_id.arm_type.casefold() not in _ALWAYS_THERE):
             for path in (arm_id, *_list_above(arm_id)):
                 yield path, resource.key
-        for above in _list_above(resource.arm_id or ""):
+        for above in _list_above(resource.arm_id or NO_ID):
             yield above, resource.key
 
 
 def _is_reference(text: str, prepared: Prepared) -> bool:
     """Return whether a text of a body names another resource, not a part of this one."""
-    return is_arm_id(text) and not normalize_id(text).startswith(normalize_id(prepared.arm_id or "\0"))
+    return is_arm_id(text) and not (prepared.arm_id and ArmId(text).is_within(prepared.arm_id))
 
 
-def _list_above(arm_id: str) -> Iterator[str]:
+def _list_above(arm_id: ArmId) -> Iterator[ArmId]:
     """List what must exist above an id: parent resources, the nearest first, and the resource group."""
     scope, separator, path = arm_id.rpartition("/providers/")
     if not separator:
         return
     namespace, *steps = path.split("/")
     for end in range(len(steps) - 2, 0, -2):
-        yield f"{scope}/providers/{namespace}/{'/'.join(steps[:end])}"
+        yield ArmId(f"{scope}/providers/{namespace}/{'/'.join(steps[:end])}")
     if "/providers/" in scope:  # an extension of another resource
-        yield scope
-        yield from _list_above(scope)
-    elif find_resource_group(scope):
-        yield scope
+        yield ArmId(scope)
+        yield from _list_above(ArmId(scope))
+    elif ArmId(scope).resource_group:
+        yield ArmId(scope)
 
 
 def _list_texts(value: Any) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from gitsync.formats.arm_path import name_resource
 from gitsync.logging import escape_controls
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.limits import ARM_LIMITS, RequestKind
 from gitsync.model.rehearsal import Rehearsal
@@ -33,7 +34,7 @@ class WriteRow(NamedTuple):
     name: str  # of the resource, as the page shows it
     key: Key | None  # None if no resource of the run has the id
     action: str  # in a word
-    arm_id: str
+    arm_id: ArmId
     bar: Bar | None = None  # None for a write that the schedule does not have
 
     @property
@@ -58,10 +59,10 @@ def list_rows(rehearsal: Rehearsal, names: Mapping[Key, str]) -> list[WriteRow]:
     ids = {write.key: write.arm_id for write in reversed(rehearsal.writes)}
     planned = {bar.key for bar in rehearsal.schedule.bars}
     rows = [
-        WriteRow(names[bar.key], bar.key, bar.action.value, ids.get(bar.key, ""), bar)
+        WriteRow(names[bar.key], bar.key, bar.action.value, ids.get(bar.key, NO_ID), bar)
         for bar in rehearsal.schedule.bars
     ]
-    others: dict[str, WriteRow] = {}
+    others: dict[ArmId, WriteRow] = {}
     for write in rehearsal.writes:
         if write.key not in planned and write.arm_id not in others:
             name = names[write.key] if write.key else escape_controls(name_resource(write.arm_id))

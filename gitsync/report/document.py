@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gitsync.errors import ExitCode, StateError
 from gitsync.formats.strict_json import read_json
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
@@ -194,7 +195,7 @@ def _read_result(fields: CheckedMapping) -> Result:
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
     blank = Result(
         key=key,
-        arm_id=_read_optional(fields, "armId"),
+        arm_id=ArmId(arm_id) if (arm_id := _read_optional(fields, "armId")) is not None else None,
         manifest=_read_manifest(fields, hold),
         verdict=verdict,
         action=fields.one_of("action", Action),

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from gitsync.logging import escape_controls
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
@@ -47,7 +48,7 @@ def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterato
 
 def _make_group_order(result: Result) -> tuple[bool, str]:
     """Make the sort key of a resource group: by name, those without one first, those without an id last."""
-    words = (result.arm_id or "").casefold().split("/")
+    words = (result.arm_id or NO_ID).key.split("/")
     name = words[words.index(_GROUP) + 1 : words.index(_GROUP) + 2] if _GROUP in words else []
     return (not result.arm_id, "".join(name))
 

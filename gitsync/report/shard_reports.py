@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from itertools import islice
 
-from gitsync.formats.arm_path import iterate_ancestors, normalize_id
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import Result
@@ -36,10 +36,10 @@ def join_reports(reports: Sequence[Report]) -> Report:
 
 def _add_owners(results: Sequence[Result]) -> tuple[Result, ...]:
     """Add the owners that follow from ARM ids, for the order of a report: JSON has none."""
-    keys = {normalize_id(result.arm_id): result.key for result in results if result.arm_id}
+    keys = {result.arm_id.key: result.key for result in results if result.arm_id}
 
     def find_owner(result: Result) -> Key | None:
-        above = islice(iterate_ancestors(result.arm_id or ""), 1, None)
+        above = islice((result.arm_id or NO_ID).lineage, 1, None)
         return next((keys[path] for path in above if path in keys), None)
 
     return tuple(replace(result, manifest=replace(result.manifest, owner=find_owner(result))) for result in results)

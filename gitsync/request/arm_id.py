@@ -13,20 +13,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
-from sys import intern
 from typing import Any, Final, NamedTuple
 
 from gitsync.formats.user_names import ANY_HOST, DatabaseUser, format_user
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapKeyRef, RootRef, Text
 from gitsync.validation.annotations import OVERRIDE
 from gitsync.validation.name_rules import is_one_segment, is_uuid_named
-from gitsync.validation.references import is_arm_id, parse_arm_type
+from gitsync.validation.references import is_arm_id
 
 AzureName = str | ConfigMapKeyRef
-ArmId = str | Text
+IdTemplate = ArmId | Text
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 
 ALIAS: Final = ("subscription.azure.com", "Alias")
@@ -49,7 +49,7 @@ def is_alias(owner: Key | None) -> bool:
     return owner is not None and (owner.group, owner.kind) == ALIAS
 
 
-def place_owner(owner: OwnerRef | None, known_ids: Mapping[Key, str]) -> OwnerRef | None:
+def place_owner(owner: OwnerRef | None, known_ids: Mapping[Key, ArmId]) -> OwnerRef | None:
     """Add the ARM id of an owner that no manifest declares, if it is known."""
     if owner is None or owner.key is None or owner.key not in known_ids:
         return owner
@@ -65,7 +65,7 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
         return None
     name, arm_id = owner.get("name"), owner.get("armId")
     if arm_id:
-        return OwnerRef(arm_id=arm_id) if isinstance(arm_id, str) and not name else None
+        return OwnerRef(arm_id=ArmId(arm_id)) if isinstance(arm_id, str) and not name else None
     group, kind_name = kind.owner or (owner.get("group"), owner.get("kind"))
     # Validation reports the form. Here it means only that the owner is not known.
     if not all(isinstance(text, str) and text for text in (group, kind_name, name)):
@@ -169,9 +169,9 @@ class ArmIds:
     def __init__(self, standings: Mapping[Key, Standing], subscription_of: Callable[[Resource], str | None]) -> None:
         self._standings = standings
         self._subscription_of = subscription_of
-        self._ids: dict[Key, ArmId | None] = {}
+        self._ids: dict[Key, IdTemplate | None] = {}
 
-    def of(self, key: Key, depth: int = 0) -> ArmId | None:
+    def of(self, key: Key, depth: int = 0) -> IdTemplate | None:
         """Return the id of a manifest of the set; None if it has none."""
         # Owners may form a long chain in a hostile source, and Python's stack has an end.
         if depth > _DEEPEST:
@@ -182,7 +182,7 @@ class ArmIds:
             self._ids[key] = self.make(standing, depth) if standing else None
         return self._ids[key]
 
-    def make(self, standing: Standing, depth: int = 0) -> ArmId | None:
+    def make(self, standing: Standing, depth: int = 0) -> IdTemplate | None:
         """Make the id of one manifest, which may be another version of one in the set."""
         kind, name = standing.kind, standing.name
         if name is None:
@@ -228,7 +228,7 @@ class ArmIds:
             standing = parent
         return None
 
-    def _find_parent(self, owner: OwnerRef | None, depth: int) -> ArmId | None:
+    def _find_parent(self, owner: OwnerRef | None, depth: int) -> IdTemplate | None:
         """The parent of an extension resource."""
         if owner is None:
             return None
@@ -239,12 +239,12 @@ class ArmIds:
             return None
         override = standing.resource.annotations.get(OVERRIDE, "")
         if is_arm_id(override):
-            return override
+            return ArmId(override)
         if _is_alias(standing):
             return Text((RootRef(standing.resource.key),))
         return self.of(standing.resource.key, depth + 1)
 
-    def _extend_owner(self, standing: Standing, name: AzureName, depth: int) -> ArmId | None:
+    def _extend_owner(self, standing: Standing, name: AzureName, depth: int) -> IdTemplate | None:
         """The owner's id as it is, casing included, and then the type and the name that it lacks."""
         owner_id, owner_type = self._find_owner_id(standing.owner, depth)
         steps = _find_steps(standing.kind)
@@ -252,13 +252,13 @@ class ArmIds:
             return None
         return _join(owner_id, steps.between, name)
 
-    def _find_owner_id(self, owner: OwnerRef | None, depth: int) -> tuple[ArmId | None, str]:
+    def _find_owner_id(self, owner: OwnerRef | None, depth: int) -> tuple[IdTemplate | None, str]:
         """The id of an owner, None if it has none, and its ARM type (docs/reference/reconciliation.md#owner-type)."""
         if owner is None:
             return None, ""
         if owner.arm_id is not None:
-            root = owner.arm_id.rstrip("/")
-            return (root, parse_arm_type(root)) if is_arm_id(root) else (None, "")
+            root = ArmId(owner.arm_id.rstrip("/"))
+            return (root, root.arm_type) if is_arm_id(root) else (None, "")
         standing = self._standings.get(owner.key) if owner.key else None
         if standing is None:
             return None, ""
@@ -284,11 +284,11 @@ def _is_alias(standing: Standing) -> bool:
     return standing.kind.arm_type.casefold() == _ALIAS_TYPE
 
 
-def _join(*parts: ArmId | AzureName) -> ArmId:
+def _join(*parts: IdTemplate | AzureName) -> IdTemplate:
     """Join parts to one id; neighbouring texts become one."""
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) == len(parts):
-        return intern("".join(texts))  # as most; the record of a resource has the same
+        return ArmId("".join(texts))  # as most
     joined: list[str | ConfigMapKeyRef | RootRef] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):
         last = joined[-1] if joined else None
@@ -297,4 +297,4 @@ def _join(*parts: ArmId | AzureName) -> ArmId:
         else:
             joined.append(part)
     first = joined[0]
-    return first if len(joined) == 1 and isinstance(first, str) else Text(tuple(joined))
+    return ArmId(first) if len(joined) == 1 and isinstance(first, str) else Text(tuple(joined))

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from gitsync.diff.ignore import Paths
-from gitsync.diff.list_pairing import OPEN_LISTS
 from gitsync.errors import UnusableReferenceError
+from gitsync.formats.ignored_paths import Paths
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.list_pairing import OPEN_LISTS
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef
@@ -131,7 +132,7 @@ class Converted(NamedTuple):
     """A body with placeholders, and the ARM ids that the manifest contains."""
 
     body: Mapping[str, Any]
-    arm_ids: tuple[str, ...]
+    arm_ids: tuple[ArmId, ...]
 
 
 def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str) -> Converted:
@@ -153,7 +154,7 @@ class _Conversion:
     def __init__(self, forms: Forms, namespace: str) -> None:
         self.forms = forms
         self.namespace = namespace
-        self.arm_ids: list[str] = []
+        self.arm_ids: list[ArmId] = []
 
     def mapping(self, type_name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         """Convert named fields. A union becomes the content of the field that is set."""
@@ -223,7 +224,7 @@ class _Conversion:
     def arm_id(self, value: Any) -> str:
         if not isinstance(value, str):
             raise UnusableReferenceError
-        self.arm_ids.append(value)
+        self.arm_ids.append(ArmId(value))
         return value
 
     def identities(self, _type: FieldType, value: Any) -> ReferenceKeys | None:

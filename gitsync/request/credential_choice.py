@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.formats.arm_path import find_subscription
 from gitsync.manifests.credential_secret import (
     OF_NAMESPACE,
     CredentialRefusal,
@@ -106,7 +105,7 @@ class RecordedCredentials:
 
 def _read_recorded(record: Record | None) -> str:
     """The subscription on record. An older record has it in its ARM id only."""
-    subscription = (record.access.subscription or find_subscription(record.arm_id) or "") if record else ""
+    subscription = (record.access.subscription or record.arm_id.subscription or "") if record else ""
     return subscription if is_id(subscription) else ""
 
 

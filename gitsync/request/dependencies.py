@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from gitsync.formats.arm_path import iterate_ancestors
 from gitsync.manifests.annotations import read_wave
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
@@ -33,7 +33,7 @@ class Needs:
     key: Key
     owner: OwnerRef | None  # None for kinds without one
     refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
-    arm_ids: tuple[str, ...] = ()  # those in the request
+    arm_ids: tuple[ArmId, ...] = ()  # those in the request
 
 
 class Dependencies:
@@ -42,7 +42,7 @@ class Dependencies:
     def __init__(
         self,
         resources: Sequence[Resource],
-        arm_ids: Mapping[Key, str],
+        arm_ids: Mapping[Key, ArmId],
         declared: Mapping[Address, DeclaredObject] | None = None,
     ) -> None:
         """`arm_ids` are those that are known offline. Nothing waits for an export to an object that is `declared` in
@@ -55,7 +55,7 @@ class Dependencies:
     @cached_property
     def _keys_by_id(self) -> Mapping[str, Key]:
         """By ARM id: the first manifest that has it. Few sources name an ARM id at all."""
-        return {arm_id.casefold(): key for key, arm_id in sorted(self._arm_ids.items(), reverse=True)}
+        return {arm_id.key: key for key, arm_id in sorted(self._arm_ids.items(), reverse=True)}
 
     def of(self, needs: Needs) -> tuple[Key, ...]:
         """The manifests that must be applied before one, sorted; never itself."""
@@ -69,9 +69,9 @@ class Dependencies:
         # What no manifest declares is not waited for: nothing in this run would make it.
         return tuple(sorted((keys & self._keys) - {needs.key}))
 
-    def _list_nearest(self, arm_id: str) -> Iterator[Key]:
+    def _list_nearest(self, arm_id: ArmId) -> Iterator[Key]:
         """The manifest with an ARM id or, failing that, the nearest one above, which waits for those above it."""
-        nearest = next((path for path in iterate_ancestors(arm_id) if path in self._keys_by_id), None)
+        nearest = next((path for path in arm_id.lineage if path in self._keys_by_id), None)
         if nearest is not None:
             yield self._keys_by_id[nearest]
 

@@ -13,13 +13,14 @@ from typing import NamedTuple
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.errors import UnusableReferenceError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import Gap, ResourceRef, Template, collect_gaps
 from gitsync.problems.finding import Finding
-from gitsync.request.arm_id import ArmId, ArmIds, ConfigMaps, Standing, derive_azure_name, find_owner, place_owner
+from gitsync.request.arm_id import ArmIds, ConfigMaps, IdTemplate, Standing, derive_azure_name, find_owner, place_owner
 from gitsync.request.body import Converted, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs
@@ -45,16 +46,16 @@ class Draft:
     kind: Kind | None  # None if the catalog does not have it
     owner: OwnerRef | None  # None for kinds without one
     converted: Converted | None  # None if the body cannot be made
-    arm_id: ArmId | None  # None if it is not known
+    arm_id: IdTemplate | None  # None if it is not known
     template: Template | None  # None if the request cannot be made: without an id, or with an unknown reference
     credential: Credential | None  # None if there is none, for a reason in the findings
     id_doubt: str  # why a plan cannot fill in the subscription of the id
     findings: tuple[Finding, ...]  # everything that is wrong with it
 
     @property
-    def known_id(self) -> str | None:
+    def known_id(self) -> ArmId | None:
         """The id, if it is known offline."""
-        return self.arm_id if isinstance(self.arm_id, str) and not self.id_doubt else None
+        return self.arm_id if isinstance(self.arm_id, ArmId) and not self.id_doubt else None
 
     @property
     def needs(self) -> Needs:
@@ -86,7 +87,7 @@ class Draft:
         )
 
 
-def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, known_ids: Mapping[Key, str]) -> Start:
+def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, known_ids: Mapping[Key, ArmId]) -> Start:
     """Find kind, owner, name and body. `known_ids` are those of resources that other sources declare."""
     kind = catalog.kind(resource.gvk)
     if kind is None:
@@ -171,7 +172,7 @@ def _have_same_subscription(credential: Credential, parent: Credential) -> bool:
     return is_same or not (credential.is_sure and parent.is_sure)
 
 
-def _make_template(start: Start, arm_id: ArmId | None, ids: ArmIds) -> Template | None:
+def _make_template(start: Start, arm_id: IdTemplate | None, ids: ArmIds) -> Template | None:
     """Make the request, if all of its references have ids."""
     if start.standing is None or start.converted is None or arm_id is None:
         return None
@@ -180,7 +181,7 @@ def _make_template(start: Start, arm_id: ArmId | None, ids: ArmIds) -> Template 
     return template if has_ids else None
 
 
-def _convert_body(standing: Standing, known_ids: Mapping[Key, str]) -> Converted | None:
+def _convert_body(standing: Standing, known_ids: Mapping[Key, ArmId]) -> Converted | None:
     """Make the body. Without a name there is no request, but the dependencies of the body still count."""
     resource = standing.resource
     try:

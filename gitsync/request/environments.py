@@ -69,7 +69,7 @@ def _collect_rivals(built: Sequence[Prepared], resources: Iterable[Resource]) ->
 def _list_identities(resource: Prepared) -> tuple[str, ...]:
     return (
         str(resource.key),
-        *([resource.arm_id.casefold()] if resource.arm_id and resource.policy.allows_modify else []),
+        *([resource.arm_id.key] if resource.arm_id and resource.policy.allows_modify else []),
     )
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from gitsync.errors import MissingValueError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
@@ -64,14 +65,12 @@ def fill(template: Template, namespace: str, values: Values) -> Request:
     Raises MissingValueError if `values` lacks one, or if a config map has an empty name or a path as a name.
     """
     # Most templates have no gap, so the body is shared and not copied.
-    if template.is_plain:
-        return Request(arm_id=str(template.arm_id), api_version=template.api_version, body=template.body)
+    if isinstance(template.arm_id, ArmId) and template.is_plain:
+        return Request(arm_id=template.arm_id, api_version=template.api_version, body=template.body)
     filling = _Filling(namespace, values)
     body: dict[str, Any] = filling.value(template.body)
-    arm_id = template.arm_id
-    return Request(
-        arm_id=arm_id if isinstance(arm_id, str) else filling.text(arm_id), api_version=template.api_version, body=body
-    )
+    arm_id = template.arm_id if isinstance(template.arm_id, ArmId) else ArmId(filling.text(template.arm_id))
+    return Request(arm_id=arm_id, api_version=template.api_version, body=body)
 
 
 class _Filling:
@@ -122,7 +121,7 @@ _FILLERS: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
 }
 
 
-def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
+def fill_references(value: Any, arm_ids: Mapping[Key, ArmId]) -> Any:
     """Return a body with the ARM id in place of each reference that is among `arm_ids`."""
     if isinstance(value, dict):
         return {key: fill_references(member, arm_ids) for key, member in value.items()}
@@ -130,7 +129,7 @@ def fill_references(value: Any, arm_ids: Mapping[Key, str]) -> Any:
         return [fill_references(member, arm_ids) for member in value]
     if isinstance(value, ReferenceKeys):
         return ReferenceKeys(tuple(fill_references(reference, arm_ids) for reference in value.references))
-    return arm_ids.get(value.key, value) if isinstance(value, ResourceRef) else value
+    return str(arm_ids[value.key]) if isinstance(value, ResourceRef) and value.key in arm_ids else value
 
 
 def find_values(value: Any, namespace: str) -> Iterator[tuple[Address, str | None]]:

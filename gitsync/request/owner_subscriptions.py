@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitsync.formats.arm_path import find_subscription
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.finding import Finding, locate_finding
@@ -21,7 +20,7 @@ def warn_owners_elsewhere(prepared: Iterable[Prepared], credential_of: Credentia
     """
     for entry in prepared:
         owner_id = entry.owner.arm_id if entry.owner and entry.owner.key is None else None
-        theirs = find_subscription(owner_id) if owner_id else None
+        theirs = owner_id.subscription if owner_id else None
         credential = credential_of(entry.resource)
         if theirs is None or not isinstance(credential, Credential) or not credential.subscription:
             continue

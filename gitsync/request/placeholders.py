@@ -8,6 +8,7 @@ from typing import Any
 
 from gitsync.catalog.packed_tables import find_built_in_role, make_role_id
 from gitsync.errors import MissingValueError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
@@ -23,7 +24,7 @@ class Shown:
     """A resource, its id and its request; None if these cannot be made."""
 
     prepared: Prepared
-    arm_id: str | None
+    arm_id: ArmId | None
     request: Request | None
 
 
@@ -46,7 +47,7 @@ def _render(prepared: Prepared, values: Placeholders, *, keeps_secrets: bool) ->
     return Shown(prepared=prepared, arm_id=filled.arm_id, request=request)
 
 
-def _with_role(body: Mapping[str, Any], spec: Mapping[str, Any], arm_id: str) -> Mapping[str, Any]:
+def _with_role(body: Mapping[str, Any], spec: Mapping[str, Any], arm_id: ArmId) -> Mapping[str, Any]:
     """The body of a role assignment with the id of the role that the spec names; a run reads it from Azure."""
     reference, properties = spec.get("roleDefinitionReference"), body.get("properties")
     name = reference.get("wellKnownName") if isinstance(reference, Mapping) else None
@@ -80,7 +81,7 @@ class Placeholders:
         template = self._prepared[key].template
         arm_id = self._prepared[key].arm_id
         if arm_id is not None:
-            return arm_id
+            return str(arm_id)
         if template is None or not isinstance(template.arm_id, Text):
             raise MissingValueError("ReferenceNotFound", f"{key} has no ARM id")
         return "".join(

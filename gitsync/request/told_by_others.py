@@ -1,4 +1,4 @@
-"""What manifests set for other resources, as far as it hands their fields over to Azure (diff.rules.handed_over): a
+"""What manifests set for other resources, as far as it hands their fields over to Azure (catalog.handed_over): a
 cluster with an upgrade channel about its pools, an autoscale setting about its target.
 """
 
@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from gitsync.diff.rules.handed_over import AUTOSCALE_SETTING, UPGRADE_CHANNEL
+from gitsync.catalog.handed_over import AUTOSCALE_SETTING, UPGRADE_CHANNEL
+from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.template import ResourceRef
 from gitsync.problems.field_path import find_member
@@ -21,7 +22,7 @@ _SETTINGS: Final = ("insights.azure.com", "AutoscaleSetting")
 
 
 def find_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
-    """Find what other manifests set for each resource: names of `diff.rules.handed_over`, with their values."""
+    """Find what other manifests set for each resource: names of `catalog.handed_over`, with their values."""
     by_kind: dict[tuple[str, str], list[Draft]] = {_CLUSTER: [], _POOL: [], _SETTINGS: []}
     ids: dict[str, Key] = {}
     for draft in drafts:
@@ -29,12 +30,12 @@ def find_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
         if (key.group, key.kind) in by_kind:
             by_kind[key.group, key.kind].append(draft)
     if by_kind[_SETTINGS] or by_kind[_POOL]:
-        ids = {draft.known_id.casefold(): draft.resource.key for draft in drafts if draft.known_id}
+        ids = {draft.known_id.key: draft.resource.key for draft in drafts if draft.known_id}
     channels = {draft.resource.key: _find_channel(draft) for draft in by_kind[_CLUSTER]}
     told: dict[Key, Told] = {}
     for pool in by_kind[_POOL]:
         owner = pool.owner
-        cluster = (owner.key or ids.get((owner.arm_id or "").casefold())) if owner else None
+        cluster = (owner.key or ids.get((owner.arm_id or NO_ID).key)) if owner else None
         if cluster and (channel := channels.get(cluster)):
             told[pool.resource.key] = ((UPGRADE_CHANNEL, channel),)
     for setting in by_kind[_SETTINGS]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gitsync.checks.bodies import hide_values, plan_delete
 from gitsync.checks.checks import BEFORE_WRITES
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckName, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
@@ -18,7 +19,6 @@ from gitsync.model.verdict import Action
 from gitsync.reconcile.context import RunContext
 from gitsync.request.exports import exports_secrets
 from gitsync.request.fill import fill_references
-from gitsync.validation.references import parse_arm_type
 
 
 async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[Key, Result]:
@@ -74,7 +74,7 @@ def _is_new(apply: Apply) -> bool:
     return may_write and prepared.arm_id is not None and (record is None or not record.claim.is_ours)
 
 
-def _draft_create(apply: Apply, arm_ids: Mapping[Key, str]) -> PlannedChange:
+def _draft_create(apply: Apply, arm_ids: Mapping[Key, ArmId]) -> PlannedChange:
     """Make the change of a manifest from its template: values that are known during a run only stay unknown."""
     prepared, template = apply.prepared, apply.prepared.template
     if template is None or isinstance(template.arm_id, Text):
@@ -83,7 +83,7 @@ def _draft_create(apply: Apply, arm_ids: Mapping[Key, str]) -> PlannedChange:
         key=apply.key,
         action=Action.CREATE,
         arm_id=template.arm_id,
-        arm_type=parse_arm_type(template.arm_id),
+        arm_type=template.arm_id.arm_type,
         api_version=template.api_version,
         body=hide_values(fill_references(template.body, arm_ids)),
         exports_secrets=exports_secrets(prepared.resource),

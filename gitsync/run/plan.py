@@ -11,7 +11,6 @@ from dataclasses import replace
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, GitsyncError
-from gitsync.formats.arm_path import is_below
 from gitsync.git.source.checkout import Checkout
 from gitsync.manifests.selection import Selection, find_keys, make_ambiguous_error, make_selection, select_prepared
 from gitsync.manifests.units import find_unit
@@ -269,7 +268,7 @@ def release(
         changed[key] = replace(removals[key], is_released=True)
         arm_id = removed[key].arm_id
         if not _can_delete(catalog, removed[key]) and not any(
-            is_below(arm_id, record.arm_id) for record in removed.values()
+            arm_id.is_below(record.arm_id) for record in removed.values()
         ):
             changed[key] = replace(changed[key], policy=Policy.DETACH_ON_DELETE)
     return changed

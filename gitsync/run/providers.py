@@ -17,13 +17,13 @@ from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.diff.three_way import remove_secrets
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.secret import Secret
 from gitsync.reconcile.context import Connections
 from gitsync.reconcile.protocols import LiveReader, LiveWriter, ResourceProvider
 from gitsync.reconcile.run_cache import RunCache
-from gitsync.validation.references import parse_arm_type
 
 if TYPE_CHECKING:
     from gitsync.databases.users import Databases
@@ -57,7 +57,7 @@ def _open_groups(run: _Run) -> ResourceProvider:
 
 def _open_users(run: _Run, service: Provider) -> ResourceProvider:
     # The emulator has no servers to connect to.
-    if run.connections.is_local and not run.config.database_servers:
+    if run.connections.azure.is_local and not run.config.database_servers:
         return PlayedUsers()
     return DatabaseUsers(run, service)
 
@@ -84,7 +84,7 @@ class DatabaseUsers:
     def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:
         return self._open(arm).writer(resource, session, resource.administrator_password)
 
-    def find_given_id(self, arm_id: str) -> str:
+    def find_given_id(self, arm_id: ArmId) -> str:
         return ""
 
     def _open(self, arm: Arm) -> Databases:
@@ -107,10 +107,10 @@ class DatabaseUsers:
     async def _get_token(self, arm: Arm, scope: str) -> Secret:
         return await arm.get_token(scope, self.run.begin_session())
 
-    async def _read_server(self, arm: Arm, owner_id: str) -> Live | None:
+    async def _read_server(self, arm: Arm, owner_id: ArmId) -> Live | None:
         """Read the server of a user, once after each write of this run to it."""
         catalog = self.run.connections.catalog
-        group_kind = catalog.group_kind_of(parse_arm_type(owner_id))
+        group_kind = catalog.group_kind_of(owner_id.arm_type)
         kind = catalog.newest(*group_kind) if group_kind else None
         if kind is None:
             raise AssertionError(f"{owner_id} is the id of a server")
@@ -129,7 +129,7 @@ class PlayedUsers:
     def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> LiveWriter:
         return _PlayedUser(arm.writer(session))
 
-    def find_given_id(self, arm_id: str) -> str:
+    def find_given_id(self, arm_id: ArmId) -> str:
         return ""
 
 
@@ -142,22 +142,22 @@ _OF_ARM: Final = frozenset({"id", "name", "type", "systemData", "etag"})
 class _PlayedUser:
     writer: Writer
 
-    async def find(self, arm_id: str, api_version: str) -> Live | Absence:
+    async def find(self, arm_id: ArmId, api_version: str) -> Live | Absence:
         """Return the user without what ARM adds to a body: a server gives it no id."""
         answer = await self.writer.find(arm_id, _PLAYED_VERSION)
         if isinstance(answer, Absence):
             return answer
         return Live(body={name: value for name, value in answer.body.items() if name not in _OF_ARM})
 
-    async def settle(self, arm_id: str, api_version: str, live: Live) -> Live | None:
+    async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:
         return await self.writer.settle(arm_id, _PLAYED_VERSION, live)
 
     async def put(
-        self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
+        self, arm_id: ArmId, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite | None:
         return await self.writer.put(arm_id, _PLAYED_VERSION, remove_secrets(body), if_match=if_match)
 
-    async def delete(self, arm_id: str, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
+    async def delete(self, arm_id: ArmId, api_version: str, *, if_match: str | None = None) -> AcceptedWrite | None:
         return await self.writer.delete(arm_id, _PLAYED_VERSION, if_match=if_match)
 
     async def wait(self, reply: AcceptedWrite) -> bool:

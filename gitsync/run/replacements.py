@@ -18,7 +18,7 @@ from gitsync.arm.client import Reader
 from gitsync.catalog.collections import list_collections
 from gitsync.checks.bodies import plan_delete
 from gitsync.errors import ArmError, StateError
-from gitsync.formats.arm_path import is_below, normalize_id
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckVerdict
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, WaitReason
@@ -44,7 +44,6 @@ from gitsync.reconcile.context import RunContext
 from gitsync.run.plan import is_deleted_alone
 from gitsync.run.write_status import write_expected
 from gitsync.status.conditions import make_warning
-from gitsync.validation.references import parse_arm_type
 from gitsync.validation.replace_annotation import read_consent
 
 _ASSIGNMENTS = "Microsoft.Authorization/roleAssignments"
@@ -95,7 +94,7 @@ async def settle_replacements(
     return results, due
 
 
-async def _explain_kept(run: RunContext, plan: Plan, state: State, key: Key, due: Due, ids: Mapping[Key, str]) -> str:
+async def _explain_kept(run: RunContext, plan: Plan, state: State, key: Key, due: Due, ids: Mapping[Key, ArmId]) -> str:
     """Return why a resource must not be replaced; "" if it may."""
     resource = plan.applies[key].prepared.resource
     consent = read_consent(resource)
@@ -113,7 +112,7 @@ async def _explain_kept(run: RunContext, plan: Plan, state: State, key: Key, due
         return f"Azure keeps the name of a deleted {retention.noun} reserved, so it cannot be created again."
     if not kind.is_arm:
         return ""  # nothing of ARM is below it, and other providers have nothing below
-    known = {normalize_id(arm_id) for arm_id in ids.values()}
+    known = {arm_id.key for arm_id in ids.values()}
     try:
         reader = run.identities[key].azure().reader(run.begin_session())
         stranger = await _find_assignment(reader, ids[key], known)
@@ -140,28 +139,24 @@ async def _find_refused_delete(run: RunContext, due: Due) -> str:
     return next((finding.message for finding in refused), "")
 
 
-async def _find_assignment(reader: Reader, arm_id: str, known: Collection[str]) -> str:
+async def _find_assignment(reader: Reader, arm_id: ArmId, known: Collection[IdKey]) -> str:
     """Return the id of a role assignment at a resource or below it that is not known; "" if there is none. No role is
     assigned at an assignment.
 
     Raises ArmError if Azure does not list them.
     """
-    if parse_arm_type(arm_id).casefold() == _ASSIGNMENTS.casefold():
+    if arm_id.arm_type.casefold() == _ASSIGNMENTS.casefold():
         return ""
     entries = await reader.list(f"{arm_id}/providers/{_ASSIGNMENTS}", _ASSIGNMENTS_VERSION)
-    assignments = (str(entry.get("id", "")) for entry in entries)
+    assignments = (ArmId(entry.get("id", "")) for entry in entries)
     # The list has those of the group and of the subscription, too.
     return next(
-        (
-            assignment
-            for assignment in assignments
-            if is_below(assignment, arm_id) and normalize_id(assignment) not in known
-        ),
+        (assignment for assignment in assignments if assignment.is_below(arm_id) and assignment.key not in known),
         "",
     )
 
 
-async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str, known: Collection[str]) -> str:
+async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: ArmId, known: Collection[IdKey]) -> str:
     """Return the id of a resource below one that is not known, of the kinds that the catalog has below it; "" if there
     is none. A resource that Azure creates by itself does not count, and a singleton counts if someone has set it.
 
@@ -171,7 +166,7 @@ async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str
     for child in tree.list_below(kind.arm_type):
         child_ids = await _list_children(reader, child, arm_id, live)
         stranger = next(
-            (child_id for child_id in child_ids if not child.fixed_azure_name and normalize_id(child_id) not in known),
+            (child_id for child_id in child_ids if not child.fixed_azure_name and child_id.key not in known),
             "",
         )
         for child_id in child_ids:
@@ -181,22 +176,22 @@ async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: str
     return ""
 
 
-async def _list_children(reader: Reader, child: Kind, arm_id: str, live: Live | None) -> list[str]:
+async def _list_children(reader: Reader, child: Kind, arm_id: ArmId, live: Live | None) -> list[ArmId]:
     """List the ids of a resource's children of one kind: as the resource shows them, or as their list does."""
     path = f"{arm_id}/{child.arm_type.rpartition('/')[2]}"
     if child.fixed_azure_name:
-        return [f"{path}/{child.fixed_azure_name}"]
+        return [ArmId(f"{path}/{child.fixed_azure_name}")]
     entries = find_embedded(child, live.body) if live else None
     if entries is None:
         # A kind that Azure only answers by HEAD has no list.
-        listed = list_collections(child, f"{path}/-") if child.can_get else ()
+        listed = list_collections(child, ArmId(f"{path}/-")) if child.can_get else ()
         entries = await reader.list(listed[0].path, child.api_version) if listed else []
-    ids = [(str(entry.get("id", "")), entry) for entry in entries]
+    ids = [(ArmId(entry.get("id", "")), entry) for entry in entries]
     return [
         child_id
         for child_id, entry in ids
-        if parse_arm_type(child_id).casefold() == child.arm_type.casefold()
-        and not is_made_by_azure(child.arm_type, child_id.rpartition("/")[2], entry)
+        if child_id.arm_type.casefold() == child.arm_type.casefold()
+        and not is_made_by_azure(child.arm_type, child_id.name, entry)
     ]
 
 

@@ -14,6 +14,7 @@ from graphlib import TopologicalSorter
 from gitsync.arm.http.bodies import list_ids
 from gitsync.errors import ArmError
 from gitsync.manifests.selection import Selection
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
@@ -134,7 +135,7 @@ async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunCon
     return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 
 
-async def _list_groups(groups: Iterable[Prune], run: RunContext) -> dict[Key, list[str]]:
+async def _list_groups(groups: Iterable[Prune], run: RunContext) -> dict[Key, list[ArmId]]:
     listings = {}
     for group in groups:
         path = f"{group.record.arm_id}/resources"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gitsync.errors import MissingValueError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
@@ -26,7 +27,7 @@ Promised = Mapping[Address, frozenset[str | None]]
 class RunValues:
     """Values of one run, in memory only. `foresees` is true for a plan."""
 
-    def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, str], promised: Promised, *, foresees: bool) -> None:
+    def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, ArmId], promised: Promised, *, foresees: bool) -> None:
         self._lookup = lookup
         self._unsure: set[Key] = set()
         self._arm_ids = dict(arm_ids)
@@ -47,7 +48,7 @@ class RunValues:
         """Note in a plan that a resource exports these values once the run has created it; a key of None is any."""
         self._awaited.update(destinations)
 
-    def add_arm_id(self, key: Key, arm_id: str, *, is_sure: bool = True) -> None:
+    def add_arm_id(self, key: Key, arm_id: ArmId, *, is_sure: bool = True) -> None:
         """Make an id known that a config map named. A plan may not be sure of it."""
         self._arm_ids[key] = arm_id
         if not is_sure:
@@ -118,8 +119,8 @@ class RunValues:
             raise MissingValueError("ReferenceNotFound", describe_missing_reference(key))
         # No Azure id has a "<": it marks a part that is not known yet.
         if "<" in arm_id or key in self._unsure:
-            return Placeholder(arm_id, why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
-        return arm_id
+            return Placeholder(str(arm_id), why=f"the ARM id of {key.kind} {key.name} is not known yet", is_public=True)
+        return str(arm_id)
 
     def root(self, key: Key) -> str:
         """Return the prefix of the ids of its extension resources. A plan shows a placeholder if it is not known

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.errors import GitsyncError, ProviderError
-from gitsync.formats.arm_path import find_subscription
 from gitsync.formats.people import hide_people
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
@@ -128,11 +128,11 @@ def make_other_agent(ours: str, theirs: str) -> Condition:
     return make_warning(OVERLAP, text)
 
 
-def check_subscription(arm_id: str, ours: str) -> Condition | None:
+def check_subscription(arm_id: ArmId, ours: str) -> Condition | None:
     """Check that an id is in the subscription of the credential (docs/reference/reconciliation.md#subscription-check).
     The advice is that for an id on record.
     """
-    subscription = find_subscription(arm_id)
+    subscription = arm_id.subscription
     if subscription is None or subscription.casefold() == ours.casefold():
         return None
     text = f'SubscriptionID "{subscription}" for "{arm_id}" resource does not match with Client Credential: "{ours}"'

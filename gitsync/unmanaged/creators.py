@@ -16,8 +16,8 @@ from gitsync.attribution import activity_log, resource_graph
 from gitsync.attribution.attribution import MARGIN, SKEW
 from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_time
 from gitsync.checks.requests import CheckRequests, shorten_text
-from gitsync.formats.arm_path import find_subscription, normalize_id
 from gitsync.formats.json_members import read_mapping
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.clock import format_rfc3339
 from gitsync.unmanaged.search import Stray
@@ -49,7 +49,7 @@ def read_creation(stray: Stray) -> Attribution:
 
 async def list_creators(
     strays: Sequence[Stray], questions: CheckRequests, now: datetime, *, asks: bool
-) -> tuple[dict[str, Attribution], tuple[str, ...]]:
+) -> tuple[dict[ArmId, Attribution], tuple[str, ...]]:
     """List who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
     are read only if `asks`, and only for what does not say it itself.
     """
@@ -64,32 +64,32 @@ async def list_creators(
 
 
 async def _ask_graph(
-    arm_ids: Sequence[str],
-    creations: Mapping[str, Attribution],
+    arm_ids: Sequence[ArmId],
+    creations: Mapping[ArmId, Attribution],
     questions: CheckRequests,
     now: datetime,
     gaps: list[str],
-) -> dict[str, Attribution]:
+) -> dict[ArmId, Attribution]:
     records = await resource_graph.read_graph(arm_ids, now - resource_graph.RETENTION + MARGIN, questions)
     gaps += filter(None, [records.gap])
     return _merge(arm_ids, creations, records.changes)
 
 
 async def _ask_log(
-    arm_ids: Sequence[str],
-    creations: Mapping[str, Attribution],
+    arm_ids: Sequence[ArmId],
+    creations: Mapping[ArmId, Attribution],
     questions: CheckRequests,
     now: datetime,
     gaps: list[str],
-) -> dict[str, Attribution]:
+) -> dict[ArmId, Attribution]:
     """Read from the log of each subscription what may have been created within its memory."""
     start = now - activity_log.RETENTION + MARGIN
-    by_subscription: defaultdict[str, list[str]] = defaultdict(list)
+    by_subscription: defaultdict[str, list[ArmId]] = defaultdict(list)
     for arm_id in arm_ids:
         at = read_time(creations[arm_id].at)
-        if (subscription := find_subscription(arm_id)) and (at is None or at >= start):
+        if (subscription := arm_id.subscription) and (at is None or at >= start):
             by_subscription[subscription.casefold()].append(arm_id)
-    merged: dict[str, Attribution] = {}
+    merged: dict[ArmId, Attribution] = {}
     for _, ids in sorted(by_subscription.items()):
         records = await activity_log.read_log(ids, start, now + SKEW, questions)
         gaps += filter(None, [records.gap])
@@ -98,12 +98,12 @@ async def _ask_log(
 
 
 def _merge(
-    arm_ids: Iterable[str], creations: Mapping[str, Attribution], changes: Iterable[RecordedChange]
-) -> dict[str, Attribution]:
+    arm_ids: Iterable[ArmId], creations: Mapping[ArmId, Attribution], changes: Iterable[RecordedChange]
+) -> dict[ArmId, Attribution]:
     """Return the creations that some changes tell of, with the time that Azure gives itself if there is one. The newest
     counts: before it there was another resource.
     """
-    newest: dict[str, RecordedChange] = {}
+    newest: dict[IdKey, RecordedChange] = {}
     for change in (change for change in changes if change.creates):
         known = newest.get(change.arm_id)
         if known is None or change.at > known.at:
@@ -111,7 +111,7 @@ def _merge(
     return {
         arm_id: replace(newest[path].said, at=creations[arm_id].at or newest[path].said.at)
         for arm_id in arm_ids
-        if (path := normalize_id(arm_id)) in newest
+        if (path := arm_id.key) in newest
     }
 
 

@@ -10,9 +10,9 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from gitsync.errors import ExitCode
-from gitsync.formats.arm_path import find_subscription, name_resource
+from gitsync.formats.arm_path import name_resource
 from gitsync.formats.json_members import read_mapping, read_text
-from gitsync.imports.discovery import find_owner_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution
 from gitsync.report.authors import clean, format_creation
 from gitsync.report.escape import format_block, format_code, shorten
@@ -42,7 +42,7 @@ class UnmanagedReport:
     source: str
     scopes: Mapping[str, Sequence[str]]  # the groups that were looked into, by subscription
     estate: Estate
-    creations: Mapping[str, Attribution]  # one of each stray, by ARM id
+    creations: Mapping[ArmId, Attribution]  # one of each stray, by ARM id
     doubts: tuple[str, ...] = ()  # sentences on why the author is not known
     without_id: tuple[str, ...] = ()  # manifests without an ARM id
     requests: int  # the number of those that were sent
@@ -99,7 +99,7 @@ def read_assignment(stray: Stray) -> Assigned | None:
     properties = read_mapping(stray.body, "properties")
     role = stray.role or read_text(properties, "roleDefinitionId").rpartition("/")[2]
     kind, principal = read_text(properties, "principalType"), read_text(properties, "principalId")
-    return Assigned(role, kind, principal, find_owner_id(stray.arm_id))
+    return Assigned(role, kind, principal, stray.arm_id.parent)
 
 
 def _name(stray: Stray) -> str:
@@ -115,7 +115,7 @@ def _name(stray: Stray) -> str:
 
 def _place(stray: Stray) -> str:
     """Name the group of a stray, or the subscription that it is directly in."""
-    return clean(stray.group or f"subscription {find_subscription(stray.arm_id)}")
+    return clean(stray.group or f"subscription {stray.arm_id.subscription}")
 
 
 def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[str, list[Stray]]]]]:
@@ -126,7 +126,7 @@ def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[st
         by_group[folder.casefold(), _place(stray)].append(stray)
 
     def order(stray: Stray) -> tuple[str, str]:
-        return stray.label, stray.arm_id.casefold()
+        return stray.label, stray.arm_id.key
 
     return [
         (group, [(label, list(same)) for label, same in groupby(sorted(inside, key=order), lambda stray: stray.label)])

@@ -15,22 +15,21 @@ from typing import Any, Final
 from gitsync.attribution.resource_graph import query_rows
 from gitsync.checks.requests import CheckRequests
 from gitsync.extensions.registry import Registry
-from gitsync.formats.arm_path import find_resource_group, is_below, normalize_id
 from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.imports.acceptance import BY_AZURE, Acceptance
 from gitsync.imports.conversion.found_resources import UNKNOWN, FoundResource, Omission, SearchResult
 from gitsync.imports.conversion.manifests import is_as_made
 from gitsync.imports.conversion.scope import Filters, ImportScope
-from gitsync.imports.discovery import MANAGED, RESOURCES_VERSION, Discovery, find_owner_id
+from gitsync.imports.discovery import MANAGED, RESOURCES_VERSION, Discovery
 from gitsync.imports.extension_resources import INHERITED, ORPHAN
 from gitsync.imports.report import is_refusal
 from gitsync.imports.resource_reader import Body, ResourceReader
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind
 from gitsync.planning.children import KindTree, is_made_by_azure
 from gitsync.problems.field_path import find_member
 from gitsync.unmanaged.inventory import Inventory
 from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, list_at_subscription, read_role_names
-from gitsync.validation.references import parse_arm_type
 
 MADE_BY_OWNER: Final = "made by the resource that manages it"
 
@@ -60,7 +59,7 @@ Resources
 class Stray:
     """A resource that git does not have."""
 
-    arm_id: str
+    arm_id: ArmId
     arm_type: str
     kind: str  # "" if the catalog has none for its type
     body: Mapping[str, Any]  # what Azure showed of it, which may be little
@@ -70,7 +69,7 @@ class Stray:
     @property
     def group(self) -> str:
         """The name of its resource group."""
-        return find_resource_group(self.arm_id) or ""
+        return self.arm_id.resource_group or ""
 
     @property
     def label(self) -> str:
@@ -135,7 +134,7 @@ class EstateSearch:
         managed: Counter[str] = Counter()
         known, foreign = [], []
         for arm_id in ids:
-            arm_type = parse_arm_type(arm_id)
+            arm_type = arm_id.arm_type
             kind = self._tree.find(arm_type)
             if self._inventory.has(arm_id):
                 managed[kind.gvk.kind if kind else arm_type] += 1
@@ -146,7 +145,7 @@ class EstateSearch:
         bodies = await asyncio.gather(*(self._reader.try_read(arm_id, kind.api_version) for kind, arm_id in known))
         await self._acceptance.accept(
             [
-                FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=body)
+                FoundResource(kind=kind, arm_id=arm_id, owner_id=arm_id.parent, body=body)
                 for (kind, arm_id), body in zip(known, bodies, strict=True)
                 if body is not None  # Resource Graph is late: it is gone
             ]
@@ -186,43 +185,45 @@ class EstateSearch:
 
         def find_role(stray: Stray) -> str:
             role_id = read_text(read_mapping(stray.body, "properties"), "roleDefinitionId")
-            return names.get(normalize_id(role_id).rpartition("/")[2], "")
+            return names.get(ArmId(role_id).name.casefold(), "")
 
         return tuple(
             replace(stray, role=find_role(stray)) if stray.arm_type == ASSIGNMENTS else stray for stray in strays
         )
 
-    async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, questions: CheckRequests) -> list[str]:
+    async def _query(
+        self, groups: Sequence[FoundResource], scope: ImportScope, questions: CheckRequests
+    ) -> list[ArmId]:
         """Query the ARM ids of the resources in groups, sorted, with the groups as they are spelled themselves."""
         by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
         for group in groups:
             if group.name.casefold() not in by_name:
                 self._gaps.append(f"{group.arm_id}: its name cannot be part of a query; run without --fast")
-        names, ids = sorted(by_name), {}
+        names, ids = sorted(by_name), dict[IdKey, ArmId]()
         for start in range(0, len(names), _MOST_GROUPS):
             literals = ",".join(f"'{name}'" for name in names[start : start + _MOST_GROUPS])
             query = _QUERY.format(groups=literals)
             found = await query_rows(query, [scope.subscription], questions, most_pages=_MOST_PAGES)
             if found.gap:
                 self._gaps.append(f"Resource Graph: {found.gap}")
-            for arm_id in (read_text(row, "id") for row in found.rows):
-                folder = by_name.get((find_resource_group(arm_id) or "").casefold(), "")
-                if folder and is_below(arm_id, f"{folder}/providers"):
-                    ids[normalize_id(arm_id)] = f"{folder}/{arm_id.split('/', 5)[5]}"
+            for arm_id in (ArmId(read_text(row, "id")) for row in found.rows):
+                folder = by_name.get((arm_id.resource_group or "").casefold(), "")
+                if folder and arm_id.is_below(ArmId(f"{folder}/providers")):
+                    ids[arm_id.key] = ArmId(f"{folder}/{arm_id.split('/', 5)[5]}")
         return [ids[arm_id] for arm_id in sorted(ids)]
 
-    async def _confirm_foreign(self, arm_ids: Iterable[str], scope: ImportScope) -> None:
+    async def _confirm_foreign(self, arm_ids: Iterable[ArmId], scope: ImportScope) -> None:
         """Note those of the resources without a kind that ARM lists: no api-version is known to read one by itself."""
-        by_type: dict[str, list[str]] = {}
+        by_type: dict[str, list[ArmId]] = {}
         for arm_id in arm_ids:
-            by_type.setdefault(parse_arm_type(arm_id).casefold(), []).append(arm_id)
+            by_type.setdefault(arm_id.arm_type.casefold(), []).append(arm_id)
         queries = [{"$filter": f"resourceType eq '{arm_type}'"} for arm_type in sorted(by_type) if "'" not in arm_type]
         lists = await asyncio.gather(
             *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)
         )
-        listed = {normalize_id(str(entry.get("id", ""))): entry for entries in lists for entry in entries}
+        listed = {ArmId(entry.get("id", "")).key: entry for entries in lists for entry in entries}
         for arm_id in (arm_id for ones in by_type.values() for arm_id in ones):
-            if entry := listed.get(normalize_id(arm_id)):
+            if entry := listed.get(arm_id.key):
                 self._acceptance.note_foreign(arm_id, entry)
 
     def _conclude(self, result: SearchResult, managed: Mapping[str, int] | None = None) -> Estate:
@@ -231,18 +232,18 @@ class EstateSearch:
         known = [resource for resource in result.resources if self._acceptance.is_set(resource)]
         found = [_make_stray(resource.arm_id, resource.kind, resource.body, resource.created) for resource in known]
         found += [_make_stray(resource.arm_id, None, resource.entry) for resource in result.foreign]
-        orphans = [omission.subject for omission in result.left_out if omission.reason == ORPHAN]
-        found += [_make_stray(arm_id, self._tree.find(parse_arm_type(arm_id)), {}) for arm_id in orphans]
+        orphans = [ArmId(omission.subject) for omission in result.left_out if omission.reason == ORPHAN]
+        found += [_make_stray(arm_id, self._tree.find(arm_id.arm_type), {}) for arm_id in orphans]
         counts = Counter(managed or {})
         left_out = [omission for omission in result.left_out if omission.reason not in _UNSAID]
-        strays: dict[str, Stray] = {}
+        strays: dict[IdKey, Stray] = {}
         for stray in found:
             if self._inventory.has(stray.arm_id):
                 counts[stray.label] += 1
             elif reason := _find_maker(stray):
                 left_out.append(Omission(reason, stray.arm_id))
             else:
-                strays[normalize_id(stray.arm_id)] = stray
+                strays[stray.arm_id.key] = stray
         return Estate(
             strays=tuple(strays[arm_id] for arm_id in sorted(strays)),
             managed=dict(sorted(counts.items())),
@@ -257,29 +258,29 @@ def _is_azures(group: FoundResource) -> bool:
     return bool(group.body.get("managedBy")) or _AZURES_GROUPS.fullmatch(group.name) is not None
 
 
-def _make_stray(arm_id: str, kind: Kind | None, body: Body, created: str = "") -> Stray:
+def _make_stray(arm_id: ArmId, kind: Kind | None, body: Body, created: str = "") -> Stray:
     return Stray(
         arm_id=arm_id,
-        arm_type=kind.arm_type if kind else parse_arm_type(arm_id),
+        arm_type=kind.arm_type if kind else arm_id.arm_type,
         kind=kind.gvk.kind if kind else "",
         body=body,
         created=created or read_text(body, "createdTime") or read_text(read_mapping(body, "properties"), "createdOn"),
     )
 
 
-def _spell_type(arm_id: str, arm_type: str) -> str:
+def _spell_type(arm_id: ArmId, arm_type: str) -> ArmId:
     """Spell the type in the id of a resource in a group as the catalog does. Resource Graph spells it in any way."""
     group, _, path = arm_id.partition("/providers/")
     namespace, *types = arm_type.split("/")
     pairs = zip(types, path.split("/")[2::2], strict=True)
-    return "/".join((group, "providers", namespace, *(f"{step}/{name}" for step, name in pairs)))
+    return ArmId("/".join((group, "providers", namespace, *(f"{step}/{name}" for step, name in pairs))))
 
 
 def _find_maker(stray: Stray) -> str:
     """Describe who made a resource with another one, so that it is not a stray; "" for a stray. A disk that a machine
     boots from comes and goes with it; a data disk names its machine, too, but somebody made it.
     """
-    if is_made_by_azure(stray.arm_type, stray.arm_id.rpartition("/")[2], stray.body):
+    if is_made_by_azure(stray.arm_type, stray.arm_id.name, stray.body):
         return BY_AZURE
     is_data_disk = stray.arm_type.casefold() == _DISKS and not find_member(stray.body, "properties", "osType")
     return MADE_BY_OWNER if stray.body.get("managedBy") and not is_data_disk else ""

@@ -8,11 +8,11 @@ from typing import Final
 
 from gitsync.arm.http.bodies import ListSource
 from gitsync.errors import RefusedListError
-from gitsync.formats.arm_path import is_same_id, normalize_id
 from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.children import KindTree
 
 ASSIGNMENTS: Final = "Microsoft.Authorization/roleAssignments"
@@ -29,7 +29,9 @@ _LISTS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
 _ROLES_VERSION: Final = "2022-04-01"
 
 
-async def list_at_subscription(root: str, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> list[str]:
+async def list_at_subscription(
+    root: ArmId, reader: ResourceReader, tree: KindTree, acceptance: Acceptance
+) -> list[str]:
     """List what is directly in the subscription with the id `root`. Returns which lists Azure refuses: what they have
     is not known. Raises ArmError for a list without a usable answer.
     """
@@ -47,7 +49,7 @@ async def list_at_subscription(root: str, reader: ResourceReader, tree: KindTree
     return [f"{row.path}: refused by Azure ({row.error.code})" for row in rows if isinstance(row, RefusedListError)]
 
 
-async def _read(root: str, arm_type: str, reader: ResourceReader) -> dict[str, Body] | RefusedListError:
+async def _read(root: ArmId, arm_type: str, reader: ResourceReader) -> dict[ArmId, Body] | RefusedListError:
     path, (version, query) = f"{root}/providers/{arm_type}", _LISTS[arm_type]
     try:
         return _select_own(root, arm_type, await reader.read_list(path, version, query))
@@ -55,7 +57,7 @@ async def _read(root: str, arm_type: str, reader: ResourceReader) -> dict[str, B
         return refused
 
 
-def _select_own(root: str, arm_type: str, entries: Iterable[Body]) -> dict[str, Body]:
+def _select_own(root: ArmId, arm_type: str, entries: Iterable[Body]) -> dict[ArmId, Body]:
     """Select the entries of a list that are directly in the subscription, by their ids as the subscription spells them:
     the lists also have what is inherited from management groups, or what is below. Raises ArmError for one without an
     id: it would be missing without a word.
@@ -67,8 +69,8 @@ def _select_own(root: str, arm_type: str, entries: Iterable[Body]) -> dict[str, 
             raise ListSource(f"{root}/providers/{arm_type}").make_error("has an entry without an id")
         scope, _, path = arm_id.rpartition("/providers/")
         shown_type, _, name = path.rpartition("/")
-        if is_same_id(scope, root) and shown_type.casefold() == arm_type.casefold():
-            own[f"{root}/providers/{arm_type}/{name}"] = entry
+        if ArmId(scope).is_same(root) and shown_type.casefold() == arm_type.casefold():
+            own[ArmId(f"{root}/providers/{arm_type}/{name}")] = entry
     return own
 
 
@@ -82,4 +84,4 @@ async def read_role_names(root: str, reader: ResourceReader) -> dict[str, str]:
     except RefusedListError:
         return {}  # the ids of the roles are shown
     rows = ((read_text(entry, "id"), read_text(read_mapping(entry, "properties"), "roleName")) for entry in entries)
-    return {normalize_id(arm_id).rpartition("/")[2]: name for arm_id, name in rows if arm_id and name}
+    return {ArmId(arm_id).name.casefold(): name for arm_id, name in rows if arm_id and name}

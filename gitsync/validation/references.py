@@ -15,7 +15,7 @@ from gitsync.catalog.packed_tables import suggest_role
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.catalog.type_words import join_with_and, join_with_or, quote_scalar
 from gitsync.catalog.unknown_kind import suggest_group
-from gitsync.formats.arm_path import find_resource_group
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
@@ -26,7 +26,6 @@ from gitsync.validation.name_rules import LONGEST_SHOWN
 
 REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
 OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
-_PROVIDERS: Final = "/providers/"
 _KEY_FIELDS: Final = ("group", "kind", "name")
 
 ARM_ID: Final = (
@@ -51,17 +50,6 @@ def is_arm_id(text: str) -> bool:
     (docs/reference/reconciliation.md#owner-forms).
     """
     return text.startswith("/") and _ARM_ID.fullmatch(text) is not None and _NEVER_IN_IDS.search(text) is None
-
-
-def parse_arm_type(arm_id: str) -> str:
-    """Parse the ARM type of an id, in its own case, such as `Microsoft.Kusto/clusters/databases`. The type of an
-    extension is its own, not that of its target.
-    """
-    provider_at = arm_id.casefold().rfind(_PROVIDERS)  # the last one: an extension has that of its target before it
-    if provider_at >= 0:
-        provider, *rest = arm_id[provider_at + len(_PROVIDERS) :].split("/")
-        return "/".join([provider, *rest[::2]])
-    return _GROUP_TYPE if "/resourcegroups/" in arm_id.casefold() else "Microsoft.Resources/subscriptions"
 
 
 def list_named_references(kind: Kind, spec: Any, namespace: str) -> Iterator[tuple[FieldPath, Key]]:
@@ -98,7 +86,7 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
     if visit.name == "knownOwner":
         yield from _check_spare_fields(visit, kind, unknown)
     if "armId" in texts:
-        yield from _check_arm_id(visit, texts["armId"], kind)
+        yield from _check_arm_id(visit, ArmId(texts["armId"]), kind)
     elif "kind" in texts and "group" in texts:
         yield from _check_target(visit, texts["group"], texts["kind"], catalog)
 
@@ -208,7 +196,7 @@ def _check_spare_fields(visit: Visit, kind: Kind, unknown: Level) -> Iterator[Fi
             yield Finding(code="OwnerKind", path=path, message=message, hint=f"Remove {field}, or name another owner.")
 
 
-def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
+def _check_arm_id(visit: Visit, arm_id: ArmId, kind: Kind) -> Iterator[Finding]:
     path = (*visit.path, "armId")
     if not is_arm_id(arm_id):
         yield Finding(
@@ -228,7 +216,7 @@ def _check_arm_id(visit: Visit, arm_id: str, kind: Kind) -> Iterator[Finding]:
         )
     # Only in a resource group does the type of a resource say of what type its owner is.
     elif visit.name == "knownOwner" and kind.scope is Scope.RESOURCE_GROUP:
-        fault = _explain_owner_type(parse_arm_type(arm_id), kind.arm_type)
+        fault = _explain_owner_type(arm_id.arm_type, kind.arm_type)
         if fault:
             hint = f"Set the id of the {_describe_owner(kind)} that owns this {kind.gvk.kind}."
             yield Finding(code="OwnerType", path=path, message=fault, hint=hint)
@@ -241,12 +229,11 @@ def _explain_ends(arm_id: str) -> str:
     return ", since it ends with a slash" if arm_id.endswith("/") else ""
 
 
-def find_fault_of_names(arm_id: str) -> str:
+def find_fault_of_names(arm_id: ArmId) -> str:
     """Find what is wrong with the name of the group or of the resource in an ARM id, by the rules of its type; "" if
     nothing is.
     """
-    names = {_GROUP_TYPE: find_resource_group(arm_id) or ""}
-    names |= {parse_arm_type(arm_id): arm_id.rpartition("/")[2]}
+    names = {_GROUP_TYPE: arm_id.resource_group or "", arm_id.arm_type: arm_id.name}
     for arm_type, name in names.items():
         alphabet = find_alphabet(arm_type) if name else None
         for fault in alphabet.list_faults(name.lower()) if alphabet else ():  # ids have no case

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from gitsync.catalog.type_words import format_short_key, quote_scalar
-from gitsync.diff.leaf_changes import compute_changes
 from gitsync.formats.address_ranges import AddressRange, is_inside, list_overlaps, parse_range
-from gitsync.formats.arm_path import is_same_id
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.leaf_changes import compute_changes
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
@@ -39,7 +39,7 @@ class Member:
     resource: Resource
     kind: Kind | None  # None if the catalog does not have it
     owner: OwnerRef | None = None  # None for kinds without one, and if the manifest's owner has an invalid form
-    arm_id: str | None = None  # None if it is not known offline
+    arm_id: ArmId | None = None  # None if it is not known offline
     depends_on: tuple[Key, ...] = ()
     """The dependencies in the same set (owner, references, producers of values); there may be cycles."""
 
@@ -101,7 +101,7 @@ def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
     for member in members:
         # What is only read cannot undo what another manifest writes.
         if member.arm_id is not None and member.is_written and member.body is not None and counts[member.key] == 1:
-            by_id[member.arm_id.casefold()].append(member)
+            by_id[member.arm_id.key].append(member)
     for same in by_id.values():
         if len(same) > 1:
             yield from _compare_bodies(same, [_make_comparable(member.body, arm_ids) for member in same])
@@ -144,7 +144,7 @@ def _format_side(value: Any) -> str:
     return "absent" if value is None else quote_scalar(value)
 
 
-def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
+def _make_comparable(value: Any, arm_ids: Mapping[Key, ArmId]) -> Any:
     """Turn a body into plain values: a reference is its ARM id if that is known, another placeholder is its text."""
     match value:
         case dict():
@@ -155,7 +155,7 @@ def _make_comparable(value: Any, arm_ids: Mapping[Key, str]) -> Any:
             # They are the keys of a map, which has no order.
             return sorted(str(_make_comparable(reference, arm_ids)).casefold() for reference in value.references)
         case ResourceRef(key):
-            return arm_ids.get(key, str(key))
+            return str(arm_ids.get(key, key))
         case SecretKeyRef() | SecretMapRef() | ConfigMapKeyRef() | Text():
             return f"<{value}>"
         case _:
@@ -234,11 +234,11 @@ def _find_network(member: Member) -> Key | str:
     """The network of a subnet; "" for any other resource."""
     if (member.key.group, member.key.kind) != SUBNET or member.owner is None:
         return ""
-    return member.owner.key or (member.owner.arm_id or "").casefold()
+    return member.owner.key or (member.owner.arm_id or NO_ID).key
 
 
 def _is_same_resource(member: Member, other: Member) -> bool:
-    return member.arm_id is not None and other.arm_id is not None and is_same_id(member.arm_id, other.arm_id)
+    return member.arm_id is not None and other.arm_id is not None and member.arm_id.is_same(other.arm_id)
 
 
 def _list_ranges(member: Member) -> tuple[AddressRange, ...]:

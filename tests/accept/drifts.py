@@ -13,6 +13,7 @@ from typing import Any
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.accept.publish import Publication
 from gitsync.git.access import GitAccess
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.gvk import Key
 from gitsync.model.problem import SourceLocation
@@ -112,7 +113,7 @@ def drifted(name: str = "shop", new: Any = "Premium_LRS", **more: Any) -> Drifte
     )
     resource = DriftedResource(
         key=Key("storage.azure.com", "StorageAccount", "default", name),
-        arm_id=f"/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/{name}",
+        arm_id=ArmId(f"/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/{name}"),
         arm_type="Microsoft.Storage/storageAccounts",
         source=SourceLocation(f"azure/{name}.yaml", 1),
         fields=(field,),

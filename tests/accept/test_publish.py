@@ -7,6 +7,7 @@ import pytest
 
 from gitsync.accept.publish import PublishedAs, commit_branch
 from gitsync.errors import ConfigError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from tests.accept.drifts import AFTER, BEFORE, SHOP, WEB, accepted, drifted, make_repository
 
@@ -280,7 +281,9 @@ def test_git_keeps_its_line_ends(repository):
 
 @pytest.mark.parametrize("name", ["[skip ci]", "x\nGitsync-Accept: 0", "Fixes #12", "@everyone", "x" * 300 + " y"])
 def test_a_name_that_means_something_stays_out_of_the_message(repository, name):
-    resource = drifted(key=Key("storage.azure.com", "StorageAccount", "default", name), arm_id=f"/subscriptions/{name}")
+    resource = drifted(
+        key=Key("storage.azure.com", "StorageAccount", "default", name), arm_id=ArmId(f"/subscriptions/{name}")
+    )
     commit(repository, accepted(resource))
     message = repository.git("log", "-1", "--format=%B", "accept-drift")
     assert message.startswith("Accept drift of 1 resource\n")

@@ -9,6 +9,7 @@ from gitsync.accept.drift import DriftedField, NotAccepted
 from gitsync.accept.publish import PublishedAs, quote_place
 from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 from gitsync.errors import ConfigError, PublishError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.edit import REMOVED
 from gitsync.model.gvk import Key
@@ -239,7 +240,9 @@ def test_hostile_text_stays_text(run):
         for change, text in zip(changes, map(str, HOSTILE), strict=True)
     ]
     resources = [
-        drifted(key=Key("x", "Kind", "default", text), arm_id=f"/subscriptions/{text[:50]}", fields=tuple(fields))
+        drifted(
+            key=Key("x", "Kind", "default", text), arm_id=ArmId(f"/subscriptions/{text[:50]}"), fields=tuple(fields)
+        )
         for text in map(str, HOSTILE)
     ]
     (opened,) = run.publish(accepted(*resources, texts={SHOP: AFTER}), who=Who.NAMES)
@@ -457,5 +460,5 @@ def test_which_fields_have_drift_in_a_plan(verdict, more, left, known):
     without_id = result(rg("other"), verdict=verdict)
     examined = list_examined(report(one, without_id), left)
     fields = ("", "spec.tags", "spec.tags.env", "spec.location")
-    assert {field for field in fields if examined.knows(quote_place(group_id().upper(), field))} == known
-    assert not examined.knows(quote_place(f"{group_id()}2", "spec.location"))
+    assert {field for field in fields if examined.knows(quote_place(ArmId(group_id().upper()), field))} == known
+    assert not examined.knows(quote_place(ArmId(f"{group_id()}2"), "spec.location"))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provisioning_state import StateMeaning, read_state
 from tests.support.recordings import FOLDER, needs_recordings
@@ -66,7 +67,7 @@ def test_types_that_never_say_succeeded_have_an_end_of_their_own():
             states = list_states(facts["types"], body)
             namespace, *steps = name.partition("@")[0].split("/")
             arm_id = "/".join(("/providers", namespace, *(f"{step}/x" for step in steps)))
-            if states and StateMeaning.SUCCEEDED not in {read_state(state, arm_id) for state in states}:
+            if states and StateMeaning.SUCCEEDED not in {read_state(state, ArmId(arm_id)) for state in states}:
                 missing.append((name, states))
     assert missing == []
 

@@ -18,6 +18,7 @@ from gitsync.attribution.attribution import (
     find_authors,
 )
 from gitsync.checks.requests import CheckRequests
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import AuthorKind, ChangeSource
 from gitsync.model.gvk import Key
 from gitsync.model.record import LastWrite
@@ -70,7 +71,7 @@ def key(name: str) -> Key:
 
 def drift(questions, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
     more.setdefault("last_write", WROTE)
-    return Drift(key=key(arm_id), arm_id=arm_id, paths=paths, questions=questions, **more)
+    return Drift(key=key(arm_id), arm_id=ArmId(arm_id), paths=paths, questions=questions, **more)
 
 
 async def ask(graph, log, *, arm_id=VAULT, who=None, **more):
@@ -459,7 +460,7 @@ async def test_the_question_is_the_one_of_the_docs():
 async def test_the_log_is_read_until_the_end_of_this_second(seconds, end, why):
     async with rigged(access=anonymous) as rig:
         rig.server.on("GET", LOG, log_says())
-        await read_log([VAULT], NOW - timedelta(hours=1), NOW + timedelta(seconds=seconds), make_questions(rig))
+        await read_log([ArmId(VAULT)], NOW - timedelta(hours=1), NOW + timedelta(seconds=seconds), make_questions(rig))
         (log,) = rig.server.seen
     assert f"eventTimestamp le '{end}'" in dict(parse_qsl(log.query))["$filter"], why
 

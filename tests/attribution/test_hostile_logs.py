@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gitsync.attribution.activity_log import is_key_action, read_log, read_operations
 from gitsync.attribution.resource_graph import read_graph
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import AuthorKind
 from gitsync.report.authors import format_change, format_creation
 from tests.attribution.rows import AMY, GRAPH, LOG, ROB, VAULT, graph_row, log_rows
@@ -133,7 +134,7 @@ ANSWERS = [
 async def test_a_log_that_cannot_be_read_is_a_gap(say, why):
     async with rigged(access=anonymous) as rig:
         rig.server.on("GET", LOG, say)
-        found = await read_log([VAULT], SINCE, SINCE + timedelta(days=1), make_questions(rig))
+        found = await read_log([ArmId(VAULT)], SINCE, SINCE + timedelta(days=1), make_questions(rig))
     assert found.changes == (), why
     assert found.gap
     assert len(found.gap) < LONGEST
@@ -152,7 +153,7 @@ GRAPH_ANSWERS = [
 async def test_a_graph_that_cannot_be_read_is_a_gap(body):
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, Say(200, body))
-        found = await read_graph([VAULT], SINCE, make_questions(rig))
+        found = await read_graph([ArmId(VAULT)], SINCE, make_questions(rig))
         assert len(rig.server.seen) <= 5
     assert (found.changes, bool(found.gap)) == ((), True)
 
@@ -160,5 +161,5 @@ async def test_a_graph_that_cannot_be_read_is_a_gap(body):
 async def test_a_row_of_another_resource_is_not_taken_for_this_one():
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, Say(200, {"data": [graph_row(VAULT + "2", 1, AMY, "tags")]}))
-        found = await read_graph([VAULT], SINCE, make_questions(rig))
+        found = await read_graph([ArmId(VAULT)], SINCE, make_questions(rig))
     assert {change.arm_id for change in found.changes} <= {VAULT.lower() + "2"}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gitsync.attribution.attribution import Drift, OwnWrites, find_authors
 from gitsync.attribution.resource_graph import PATH
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from tests.attribution.rows import AMY, ROB, SAM, VAULT, graph_row, log_rows
 
@@ -48,7 +49,7 @@ class Answers:
 
 
 def find(graph, log, **more):
-    one = Drift(key=Key("g", "K", "default", "a"), arm_id=VAULT, questions=Answers(graph, log), **more)
+    one = Drift(key=Key("g", "K", "default", "a"), arm_id=ArmId(VAULT), questions=Answers(graph, log), **more)
     return asyncio.run(find_authors([one], OwnWrites(), NOW))[one.key]
 
 

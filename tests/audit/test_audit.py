@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gitsync.audit.audit import audit
+from gitsync.model.arm_id import ArmId
 from gitsync.model.record import LastRun, LastWrite, Trust
 from tests.attribution.rows import (
     AMY,
@@ -38,7 +39,7 @@ RUN = LastRun(
     outcomes={},
     not_reached=(),
     sent=frozenset({correlate("sync 1")}),
-    arm_ids=frozenset({VNET}),
+    arm_ids=frozenset({ArmId(VNET)}),
     commit="c" * 40,
 )
 WRITE_SUBNET = {"action": "Microsoft.Network/virtualNetworks/subnets/write"}
@@ -57,7 +58,7 @@ async def look(*rows, records=(), runs=(RUN,), ids=(VAULT, VNET), credential=TOK
     """Audit a log that has these rows."""
     async with rigged(access=None if credential else anonymous, credential=credential) as rig:
         rig.server.on("GET", LOG, answer or log_says(*rows))
-        return await audit(ids, records, runs, SINCE, make_questions(rig), declared.__contains__)
+        return await audit(map(ArmId, ids), records, runs, SINCE, make_questions(rig), declared.__contains__)
 
 
 def show(done):

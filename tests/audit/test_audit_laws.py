@@ -18,6 +18,7 @@ from gitsync.attribution.change import Verb
 from gitsync.audit.audit import Origin, audit
 from gitsync.checks.requests import CheckRequests
 from gitsync.git.state.folder import StatusFolder
+from gitsync.model.arm_id import ArmId
 from tests.support.builders import rg, vnet, vnet_id
 from tests.support.world import World
 
@@ -116,4 +117,4 @@ async def look(world, runs, since):
             arm = await arms.open(access.sign_in)
             questions = CheckRequests(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
             ids = [world.id_of(rg()), *map(vnet_id, NAMES)]
-            return await audit(ids, (), runs, since - timedelta(seconds=1), questions, {}.__contains__)
+            return await audit(map(ArmId, ids), (), runs, since - timedelta(seconds=1), questions, {}.__contains__)

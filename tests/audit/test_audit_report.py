@@ -13,6 +13,7 @@ from gitsync.audit.audit import Audit, AuditedOperation, Origin, Run
 from gitsync.audit.page import render
 from gitsync.audit.report import AuditReport, build_document, format_lines
 from gitsync.logging import escape_controls
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from tests.support.builders import group_id
 from tests.support.hostile_texts import HOSTILE
@@ -27,7 +28,7 @@ def make_report(name, author=AuthorKind.PERSON):
     run = Run(commit=name, revision=name, time=name)
     operations = [
         AuditedOperation(
-            arm_id=arm_id, change=change, origin=origin, run=run if origin is Origin.RUN else None, undone=run
+            arm_id=ArmId(arm_id), change=change, origin=origin, run=run if origin is Origin.RUN else None, undone=run
         )
         for origin in Origin
     ]

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from gitsync.checks.requests import CheckRequests
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, Findings, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
-from gitsync.validation.references import parse_arm_type
 from tests.support.arm_rig import SUBSCRIPTION, Rig, rigged
 
 SUB = f"/subscriptions/{SUBSCRIPTION}"
@@ -31,10 +31,15 @@ def change(
     """A change whose key has the name of the id, or as `called`."""
     body = None if action is Action.DELETE else {"location": "westeurope"} if body is None else body
     more.setdefault("api_version", "2023-05-01")
-    arm_type = parse_arm_type(arm_id)
+    arm_type = ArmId(arm_id).arm_type
     name = more.pop("called", arm_id.rpartition("/")[2])
     return PlannedChange(
-        key=key(name, arm_type.rpartition("/")[2]), action=action, arm_id=arm_id, arm_type=arm_type, body=body, **more
+        key=key(name, arm_type.rpartition("/")[2]),
+        action=action,
+        arm_id=ArmId(arm_id),
+        arm_type=arm_type,
+        body=body,
+        **more,
     )
 
 

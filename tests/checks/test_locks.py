@@ -7,6 +7,7 @@ import pytest
 from gitsync.arm.auth.principal import Principal
 from gitsync.checks.locks import check_locks, evaluate, read_deny_assignment, read_lock
 from gitsync.checks.requests import CheckRequests
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
@@ -33,7 +34,7 @@ def change(action: Action = Action.CREATE, arm_id: str = ACCOUNT, **more) -> Pla
         **{
             "key": key,
             "action": action,
-            "arm_id": arm_id,
+            "arm_id": ArmId(arm_id),
             "arm_type": arm_type,
             "api_version": "2023-01-01",
             "body": body,
@@ -281,7 +282,7 @@ async def test_the_token_says_who_is_denied():
 
 
 async def test_a_resource_outside_of_subscriptions_is_not_concerned():
-    tenant = replace(CREATE, arm_id="/providers/Microsoft.Subscription/aliases/one")
+    tenant = replace(CREATE, arm_id=ArmId("/providers/Microsoft.Subscription/aliases/one"))
     assert await _ask([tenant], {}) == ([], [])
 
 

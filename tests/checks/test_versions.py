@@ -4,6 +4,7 @@ import pytest
 
 from gitsync.checks.requests import CheckRequests
 from gitsync.checks.versions import check_versions, evaluate, find_manifest_version, read_listings
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, HiddenValue, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
@@ -31,7 +32,7 @@ def change(version="2023-01-01", location="westeurope", action=Action.CREATE, be
         **{
             "key": Key("storage.azure.com", "StorageAccount", "default", "app"),
             "action": action,
-            "arm_id": f"{GROUP}/providers/Microsoft.Storage/storageAccounts/app",
+            "arm_id": ArmId(f"{GROUP}/providers/Microsoft.Storage/storageAccounts/app"),
             "arm_type": f"Microsoft.Storage/{below}",
             "api_version": version,
             "body": None if action is Action.DELETE else {"location": location} if location else {},
@@ -170,7 +171,7 @@ async def test_no_answer_is_not_fine(answer, right):
 
 
 @pytest.mark.parametrize(
-    "unknown", [{"arm_id": "/subscriptions/<id>/resourceGroups/rg"}, {"doubt": "no Secret has it"}]
+    "unknown", [{"arm_id": ArmId("/subscriptions/<id>/resourceGroups/rg")}, {"doubt": "no Secret has it"}]
 )
 async def test_nothing_is_asked_of_a_subscription_that_is_not_known(unknown):
     (finding,), seen = await _ask([change(**unknown)])
@@ -179,7 +180,9 @@ async def test_nothing_is_asked_of_a_subscription_that_is_not_known(unknown):
 
 
 async def test_a_resource_of_the_tenant_is_looked_up_there():
-    alias = change(arm_id="/providers/Microsoft.Subscription/aliases/one", arm_type="Microsoft.Subscription/aliases")
+    alias = change(
+        arm_id=ArmId("/providers/Microsoft.Subscription/aliases/one"), arm_type="Microsoft.Subscription/aliases"
+    )
     (finding,), seen = await _ask([alias])
     assert seen[0].line == "GET /providers/Microsoft.Subscription"
     assert finding.verdict == "not-checked"

@@ -14,6 +14,7 @@ from gitsync.arm.session import Session
 from gitsync.databases.address import ServerAddress
 from gitsync.databases.users import Databases
 from gitsync.diff.three_way import Remembered, compare, make_baseline, remove_secrets
+from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Absence, Live
@@ -46,16 +47,16 @@ class Rig:
 
     async def find(self, user: ProvidedResource, password: Secret | None = None) -> Mapping[str, Any] | None:
         """The body of a user; None if there is none."""
-        found = await self.databases.reader(user, self.begin(), password).find("", "")
+        found = await self.databases.reader(user, self.begin(), password).find(ArmId(""), "")
         return None if isinstance(found, Absence) else found.body
 
     async def put(self, user: ProvidedResource) -> None:
         assert user.body is not None
-        assert await self.databases.writer(user, self.begin()).put("", "", user.body) is None
+        assert await self.databases.writer(user, self.begin()).put(ArmId(""), "", user.body) is None
 
     async def delete(self, user: ProvidedResource, password: str | None = ADMIN_PASSWORD) -> None:
         writer = self.databases.writer(user, self.begin(), Secret(password) if password is not None else None)
-        assert await writer.delete("", "") is None
+        assert await writer.delete(ArmId(""), "") is None
 
     def begin(self) -> Session:
         self.session = Session(deadline=self.clock.monotonic() + self.seconds)
@@ -112,9 +113,9 @@ class Rig:
         return ProvidedResource(
             key=Key(group, "User", "default", "user"),
             gvk=GVK(group, "v1", "User"),
-            arm_id=f"{OWNER}/users/{quote(name, safe='', errors='replace')}{suffix}",
+            arm_id=ArmId(f"{OWNER}/users/{quote(name, safe='', errors='replace')}{suffix}"),
             name=name,
-            owner_id=OWNER,
+            owner_id=ArmId(OWNER),
             **fields,
         )
 

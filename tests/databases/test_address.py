@@ -5,6 +5,7 @@ import pytest
 from gitsync.arm.cloud import Cloud, make_cloud
 from gitsync.databases.address import ServerAddress, choose_token_scope, find_address, parse_servers
 from gitsync.errors import ConfigError, ProviderError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provider import Provider
 
@@ -13,7 +14,7 @@ PRIVATE = Cloud(endpoint="https://arm.example", audience="a", authority="https:/
 
 
 def find(host, service=Provider.POSTGRESQL, cloud=PUBLIC, **properties):
-    return find_address("/owner", Live(body={"properties": {"fullyQualifiedDomainName": host, **properties}}), service, cloud)  # fmt: skip
+    return find_address(ArmId("/owner"), Live(body={"properties": {"fullyQualifiedDomainName": host, **properties}}), service, cloud)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_a_password_goes_to_no_other_host(host, service, cloud):
 def test_a_server_that_is_not_ready_is_waited_for(properties):
     for body in ({"properties": properties}, {}):
         with pytest.raises(ProviderError) as failure:
-            find_address("/owner", Live(body=body), Provider.POSTGRESQL, PUBLIC)
+            find_address(ArmId("/owner"), Live(body=body), Provider.POSTGRESQL, PUBLIC)
         assert failure.value.code == "WaitingForOwner"
 
 

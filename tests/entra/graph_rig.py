@@ -10,6 +10,7 @@ from gitsync.emulator.graph.settings import GraphDelays, GraphSettings
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.entra.groups import EntraGroups, GroupReader, GroupWriter
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.provider import Kept, ProvidedResource
@@ -32,7 +33,7 @@ def make_resource(body=ADMINS, *, name="admins", mode="", given_id="", **members
     return ProvidedResource(
         key=Key("entra.azure.com", "SecurityGroup", "default", name),
         gvk=GVK("entra.azure.com", "v1", "SecurityGroup"),
-        arm_id=f"/providers/Microsoft.Graph/groups/default.{name}",
+        arm_id=ArmId(f"/providers/Microsoft.Graph/groups/default.{name}"),
         name=name,
         spec=spec if body is not None else {},
         body=body,

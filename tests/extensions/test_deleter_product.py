@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.errors import ArmError
+from gitsync.model.arm_id import ArmId
 from tests.extensions.asking import REGISTRY, subject
 
 SERVICE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ApiManagement/service/api"
@@ -30,7 +31,7 @@ class Deletes:
 
 
 async def delete(azure):
-    about = replace(subject("apimanagement.azure.com", "Product"), arm_id=PRODUCT)
+    about = replace(subject("apimanagement.azure.com", "Product"), arm_id=ArmId(PRODUCT))
     await REGISTRY.delete(about, azure, azure.last)
 
 

@@ -18,6 +18,7 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.factories.private_endpoints import FIELD
+from gitsync.model.arm_id import ArmId
 from tests.extensions.asking import REGISTRY, subject
 from tests.extensions.exporting import exporters
 from tests.support.arm_rig import anonymous
@@ -82,7 +83,7 @@ def made(azure: Emulator, arm_id: str, properties: Any = None) -> None:
 async def about(azure: Emulator, actor: ExtensionClient, group: str, kind: str, properties: Any = None) -> Subject:
     arm_id = id_of(group, kind)
     made(azure, arm_id, properties)
-    return replace(subject(group, kind, own=await actor.get(arm_id, "2024-01-01")), arm_id=arm_id)
+    return replace(subject(group, kind, own=await actor.get(arm_id, "2024-01-01")), arm_id=ArmId(arm_id))
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)

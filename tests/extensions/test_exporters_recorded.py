@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.validation.references import parse_arm_type
+from gitsync.model.arm_id import ArmId
 from tests.extensions.asking import subject
 from tests.extensions.exporting import exporters
 from tests.support.recordings import FOLDER as RECORDINGS
@@ -50,7 +50,7 @@ def asked_of(record):
         (*kind, arm_id)
         for arm_id in ids
         for kind in exporters()
-        if parse_arm_type(arm_id).casefold() == (catalog.arm_type(*kind) or "").casefold()
+        if ArmId(arm_id).arm_type.casefold() == (catalog.arm_type(*kind) or "").casefold()
     ]
 
 
@@ -60,7 +60,7 @@ async def fields_from(record):
     for group, kind, arm_id in asked_of(record):
         for field in sorted(exporters()[group, kind].fields):
             azure = Replay(record)
-            about = replace(subject(group, kind), arm_id=arm_id)
+            about = replace(subject(group, kind), arm_id=ArmId(arm_id))
             values = await exporters()[group, kind](about, azure, frozenset({field}))
             if azure.answered:
                 found |= {(kind, name): secret.reveal() for name, secret in values.items()}

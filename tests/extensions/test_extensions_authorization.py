@@ -7,6 +7,7 @@ import pytest
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import imported, skipped
 from gitsync.extensions.builtin.authorization import ROLES, index_roles
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from tests.extensions.asking import REGISTRY, subject
 
@@ -31,7 +32,9 @@ LISTED = (
 
 def about(reference, arm_id=f"{SCOPE}{PROVIDER}/roleAssignments/a", answers=None):
     spec = {} if reference is None else {"roleDefinitionReference": reference}
-    return replace(subject(GROUP, "RoleAssignment"), spec=spec, arm_id=arm_id, answers=answers or {ROLES: LISTED})
+    return replace(
+        subject(GROUP, "RoleAssignment"), spec=spec, arm_id=ArmId(arm_id), answers=answers or {ROLES: LISTED}
+    )
 
 
 def test_roles_are_known_by_their_names_without_case_and_the_last_of_a_name_wins():

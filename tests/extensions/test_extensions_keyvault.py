@@ -6,6 +6,7 @@ import pytest
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActionCall, LookupRequest, PermanentError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from tests.extensions.asking import REGISTRY, subject
 
@@ -19,7 +20,7 @@ ASKED = LookupRequest(f"{SCOPE}/in-azure", "2024-11-01")
 def about(mode, *, deleted=None, live=None, location="westeurope", arm_id=HERE):
     spec = {"location": location, "properties": {} if mode is None else {"createMode": mode}}
     answers = {ASKED: Live(body=deleted)} if deleted is not None else {ASKED: None}
-    return replace(subject(GROUP, "Vault"), spec=spec, arm_id=arm_id, live=live, answers=answers)
+    return replace(subject(GROUP, "Vault"), spec=spec, arm_id=ArmId(arm_id), live=live, answers=answers)
 
 
 def was_in(group):

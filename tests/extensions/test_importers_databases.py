@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.extensions.api import imported, skipped
+from gitsync.model.arm_id import ArmId
 from tests.extensions.asking import REGISTRY, subject, with_
 
 SERVER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.DBforPostgreSQL/flexibleServers/db"
@@ -29,7 +30,7 @@ class Loader:
 
 
 async def reason(kind, loader, name="it"):
-    about = replace(subject(*kind), arm_id=f"{SERVER}/things/{name}")
+    about = replace(subject(*kind), arm_id=ArmId(f"{SERVER}/things/{name}"))
     read, answer = await REGISTRY.import_(about, loader)
     assert read.live is loader.live or not loader.loads
     return answer.skipped

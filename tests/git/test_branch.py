@@ -13,6 +13,7 @@ from gitsync.git.access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.commits import Author
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, PendingOperation, State
 from tests.git.remembered import a_record, an_update
@@ -136,7 +137,7 @@ def test_no_commit_where_nothing_changed(remote, clock, bare, old, new, why):
         {"operation": PendingOperation("update", "2024-05-01T10:00:00Z")},
         {"owner": a_record("x").key},
         {"depends_on": (a_record("x").key,)},
-        {"arm_id": "/subscriptions/1"},
+        {"arm_id": ArmId("/subscriptions/1")},
         {"arm_api_version": "2021-01-01"},
         {"count": 1},
         {"condition": FAILED},

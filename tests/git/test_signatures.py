@@ -213,7 +213,7 @@ def test_a_plan_of_two_revisions_checks_each(work, keys, trusted_person):
     trusted_person.commit(work.path)
     for location in (str(work.path), work.url):
         with ExitStack() as opened:
-            assert read_revision(location, "main", opened, path=".", access=GitAccess(), trusted=keys).files
+            assert read_revision(location, "main", opened, path=".", access=GitAccess(), trusted=keys).contents.files
             with pytest.raises(SourceError, match="is not signed"):
                 read_revision(location, "main~1", opened, path=".", access=GitAccess(), trusted=keys)
 

@@ -2,9 +2,8 @@
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.imports.conversion.found_resources import FoundResource
-from gitsync.imports.discovery import find_owner_id
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.children import KindTree
-from gitsync.validation.references import parse_arm_type
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"
@@ -18,5 +17,5 @@ def at(path, group="Core"):
 
 def find(arm_id, **body):
     """A resource of the newest stable version of its kind."""
-    kind = TREE.find(parse_arm_type(arm_id))
-    return FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body={"id": arm_id, **body})
+    kind = TREE.find(ArmId(arm_id).arm_type)
+    return FoundResource(kind=kind, arm_id=ArmId(arm_id), owner_id=ArmId(arm_id).parent, body={"id": arm_id, **body})

@@ -10,6 +10,7 @@ from gitsync.catalog.packed_tables import find_azure_values
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.conversion.proof import prove
 from gitsync.manifests.reader import read_manifests
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
@@ -229,8 +230,8 @@ def test_references_are_by_name_inside_an_import_and_the_repository_and_else_by_
     key = Key("network.azure.com", "NetworkSecurityGroup", "default", "firewall")
     elsewhere = Key("network.azure.com", "NetworkSecurityGroup", "team", "firewall")
     for existing, reference in (
-        ({SECURITY: key}, {"group": key.group, "kind": key.kind, "name": "firewall"}),
-        ({SECURITY: elsewhere}, {"armId": SECURITY.upper()}),
+        ({ArmId(SECURITY).key: key}, {"group": key.group, "kind": key.kind, "name": "firewall"}),
+        ({ArmId(SECURITY).key: elsewhere}, {"armId": SECURITY.upper()}),
     ):
         style = ManifestStyle(existing=existing, namespace="default")
         manifests = [one.document["spec"] for one in make_manifests([network, subnet], style)]

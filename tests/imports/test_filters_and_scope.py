@@ -4,6 +4,7 @@ import pytest
 
 from gitsync.errors import ConfigError
 from gitsync.imports.conversion.scope import make_filters, read_scope
+from gitsync.model.arm_id import ArmId
 from tests.imports.found import GROUP, SUBSCRIPTION, at
 
 ENDPOINT = "https://management.azure.com"
@@ -39,8 +40,10 @@ def test_a_type_leads_through_its_parents(catalog, text):
 )
 def test_what_excludes_a_network(catalog, text):
     filters = make_filters([], [], [], [text], catalog)
-    assert filters.excludes(HUB, "Microsoft.Network/virtualNetworks")
-    assert not filters.excludes(at("Microsoft.Storage/storageAccounts/x", "Other"), "Microsoft.Storage/storageAccounts")
+    assert filters.excludes(ArmId(HUB), "Microsoft.Network/virtualNetworks")
+    assert not filters.excludes(
+        ArmId(at("Microsoft.Storage/storageAccounts/x", "Other")), "Microsoft.Storage/storageAccounts"
+    )
 
 
 @pytest.mark.parametrize("text", ["VirtualNetwrok", "Contoso.Things/things", "SecurityGroup", "Microsoft.Graph/groups"])

@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import Plan, Removal, RestOfSource, Review, Reviewed, UnreadableFile
 from gitsync.model.policy import Policy
@@ -68,7 +69,7 @@ NAMED = prepared(subnet(), SUBNET_ID)
 CHILD = replace(NAMED, arm_id=None, owner=OwnerRef(key=vnet()))
 FROM_CONFIG = unnamed(vnet("new"), azureNameFromConfig={"name": "names", "key": "hub"})
 ELSEWHERE = prepared(vnet()._replace(namespace="prdo"), "").resource
-STRANGER = {"contents": {vnet(): GroupContent(["/x"], [])}}
+STRANGER = {"contents": {vnet(): GroupContent([ArmId("/x")], [])}}
 
 KEEPS = [
     ("untrusted record", {"untrusted": {vnet(): "It is forged."}}, "It is forged.", "nothing of it is believed"),
@@ -100,7 +101,12 @@ KEEPS = [
         "old.yaml is not read",
         "it moved",
     ),
-    ("outside of the run", {"bystanders": Bystanders((SUBNET_ID,))}, "does not manage", "it is of another agent"),
+    (
+        "outside of the run",
+        {"bystanders": Bystanders((ArmId(SUBNET_ID),))},
+        "does not manage",
+        "it is of another agent",
+    ),
     ("reviewed plan", {"review": planned(Action.NONE)}, "does not delete it.", "nobody has reviewed its delete"),
     ("former dependency", {"needed_by": {vnet(): subnet()}}, "is not Ready.", "its last good state needs it"),
     ("content of a group", STRANGER, "does not manage: /x.", "others would lose it"),
@@ -314,7 +320,7 @@ LISTED = [
 @pytest.mark.parametrize(("listed", "kept", "why"), LISTED, ids=[row[-1] for row in LISTED])
 def test_a_group_with_anything_else_in_it_is_kept(listed, kept, why):
     prunes = {rg(): prune(rg(), group_id(), depends_on=(vnet(),)), vnet(): prune(vnet(), vnet_id())}
-    decided = decide_after(Plan(applies={}, prunes=prunes), listings={rg(): listed})
+    decided = decide_after(Plan(applies={}, prunes=prunes), listings={rg(): [*map(ArmId, listed)]})
     assert decided[rg()].kept_because.endswith(kept), why
     assert bool(decided[rg()].kept_because) is bool(kept), why
     assert not decided[vnet()].kept_because, "its content goes anyway"

@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import Apply, Plan, Review, Reviewed
 from gitsync.model.policy import Policy
@@ -24,7 +25,7 @@ PARENT = prepared(vnet(), vnet_id())
 BODY = {"properties": {"addressPrefix": "10.0.0.0/24"}}
 OWNED = prepared(subnet(), SUBNET_ID, owner=OwnerRef(key=vnet()))
 CHILD = Apply(
-    prepared=replace(OWNED, template=Template(arm_id=SUBNET_ID, api_version="2024-03-01", body=BODY)),
+    prepared=replace(OWNED, template=Template(arm_id=ArmId(SUBNET_ID), api_version="2024-03-01", body=BODY)),
     record=record(subnet(), SUBNET_ID, applied=BODY),
 )
 
@@ -50,10 +51,10 @@ STAY = {
     "another manifest writes it": of_prepared(written_by=rg()),
     "another credential writes it": of_prepared(credential="team"),
     "its id is not known": of_prepared(arm_id=None),
-    "it has moved": of_prepared(arm_id=f"{vnet_id('other')}/subnets/one"),
+    "it has moved": of_prepared(arm_id=ArmId(f"{vnet_id('other')}/subnets/one")),
     "it has no request": of_prepared(template=None),
     "it has a secret": of_prepared(
-        template=Template(arm_id=SUBNET_ID, api_version="2024-03-01", body={"key": SecretKeyRef("a", "b")})
+        template=Template(arm_id=ArmId(SUBNET_ID), api_version="2024-03-01", body={"key": SecretKeyRef("a", "b")})
     ),
     "it is patched": of_prepared(
         resource=replace(CHILD.prepared.resource, annotations={"gitsync/update-method": "patch"})

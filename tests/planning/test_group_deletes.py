@@ -5,6 +5,7 @@ from graphlib import TopologicalSorter
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.planning.delete_scope import absorb_content, list_deleted_groups
@@ -27,13 +28,13 @@ def planned(**ids: str) -> dict[Key, Prune]:
     [
         ([vnet_id()], {"hub", "one"}, "a subnet shows in no list, and goes with its network"),
         ([vnet_id().upper()], {"hub", "one"}, "ids have no case"),
-        ([f"{vnet_id()}/"], set(), "an id that is spelled otherwise is not taken for ours"),
+        ([f"{vnet_id()}/"], {"hub", "one"}, "nor does a slash at the end matter"),
         ([vnet_id(), vnet_id("stranger")], set(), "something else is in there"),
         ([], set(), "what the list does not show may be there, and so may be something else"),
     ],
 )
 def test_what_a_list_shows_as_ours_goes_with_its_group(listed, going, why):
-    nodes = absorb_content(planned(hub=vnet_id(), one=SUBNET_ID), {rg(): listed})
+    nodes = absorb_content(planned(hub=vnet_id(), one=SUBNET_ID), {rg(): [*map(ArmId, listed)]})
     content = {vnet("hub"), vnet("one")}
     assert {key.name for key in content if nodes[key].within == rg()} == going, why
     assert {key.name for key in nodes[rg()].depends_on} == {"hub", "one"} - going

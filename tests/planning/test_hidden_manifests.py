@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.manifests.units import find_unit, may_hide
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Removal, RestOfSource
@@ -267,7 +268,7 @@ def test_an_owner_that_a_manifest_still_names_is_held():
 
 def test_an_owner_that_a_manifest_names_by_its_arm_id_is_held():
     for arm_id, expected in ((vnet_id().upper(), True), (f"{vnet_id()}/subnets/a", True), (vnet_id("hub2"), False)):
-        child = manifest(subnet(), "", owner=OwnerRef(arm_id=arm_id), problems=(BAD,))
+        child = manifest(subnet(), "", owner=OwnerRef(arm_id=ArmId(arm_id)), problems=(BAD,))
         assert bool(held(declared=[replace(child, arm_id=None)])) is expected, arm_id
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
@@ -52,7 +53,7 @@ def test_a_record_of_what_exists_is_believed(one, needs_seal, why):
     ("one", "more", "said"),
     [
         (replace(GROUP, arm_id=vnet_id()), {}, "contradicts itself"),
-        (replace(GROUP, arm_id="/nonsense"), {}, "contradicts itself"),
+        (replace(GROUP, arm_id=ArmId("/nonsense")), {}, "contradicts itself"),
         (replace(GROUP, claim=Claim.EXPECTED), {}, "does not show yet that it exists"),
         (replace(GROUP, claim=Claim.NONE), {}, "does not show yet that it exists"),
         (change(GROUP, operation=PendingOperation("delete", "2026-01-01T00:00:00Z")), {}, "is being deleted"),
@@ -78,7 +79,7 @@ def test_the_first_place_that_is_believed_decides():
     ("declared", "one", "why"),
     [
         ([rg()], GROUP, "the manifest counts"),
-        ([], replace(GROUP, arm_id=""), "no id is known"),
+        ([], replace(GROUP, arm_id=ArmId("")), "no id is known"),
         ([], record(ALIAS, "/providers/Microsoft.Subscription/aliases/team"), "an alias is not its subscription"),
     ],
 )

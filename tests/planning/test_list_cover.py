@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.catalog.collections import list_collections
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
 from gitsync.model.policy import Policy
@@ -31,10 +32,10 @@ def listed(catalog, sort, place, *, version=-1, principal="me"):
     arm_id = f"/subscriptions/{subscription}/resourceGroups/{group}/providers/{below}/{name}"
     return ListedResource(
         key=Key(api_group, kind, principal, place),
-        arm_id=arm_id,
+        arm_id=ArmId(arm_id),
         api_version=known.api_version,
         principal=principal,
-        collections=list_collections(known, arm_id),
+        collections=list_collections(known, ArmId(arm_id)),
     )
 
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared
@@ -33,7 +34,7 @@ def prepared(kind, name, *, owner=None, spec=None, group=NET, depends_on=(), val
         arm_id=None,
         api_version=None,
         owner=owner,
-        template=Template(arm_id="/x", api_version="1", body={}) if valid else None,
+        template=Template(arm_id=ArmId("/x"), api_version="1", body={}) if valid else None,
         depends_on=depends_on,
     )
 
@@ -55,7 +56,7 @@ SET = [
         depends_on=(GROUP_KEY, key("VirtualNetwork", "hub")),
         valid=False,
     ),
-    prepared("PublicIPAddress", "ip", owner=OwnerRef(arm_id="/subscriptions/0/resourceGroups/RG")),
+    prepared("PublicIPAddress", "ip", owner=OwnerRef(arm_id=ArmId("/subscriptions/0/resourceGroups/RG"))),
 ]
 
 MERMAID = """\

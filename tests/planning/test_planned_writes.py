@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations, Record
 from gitsync.model.result import Replacement, Result
@@ -17,7 +18,7 @@ IDS = {rg(): GROUP, vnet(): HUB, vnet("spoke"): vnet_id("spoke"), subnet(): SUBN
 
 
 def make_result(key: Key, action: Action, *depends_on: Key, **more) -> Result:
-    return replace(result(key, action=action, depends_on=depends_on, **more), arm_id=IDS[key])
+    return replace(result(key, action=action, depends_on=depends_on, **more), arm_id=ArmId(IDS[key]))
 
 
 def read(writes: tuple[PlannedWrite, ...]) -> list[tuple[Key, Action, tuple[Key, ...]]]:

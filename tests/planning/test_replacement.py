@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
 from gitsync.model.result import Replacement, Result
@@ -70,7 +71,7 @@ def result(key, arm_id, *, replacement=None):
         key=key,
         api_version="",
         source=None,
-        arm_id=arm_id,
+        arm_id=ArmId(arm_id),
         policy=Policy.MANAGE,
         verdict=Verdict.PENDING,
         condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),
@@ -139,4 +140,4 @@ AKS, VNET = "Microsoft.ContainerService/managedClusters/a", "Microsoft.Network/v
     ],
 )
 def test_another_owner_group_may_be_a_move(old, new, said, why):
-    assert said in make_move(old, new).reason, why
+    assert said in make_move(ArmId(old), ArmId(new)).reason, why

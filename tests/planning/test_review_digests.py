@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import Request
@@ -77,7 +78,7 @@ def test_an_etag_that_this_run_may_have_moved_means_nothing():
 
 
 def request(body, arm_id="/subscriptions/s/resourceGroups/g", api_version="1"):
-    return Request(arm_id=arm_id, api_version=api_version, body=body)
+    return Request(arm_id=ArmId(arm_id), api_version=api_version, body=body)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.shard import Account, Shard, ShardMember
 from gitsync.planning.shards import cut_shards
@@ -28,14 +29,14 @@ def group_id(name: str, subscription: int = 0) -> str:
 def make_group(name: str, things: int, subscription: int = 0, credential: str = "", **refers: str) -> list[ShardMember]:
     """A resource group with some resources; `refers` has for a name the one that it refers to."""
     group = key(name, "ResourceGroup")
-    members = [ShardMember(key=group, arm_id=group_id(name, subscription), credential=credential)]
+    members = [ShardMember(key=group, arm_id=ArmId(group_id(name, subscription)), credential=credential)]
     for number in range(things):
         thing = f"{name}-{number}"
         other = refers.get(f"x{number}")
         members.append(
             ShardMember(
                 key=key(thing),
-                arm_id=f"{group_id(name, subscription)}/providers/Things/things/{thing}",
+                arm_id=ArmId(f"{group_id(name, subscription)}/providers/Things/things/{thing}"),
                 owner=group,
                 credential=credential,
                 references=(key(other),) if other else (),
@@ -104,20 +105,22 @@ def test_a_large_account_is_cut_where_few_references_cross() -> None:
             id="owner without an id",
         ),
         pytest.param(
-            ShardMember(key=key("other"), arm_id=f"{group_id('A').upper()}/providers/Other/others/other"),
+            ShardMember(key=key("other"), arm_id=ArmId(f"{group_id('A').upper()}/providers/Other/others/other")),
             "the same group in another spelling, though no manifest names it as owner",
             id="group by id",
         ),
         pytest.param(
             ShardMember(
                 key=key("reader"),
-                arm_id=f"{group_id('a')}/providers/Things/things/a-1/providers/Microsoft.Authorization/roles/reader",
+                arm_id=ArmId(
+                    f"{group_id('a')}/providers/Things/things/a-1/providers/Microsoft.Authorization/roles/reader"
+                ),
             ),
             "it extends a resource of the group",
             id="extension",
         ),
         pytest.param(
-            ShardMember(key=key("before"), arm_id=f"{group_id('a')}/providers/Things/things/a-2"),
+            ShardMember(key=key("before"), arm_id=ArmId(f"{group_id('a')}/providers/Things/things/a-2")),
             "a record of the same resource under the key that it had before",
             id="the same id",
         ),
@@ -131,9 +134,11 @@ def test_what_must_be_in_one_process(member: ShardMember, why: str) -> None:
 def test_a_child_outside_of_groups_stays_with_its_parent() -> None:
     parent = f"/subscriptions/{SUBSCRIPTIONS[0]}/providers/Things/parents/parent"
     members = [
-        ShardMember(key=key("parent"), arm_id=parent),
-        ShardMember(key=key("child"), arm_id=f"{parent}/children/child"),
-        ShardMember(key=key("stranger"), arm_id=f"/subscriptions/{SUBSCRIPTIONS[0]}/providers/Things/parents/parent2"),
+        ShardMember(key=key("parent"), arm_id=ArmId(parent)),
+        ShardMember(key=key("child"), arm_id=ArmId(f"{parent}/children/child")),
+        ShardMember(
+            key=key("stranger"), arm_id=ArmId(f"/subscriptions/{SUBSCRIPTIONS[0]}/providers/Things/parents/parent2")
+        ),
     ]
     shards = cut_shards(members, 3)
     assert find_shard(shards, "parent") == find_shard(shards, "child") != find_shard(shards, "stranger")

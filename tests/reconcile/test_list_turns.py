@@ -7,6 +7,7 @@ import pytest
 
 from gitsync.catalog.collections import Collection
 from gitsync.errors import ArmError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
 from gitsync.planning.list_cover import ListedResource, find_cover
@@ -21,7 +22,7 @@ def thing(parent, name):
     path = f"{PARENTS}/{parent}/things"
     return ListedResource(
         key=Key("x", "Thing", parent, name),
-        arm_id=f"{path}/{name}",
+        arm_id=ArmId(f"{path}/{name}"),
         api_version="2024-01-01",
         principal=None,
         collections=(Collection(path, ListLevel.PARENT),),

@@ -9,17 +9,15 @@ import pytest
 from gitsync.catalog.collections import list_collections
 from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
-from gitsync.formats.arm_path import normalize_id
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.imports.discovery import find_owner_id
 from gitsync.manifests.reader import read_manifests
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show
-from gitsync.validation.references import parse_arm_type
 from tests.support.recordings import FOLDER, needs_recordings
 
 RECORDED = FOLDER / "arm-traffic-az" / "list-get-pairs"
@@ -30,7 +28,7 @@ pytestmark = needs_recordings(RECORDED)
 
 def find_kind(catalog, recording):
     """The kind of a recording, at the next version if the catalog lacks its own."""
-    arm_type, api_version = parse_arm_type(recording["path"]), recording["apiVersion"]
+    arm_type, api_version = ArmId(recording["path"]).arm_type, recording["apiVersion"]
     group, name = catalog.group_kind_of(arm_type)
     kinds = [catalog.kind(GVK(group, version, name)) for version in catalog.versions(group, name)]
     later = (kind for kind in kinds if kind.api_version > api_version)
@@ -41,8 +39,8 @@ def read_pairs(catalog, provider):
     """Every recorded entry with the read of it, and whether a run may request its list."""
     for recording in map(json.loads, PAIRS[provider].read_text("utf-8").splitlines()):
         kind = find_kind(catalog, recording)
-        lists = {normalize_id(one.path) for one in list_collections(kind, recording["path"])}
-        yield kind, recording, normalize_id(recording["list"]) in lists
+        lists = {ArmId(one.path).key for one in list_collections(kind, ArmId(recording["path"]))}
+        yield kind, recording, ArmId(recording["list"]).key in lists
 
 
 def read_asked_pairs(catalog, provider):
@@ -51,7 +49,7 @@ def read_asked_pairs(catalog, provider):
 
 def ask_for_all(catalog, kind, arm_id, shown):
     """The request of a manifest that sets all that it can to what Azure shows; secrets are never compared."""
-    found = FoundResource(kind=kind, arm_id=arm_id, owner_id=find_owner_id(arm_id), body=shown)
+    found = FoundResource(kind=kind, arm_id=ArmId(arm_id), owner_id=ArmId(arm_id).parent, body=shown)
     manifests = make_manifests([found], ManifestStyle(existing={}, namespace="default"))
     read = read_manifests({"manifest.yaml": format_manifests(manifests)}, namespace="default")
     subscription = "00000000-0000-0000-0000-000000000000"

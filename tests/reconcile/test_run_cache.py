@@ -8,6 +8,7 @@ import pytest
 
 from gitsync.errors import ArmError
 from gitsync.extensions.api import LookupRequest
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.reconcile.run_cache import RunCache
 from tests.support.builders import group_id, vnet_id
@@ -34,8 +35,8 @@ async def read() -> Live:
 async def test_what_is_read_is_kept_until_a_write_may_have_changed_it(written, expected, why):
     cache = RunCache()
     cache.keep(vnet_id(), SEEN)
-    cache.note_write(written)
-    assert await cache.read_once(vnet_id().lower(), read) is expected, why
+    cache.note_write(ArmId(written))
+    assert await cache.read_once(ArmId(vnet_id().lower()), read) is expected, why
 
 
 async def test_one_read_serves_all():
@@ -82,8 +83,8 @@ async def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
 async def test_what_is_kept_has_a_bound(sizes, kept, why):
     cache = RunCache()
     for number, size in enumerate(sizes):
-        cache.keep(f"{vnet_id()}{number}", Live(body={"name": "seen"}, bytes_read=size))
-    found = [await cache.read_once(f"{vnet_id()}{number}", read) for number in range(len(sizes))]
+        cache.keep(ArmId(f"{vnet_id()}{number}"), Live(body={"name": "seen"}, bytes_read=size))
+    found = [await cache.read_once(ArmId(f"{vnet_id()}{number}"), read) for number in range(len(sizes))]
     assert [live.body == {"name": "seen"} for live in found] == kept, why
 
 
@@ -91,6 +92,6 @@ async def test_what_is_forgotten_makes_room():
     cache = RunCache()
     for _ in range(100):
         cache.keep(vnet_id(), Live(body={"name": "seen"}, bytes_read=1 << 20))
-        cache.note_write(SUBNET)
+        cache.note_write(ArmId(SUBNET))
     cache.keep(vnet_id(), Live(body={"name": "seen"}, bytes_read=1 << 20))
     assert (await cache.read_once(vnet_id(), read)).body == {"name": "seen"}

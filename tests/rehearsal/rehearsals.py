@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from gitsync.errors import ExitCode
+from gitsync.model.arm_id import ArmId
 from gitsync.model.problem import SourceLocation
 from gitsync.model.rehearsal import Blank, Gap, GapKind, Interrupt, NotRehearsed, Rehearsal, RehearsedWrite, Stub
 from gitsync.model.report import RequestCounts
@@ -31,7 +32,7 @@ def bar(of, action, ready, sent, end, wave, *, critical=False, estimate=Estimate
 def write(number, of, action=Action.CREATE, status=201):
     method = "DELETE" if action is Action.DELETE else "PUT"
     arm_id = f"{SUBSCRIPTION}/resourceGroups/shop/{of.kind}/{of.name}"
-    return RehearsedWrite(number=number, arm_id=arm_id, method=method, status=status, key=of, action=action)
+    return RehearsedWrite(number=number, arm_id=ArmId(arm_id), method=method, status=status, key=of, action=action)
 
 
 def run(*results, **more):
@@ -73,7 +74,7 @@ FINE = Rehearsal(
             names=("microsoft.network/publicipaddresses",),
         ),
     ),
-    stubs=(Stub(arm_id=f"{SUBSCRIPTION}/resourceGroups/platform", wanted_by=(HUB, SUBNET)),),
+    stubs=(Stub(arm_id=ArmId(f"{SUBSCRIPTION}/resourceGroups/platform"), wanted_by=(HUB, SUBNET)),),
 )
 REFUSED_RUN = Rehearsal(
     from_nothing=False,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.rehearsal import Interrupt
 from gitsync.rehearsal.interrupts import MOST, choose
 from tests.rehearsal.pieces import PIECES, document, make_world, rehearse_world
@@ -104,5 +105,5 @@ def test_a_create_that_is_sent_twice_is_a_finding(world):
     world.says(group=GROUP, vnet=VNET)
     rehearsal = rehearse_world(world, interrupts=True, emulator_script=script(world, text))
     twice = [one for one in rehearsal.interrupts if one.sent_twice]
-    assert twice == [Interrupt(number=2, arm_id=VNET_ID, sent_twice=(VNET_ID.casefold(),))]
+    assert twice == [Interrupt(number=2, arm_id=ArmId(VNET_ID), sent_twice=(VNET_ID.casefold(),))]
     assert rehearsal.exit_code == 1

@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from gitsync.emulator.http.server import Emulator
-from gitsync.formats.arm_path import is_below
+from gitsync.model.arm_id import ArmId
 from gitsync.model.rehearsal import Rehearsal, RehearsedWrite
 from gitsync.model.secret import Secret
 from tests.rehearsal.pieces import PIECES, Piece, document, make_world, rehearse_world
@@ -118,7 +118,7 @@ def commits(draw, before: Git) -> Git:
 
 def _is_cut_off(name: str, removed: Iterable[str]) -> bool:
     ids = {PIECES[one].arm_id for one in removed}
-    return any(PIECES[name].arm_id == one or is_below(PIECES[name].arm_id, one) for one in ids)
+    return any(ArmId(PIECES[name].arm_id).is_within(ArmId(one)) for one in ids)
 
 
 def say(world: World, state: Git) -> None:
@@ -162,7 +162,9 @@ def _find_group(arm_id: str) -> str:
 
 
 def _has_parents(azure: Emulator, arm_id: str) -> bool:
-    return all(azure.resource(one.arm_id) is not None for one in PIECES.values() if is_below(arm_id, one.arm_id))
+    return all(
+        azure.resource(one.arm_id) is not None for one in PIECES.values() if ArmId(arm_id).is_below(ArmId(one.arm_id))
+    )
 
 
 def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, set[str]]) -> None:
@@ -174,12 +176,15 @@ def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, se
     free = {
         write
         for write in (*rehearsed, *real)
-        if write.arm_id in whole | done["changed"] | carried or any(is_below(write.arm_id, one) for one in whole)
+        if write.arm_id in whole | done["changed"] | carried
+        or any(ArmId(write.arm_id).is_below(ArmId(one)) for one in whole)
     }
     assert sorted({*rehearsed} - free) == sorted({*real} - free)
     # Drift alone adds writes, and takes none away.
     drifted = {one for one in rehearsed if one.arm_id in done["changed"] and one.arm_id not in whole | carried}
-    assert not {one for one in drifted - {*real} if not any(is_below(one.arm_id, other) for other in whole)}
+    assert not {
+        one for one in drifted - {*real} if not any(ArmId(one.arm_id).is_below(ArmId(other)) for other in whole)
+    }
     assert _pairs(one for one in rehearsed if one not in free) == _pairs(one for one in real if one not in free)
 
 
@@ -188,7 +193,7 @@ def _find_freed(rehearsed: Iterable[RehearsedWrite], deleted: set[str]) -> set[s
     without an address space.
     """
     refused = {one.arm_id for one in rehearsed if one.status >= 400}
-    return {one for one in refused if any(is_below(other, one) for other in deleted)}
+    return {one for one in refused if any(ArmId(other).is_below(ArmId(one)) for other in deleted)}
 
 
 def _leave_out_shared_groups(
@@ -200,7 +205,7 @@ def _leave_out_shared_groups(
     groups = {one.arm_id for one in rehearsed if one.method == "DELETE" and one.arm_id in shared}
 
     def is_within(write: Write) -> bool:
-        return write.arm_id in groups or any(is_below(write.arm_id, group) for group in groups)
+        return write.arm_id in groups or any(ArmId(write.arm_id).is_below(ArmId(group)) for group in groups)
 
     within = {one for one in real if is_within(one)}
     assert {one.method for one in within} <= {"DELETE"}
@@ -210,7 +215,11 @@ def _leave_out_shared_groups(
 
 def _pairs(writes: Iterable[Write]) -> set[tuple[Write, Write]]:
     """Writes of which one is below the other, in their order."""
-    return {(a, b) for a, b in combinations(writes, 2) if is_below(a.arm_id, b.arm_id) or is_below(b.arm_id, a.arm_id)}
+    return {
+        (a, b)
+        for a, b in combinations(writes, 2)
+        if ArmId(a.arm_id).is_below(ArmId(b.arm_id)) or ArmId(b.arm_id).is_below(ArmId(a.arm_id))
+    }
 
 
 def list_rehearsed(writes: Iterable[RehearsedWrite]) -> list[Write]:

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 from gitsync.errors import ExitCode
+from gitsync.model.arm_id import ArmId
 from gitsync.model.rehearsal import Blank, Gap, GapKind, Interrupt, NotRehearsed, Rehearsal, Stub
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.rehearsal.findings import format_headline
@@ -101,7 +102,7 @@ def test_a_resource_that_is_written_twice_by_a_second_sync_is_one_finding():
 
 
 def test_a_write_that_no_result_explains_is_a_finding_with_its_id():
-    stray = replace(write(1, HUB), key=None, arm_id="/subscriptions/s/resourceGroups/g")
+    stray = replace(write(1, HUB), key=None, arm_id=ArmId("/subscriptions/s/resourceGroups/g"))
     assert "PUT /subscriptions/s/resourceGroups/g" in FORMS["text"](replace(FINE, later_writes=(stray,)))
 
 
@@ -160,9 +161,9 @@ def test_markdown_fits_a_comment_however_large_the_rehearsal_is():
             second=run(*again),
             gaps=tuple(gaps),
             interrupts=tuple(
-                Interrupt(number=n, arm_id="/a" * 200, differences=("d" * 900,) * 20) for n in range(1, 51)
+                Interrupt(number=n, arm_id=ArmId("/a" * 200), differences=("d" * 900,) * 20) for n in range(1, 51)
             ),
-            stubs=tuple(Stub(arm_id=f"/{n}/{'s' * 900}", wanted_by=(HUB,)) for n in range(500)),
+            stubs=tuple(Stub(arm_id=ArmId(f"/{n}/{'s' * 900}"), wanted_by=(HUB,)) for n in range(500)),
         )
     )
     assert len(shown) < LIMIT
@@ -181,12 +182,15 @@ def make_hostile(name):
         first=run(failed, revision=name),
         second=run(changed),
         refusal=name,
-        writes=(replace(write(1, of), arm_id=name, method=name), replace(write(2, HUB), key=None, arm_id=name)),
-        later_writes=(replace(write(1, HUB), key=None, arm_id=name),),
+        writes=(
+            replace(write(1, of), arm_id=ArmId(name), method=name),
+            replace(write(2, HUB), key=None, arm_id=ArmId(name)),
+        ),
+        later_writes=(replace(write(1, HUB), key=None, arm_id=ArmId(name)),),
         schedule=replace(FINE.schedule, bars=(bar(of, Action.CREATE, 0, 1, 2, 1, critical=True),)),
-        stubs=(Stub(arm_id=name, wanted_by=(of,)),),
+        stubs=(Stub(arm_id=ArmId(name), wanted_by=(of,)),),
         not_rehearsed=(NotRehearsed(blank=Blank.KINDS, sentence=name, count=1, names=(name,)),),
-        interrupts=(Interrupt(number=1, arm_id=name, differences=(name,), sent_twice=(name,)),),
+        interrupts=(Interrupt(number=1, arm_id=ArmId(name), differences=(name,), sent_twice=(name,)),),
         gaps=tuple(
             Gap(kind=GapKind.ID, key=of, message=name, hint=name, stops=stops, field=name) for stops in (True, False)
         ),

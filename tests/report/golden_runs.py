@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
@@ -35,7 +36,7 @@ STORAGE, VAULT, SQL = "storage.azure.com", "keyvault.azure.com", "sql.azure.com"
 
 def one(kind, name, group, provider, verdict, action=Action.NONE, **more):
     """Make a resource of a plan; `provider` is its ARM type."""
-    values = {"condition": PLANNED, "is_fine": True, "arm_id": f"{GROUP}/providers/{provider}/{name}"}
+    values = {"condition": PLANNED, "is_fine": True, "arm_id": ArmId(f"{GROUP}/providers/{provider}/{name}")}
     return result(key(kind, name, group), verdict, action, **values | more)
 
 
@@ -272,7 +273,7 @@ def create(number):
     return change(
         NEW,
         key=key("ResourceGroup", name, namespace="shop" if number % 2 else "platform"),
-        arm_id=f"/subscriptions/0000/resourceGroups/{name}",
+        arm_id=ArmId(f"/subscriptions/0000/resourceGroups/{name}"),
         source=SourceLocation(f"groups/{name}.yaml", 1),
         body={"location": "westeurope"},
     )

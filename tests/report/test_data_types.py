@@ -3,6 +3,7 @@
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.data_types import _LOST, describe_loss
 
 GROUP = "/subscriptions/1/resourceGroups/a"
@@ -19,6 +20,7 @@ LOSSES = [
 
 @pytest.mark.parametrize(("arm_id", "words", "why"), LOSSES, ids=[row[-1] for row in LOSSES])
 def test_what_is_lost(arm_id, words, why):
+    arm_id = arm_id and ArmId(arm_id)
     assert words in describe_loss(arm_id), why
     assert bool(describe_loss(arm_id)) == bool(words)
 

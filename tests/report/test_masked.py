@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.plan import Reviewed
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
@@ -31,7 +32,7 @@ KEPT = record(
 TOLD = change(
     DRIFTED,
     key=key("VirtualNetwork", VALUE, NET),
-    arm_id=f"/subscriptions/1/resourceGroups/{VALUE}",
+    arm_id=ArmId(f"/subscriptions/1/resourceGroups/{VALUE}"),
     condition=failed(VALUE, SAID),
     differences=(
         Difference(f"/tags/{VALUE}", [VALUE, {"a": VALUE, VALUE: 1}], VALUE, "changed in Azure"),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import StateError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.hold import HeldUntil
@@ -69,7 +70,7 @@ def results(draw):
         "differences": tuple(draw(st.lists(st.builds(Difference, TEXTS, VALUES, VALUES, TEXTS), max_size=2))),
         "unverified": tuple(draw(st.sets(TEXTS, max_size=2))),
         "source": draw(st.none() | st.builds(SourceLocation, TEXTS, st.integers(1, 9))),
-        "arm_id": draw(st.none() | TEXTS),
+        "arm_id": draw(st.none() | st.builds(ArmId, TEXTS)),
         "because": draw(st.dictionaries(TEXTS, TEXTS, max_size=2)),
         "fault": fault,
         "policy_reason": draw(TEXTS),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.verdict import Verdict
 from gitsync.report.html.layout import Size, draw_path, place_forest, place_layers, route_references
 from gitsync.report.html.picture import render_picture
@@ -185,7 +186,8 @@ def test_a_large_run_is_drawn_by_resource_groups():
 
 def test_the_most_urgent_groups_are_drawn_where_there_are_very_many():
     quiet = [
-        replace(IN_SYNC, key=key("A", f"b{n}"), arm_id=f"/subscriptions/s/resourceGroups/g{n}") for n in range(400)
+        replace(IN_SYNC, key=key("A", f"b{n}"), arm_id=ArmId(f"/subscriptions/s/resourceGroups/g{n}"))
+        for n in range(400)
     ]
     bad = result(key("A", "z"), Verdict.DRIFTED, arm_id="/subscriptions/s/resourceGroups/zz")
     drawn = render_picture([*quiet, bad])
@@ -195,19 +197,19 @@ def test_the_most_urgent_groups_are_drawn_where_there_are_very_many():
 
 
 GROUPS = [
-    ({"arm_id": "/subscriptions/S/resourceGroups/Core/providers/P/t/n"}, GroupName("s", "core"), "by the id"),
+    ({"arm_id": ArmId("/subscriptions/S/resourceGroups/Core/providers/P/t/n")}, GroupName("s", "core"), "by the id"),
     (
-        {"arm_id": "/subscriptions/S/resourcegroups/CORE"},
+        {"arm_id": ArmId("/subscriptions/S/resourcegroups/CORE")},
         GroupName("s", "core"),
         "of the group itself, in any letter case",
     ),
     ({"arm_id": None, "owner": GROUP}, GroupName("0000", "core"), "by the owner where there is no id"),
-    ({"arm_id": "/subscriptions/S"}, NO_GROUP, "of a subscription"),
+    ({"arm_id": ArmId("/subscriptions/S")}, NO_GROUP, "of a subscription"),
     ({"arm_id": None, "owner": NETWORK}, NO_GROUP, "of what is its own owner"),
 ]
 
 
 @pytest.mark.parametrize(("more", "place", "why"), GROUPS, ids=[g[-1] for g in GROUPS])
 def test_the_resource_group_is_known(more, place, why):
-    group = replace(IN_SYNC, arm_id="/subscriptions/0000/resourceGroups/core")
+    group = replace(IN_SYNC, arm_id=ArmId("/subscriptions/0000/resourceGroups/core"))
     assert group_results([group, result(NETWORK, **more)])[NETWORK] == place, why

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import FailedRequest, Stage
@@ -44,7 +45,7 @@ def test_colour_changes_no_character():
 def test_a_terminal_wraps_words_and_cuts_none():
     words = " ".join(f"word{number}" for number in range(30))
     arm_id = "/subscriptions/" + "x" * 200
-    value = report(replace(REFUSED, condition=failed("Failed", words), arm_id=arm_id))
+    value = report(replace(REFUSED, condition=failed("Failed", words), arm_id=ArmId(arm_id)))
     wrapped = render(value, width=100)
     assert max(len(line) for line in wrapped.splitlines() if "word" in line) <= 100
     assert " ".join(wrapped.split()).count("word") == 30

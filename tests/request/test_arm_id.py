@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
@@ -27,7 +28,7 @@ def key(kind, name):
 
 
 def standing(kind, name, owner=None, azure_name=None, **more):
-    by = {"arm_id": owner} if isinstance(owner, str) else {"key": owner}
+    by = {"arm_id": ArmId(owner)} if isinstance(owner, str) else {"key": owner}
     return Standing(
         resource=a_resource(name=name, kind=kind.gvk.kind, **more),
         kind=kind,

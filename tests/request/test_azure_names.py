@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapKeyRef
@@ -9,7 +10,7 @@ from gitsync.request.arm_id import derive_azure_name, format_seed, is_named_at_r
 from tests.support.handmade_kinds import a_kind, a_resource
 
 GROUP_ID = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/myrg"
-BY_ID = OwnerRef(arm_id=GROUP_ID)
+BY_ID = OwnerRef(arm_id=ArmId(GROUP_ID))
 
 AUTHORIZATION, DOCUMENTS = "authorization.azure.com", "documentdb.azure.com"
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef, SecretKeyRef, SecretMapRef
@@ -31,12 +32,16 @@ RESOURCES = [
 ]
 EDGES = Dependencies(
     RESOURCES,
-    {key("rg"): RG_ID, key("net"): f"{RG_ID}/providers/M.N/nets/net", key("me"): f"{RG_ID}/providers/M.T/me/m"},
+    {
+        key("rg"): ArmId(RG_ID),
+        key("net"): ArmId(f"{RG_ID}/providers/M.N/nets/net"),
+        key("me"): ArmId(f"{RG_ID}/providers/M.T/me/m"),
+    },
 )
 
 
 def needs(*refs, owner=None, arm_ids=()):
-    return Needs(key=key("me"), owner=owner, refs=refs, arm_ids=arm_ids)
+    return Needs(key=key("me"), owner=owner, refs=refs, arm_ids=tuple(map(ArmId, arm_ids)))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +59,11 @@ def needs(*refs, owner=None, arm_ids=()):
         (needs(ConfigMapKeyRef("ids", "principal")), ["identity"], "who exports the value, in this namespace"),
         (needs(ConfigMapKeyRef("ids", "client")), ["other"], "by an expression"),
         (needs(ConfigMapKeyRef("elsewhere", "k")), [], "a value that nobody exports"),
-        (needs(owner=OwnerRef(arm_id=RG_ID.lower())), ["rg"], "an owner by its id that is a manifest, without case"),
+        (
+            needs(owner=OwnerRef(arm_id=ArmId(RG_ID.lower()))),
+            ["rg"],
+            "an owner by its id that is a manifest, without case",
+        ),
         (
             needs(arm_ids=(f"{RG_ID}/providers/M.N/nets/net/subnets/a",)),
             ["net"],

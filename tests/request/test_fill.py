@@ -3,6 +3,7 @@
 import pytest
 
 from gitsync.errors import MissingValueError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
@@ -44,7 +45,10 @@ class Told:
         return f"/subscriptions/{key.name}"
 
 
-def filled(body, arm_id="/x"):
+X = ArmId("/x")
+
+
+def filled(body, arm_id=X):
     return fill(Template(arm_id=arm_id, api_version="2024-01-01", body=body), "team", Told())
 
 
@@ -62,7 +66,7 @@ def filled(body, arm_id="/x"):
     ],
 )
 def test_a_body(body, expected, why):
-    assert filled(body) == Request(arm_id="/x", api_version="2024-01-01", body=expected), why
+    assert filled(body) == Request(arm_id=ArmId("/x"), api_version="2024-01-01", body=expected), why
 
 
 def test_an_id_with_a_reference():

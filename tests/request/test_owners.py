@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
 from gitsync.request.arm_id import find_owner
@@ -21,7 +22,7 @@ def named(kind="Parent", group=GROUP):
     [
         (KNOWN, {"name": "p"}, named(), "group and kind are known"),
         (KNOWN, {"name": "p", "group": "x", "kind": "y"}, named(), "and cannot be changed"),
-        (KNOWN, {"armId": ARM_ID}, OwnerRef(arm_id=ARM_ID), "an owner by its id"),
+        (KNOWN, {"armId": ARM_ID}, OwnerRef(arm_id=ArmId(ARM_ID)), "an owner by its id"),
         (KNOWN, {"name": "p", "armId": ARM_ID}, None, "both forms"),
         (KNOWN, {"name": "p", "armId": ""}, named(), "an empty id is none"),
         (KNOWN, {}, None, "no form"),
@@ -31,7 +32,7 @@ def named(kind="Parent", group=GROUP):
         (KNOWN, None, None, "nothing said"),
         (ANY, {"group": GROUP, "kind": "Thing", "name": "p"}, named("Thing"), "an owner of any kind"),
         (ANY, {"name": "p"}, None, "an owner of any kind must say which"),
-        (ANY, {"armId": ARM_ID}, OwnerRef(arm_id=ARM_ID), "or give its id"),
+        (ANY, {"armId": ARM_ID}, OwnerRef(arm_id=ArmId(ARM_ID)), "or give its id"),
         (a_kind(), {"name": "p"}, None, "a kind that nothing owns"),
     ],
 )

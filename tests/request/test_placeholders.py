@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gitsync.errors import MissingValueError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
@@ -20,10 +21,11 @@ from gitsync.model.template import (
 from gitsync.request.placeholders import show
 from tests.support.handmade_kinds import a_resource
 
+X = ArmId("/x")
 CONFIG_MAPS = {("default", "known"): {"k": "from-git"}}
 
 
-def prepared(name, body=None, arm_id="/x"):
+def prepared(name, body=None, arm_id=X):
     template = Template(arm_id=arm_id, api_version="2024-01-01", body=body) if body is not None else None
     return Prepared(
         resource=a_resource(name=name),
@@ -39,7 +41,7 @@ def key(name):
     return Key("things.azure.com", "Thing", "default", name)
 
 
-OTHER = prepared("other", {}, "/other")
+OTHER = prepared("other", {}, ArmId("/other"))
 HOLED = prepared("holed", {}, Text(("/holed/", ConfigMapKeyRef("later", "k"))))
 
 
@@ -75,3 +77,9 @@ def test_an_id_with_a_placeholder_is_shown_with_where_its_value_comes_from():
 def test_a_reference_to_what_has_no_id_is_a_fault_that_prepare_rules_out():
     with pytest.raises(MissingValueError):
         show([prepared("one", {"v": ResourceRef(key("gone"))}), prepared("gone", None, None)], {})
+
+
+def test_an_id_in_a_body_is_a_plain_text():
+    """A comparison of bodies distinguishes types."""
+    shown = show([prepared("one", {"network": ResourceRef(key("other"))}), OTHER], CONFIG_MAPS)
+    assert type(shown[0].request.body["network"]) is str

@@ -6,6 +6,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.checks.versions import evaluate, read_listings
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ConfigError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
@@ -33,7 +34,7 @@ async def test_every_kind_of_the_catalog_is_listed_with_its_version():
             change = PlannedChange(
                 key=Key("default", kind.gvk.group, kind.gvk.kind, "one"),
                 action=Action.CREATE,
-                arm_id=f"/subscriptions/s/resourceGroups/g/providers/{kind.arm_type}/one",
+                arm_id=ArmId(f"/subscriptions/s/resourceGroups/g/providers/{kind.arm_type}/one"),
                 arm_type=kind.arm_type,
                 api_version=kind.api_version,
                 body={"location": "moonbase"},

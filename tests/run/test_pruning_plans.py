@@ -12,8 +12,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitsync.formats.arm_path import is_below, is_same_id
 from gitsync.git.state.plan_file import encode_plan
+from gitsync.model.arm_id import ArmId
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_scope import is_group
@@ -166,7 +166,7 @@ def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers,
         for result in synced.results:
             is_held = (result.verdict, result.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
             if is_held and (not is_group(result.key) or "till names" in result.message):
-                assert not [one for one in deleted_ids if is_below(one, result.arm_id)], result.key
+                assert not [one for one in deleted_ids if one.is_below(result.arm_id)], result.key
 
 
 def _list_keys(report: Report, action: Action) -> list[str]:
@@ -174,4 +174,4 @@ def _list_keys(report: Report, action: Action) -> list[str]:
 
 
 def _is_within(arm_id: str, parents: Iterable[str]) -> bool:
-    return any(is_same_id(arm_id, parent) or is_below(arm_id, parent) for parent in parents)
+    return any(ArmId(arm_id).is_within(ArmId(parent)) for parent in parents)

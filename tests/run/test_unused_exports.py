@@ -3,6 +3,7 @@
 import pytest
 
 from gitsync.manifests.selection import Selection
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.policy import Policy
 from gitsync.model.resource import Prepared
@@ -13,9 +14,9 @@ from tests.support.handmade_kinds import a_resource
 
 def prepared(operator_spec=None, body=None, *, name="one", namespace="default"):
     resource = a_resource({"operatorSpec": operator_spec or {}}, name=name, namespace=namespace)
-    template = Template(arm_id="/x", api_version="1", body=body or {})
+    template = Template(arm_id=ArmId("/x"), api_version="1", body=body or {})
     return Prepared(
-        resource=resource, policy=Policy.MANAGE, arm_id="/x", api_version="1", owner=None, template=template
+        resource=resource, policy=Policy.MANAGE, arm_id=ArmId("/x"), api_version="1", owner=None, template=template
     )
 
 

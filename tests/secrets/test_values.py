@@ -3,6 +3,7 @@
 import pytest
 
 from gitsync.errors import MissingValueError, SecretStoreError, TransientStoreError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
@@ -241,3 +242,11 @@ async def test_every_secret_that_is_found_is_told_to_whoever_masks_and_no_config
     heard = []
     await gathered(values(source(db={"password": "x", "user": "y"}, urls={"blob": "u"}), redact=heard.append))
     assert sorted(secret.reveal() for secret in heard) == ["x", "y"]
+
+
+def test_an_id_in_a_body_is_a_plain_text():
+    """A comparison of bodies distinguishes types."""
+    made = values()
+    made.add_arm_id(OWNER, ArmId("/subscriptions/1/Some/Case"))
+    assert made.arm_id(OWNER) == "/subscriptions/1/Some/Case"
+    assert type(made.arm_id(OWNER)) is str

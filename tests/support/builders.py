@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.lines import Lines, LineTable
@@ -35,17 +36,17 @@ def subnet(name: str = "one") -> Key:
     return Key("network.azure.com", "VirtualNetworksSubnet", "default", name)
 
 
-def group_id(name: str = "core") -> str:
-    return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}"
+def group_id(name: str = "core") -> ArmId:
+    return ArmId(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}")
 
 
-def vnet_id(name: str = "hub", group: str = "core") -> str:
-    return f"{group_id(group)}/providers/Microsoft.Network/virtualNetworks/{name}"
+def vnet_id(name: str = "hub", group: str = "core") -> ArmId:
+    return ArmId(f"{group_id(group)}/providers/Microsoft.Network/virtualNetworks/{name}")
 
 
 def prepared(
     key: Key,
-    arm_id: str,
+    arm_id: str | None,
     *,
     depends_on: tuple[Key, ...] = (),
     owner: OwnerRef | None = None,
@@ -56,11 +57,11 @@ def prepared(
     resource = Resource(
         key=key, gvk=GVK(key.group, GROUP_VERSION, key.kind), spec={}, source=SourceLocation("a.yaml", 1)
     )
-    template = Template(arm_id=arm_id, api_version="2020-06-01", body=body or {})
+    template = Template(arm_id=ArmId(arm_id or ""), api_version="2020-06-01", body=body or {})
     return Prepared(
         resource=resource,
         policy=policy,
-        arm_id=arm_id,
+        arm_id=ArmId(arm_id) if arm_id else None,
         api_version="2020-06-01",
         owner=owner,
         template=template,

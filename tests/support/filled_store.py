@@ -8,8 +8,8 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.children import KindTree
-from gitsync.validation.references import parse_arm_type
 from tests.support.command_line import SUBSCRIPTION
 
 ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"
@@ -18,7 +18,7 @@ TREE = KindTree(open_catalog())
 
 def read_version(arm_id):
     """An api-version for a resource: of its kind, or any."""
-    kind = TREE.find(parse_arm_type(arm_id))
+    kind = TREE.find(ArmId(arm_id).arm_type)
     return kind.api_version if kind else "2020-06-01"
 
 

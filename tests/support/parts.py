@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_type_hints
 
+from gitsync.model.arm_id import ArmId
+
 
 def build(kind: Callable[..., Any], **members: Any) -> Any:
     """A value of a class, with the members of its parts."""
@@ -21,6 +23,8 @@ def change(value: Any, **members: Any) -> Any:
 
 def _gather(kind: Any, members: dict[str, Any], make: Callable[[Any, str, dict[str, Any]], Any]) -> dict[str, Any]:
     own = {one.name for one in fields(kind)}
+    if isinstance(members.get("arm_id"), str):  # rows of tests have texts
+        members = members | {"arm_id": ArmId(members["arm_id"])}
     gathered = {name: value for name, value in members.items() if name in own}
     left = {name: value for name, value in members.items() if name not in own}
     for name, part in get_type_hints(kind).items():

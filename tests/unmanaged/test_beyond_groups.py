@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.settings import ManagementLock
-from gitsync.formats.arm_path import normalize_id
+from gitsync.model.arm_id import ArmId
 from tests.support.command_line import azure, run_here
 from tests.support.filled_store import fill
 from tests.support.world import SUBSCRIPTION
@@ -49,7 +49,7 @@ def look(folder, *arguments, bodies=(), sources=(GROUP,), **settings):
 
 
 def list_ids(done):
-    return [normalize_id(one["armId"]).removeprefix(ROOT) for one in json.loads(done.out)["resources"]]
+    return [ArmId(one["armId"]).key.removeprefix(ROOT) for one in json.loads(done.out)["resources"]]
 
 
 SHOP = {f"{ROOT}/resourceGroups/shop": HERE}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.unmanaged.creators import list_creators
 from gitsync.unmanaged.search import Stray
 from tests.attribution.rows import AMY, GRAPH, LOG, OUR_OBJECT, OURS, ROB, SUBNET, TERRAFORM, VAULT, graph_row, log_rows
@@ -19,7 +20,7 @@ SYSTEM_DATA = {"createdBy": ROB, "createdByType": "User", "createdAt": "2019-05-
 
 
 def make_stray(arm_id=VAULT, created="", **body) -> Stray:
-    return Stray(arm_id=arm_id, arm_type="Microsoft.KeyVault/vaults", kind="Vault", body=body, created=created)
+    return Stray(arm_id=ArmId(arm_id), arm_type="Microsoft.KeyVault/vaults", kind="Vault", body=body, created=created)
 
 
 def graph_says(*rows) -> Say:

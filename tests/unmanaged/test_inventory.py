@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.record import Trust
 from gitsync.unmanaged.inventory import make_inventory
 from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
@@ -16,7 +17,7 @@ LAB = vnet_id("lab", "else")
 )
 def test_a_record_counts_if_it_is_trusted(trust, has):
     inventory = make_inventory([], [record(vnet("lab"), LAB, trust=trust)])
-    assert inventory.has(LAB.upper()) is has
+    assert inventory.has(ArmId(LAB.upper())) is has
     assert bool(inventory.groups) is has
 
 
@@ -49,7 +50,7 @@ DECLARED = {
 def test_a_child_counts_if_the_manifest_of_its_parent_names_it(child, has, why):
     of = prepared(vnet("lb"), arm_id=BALANCER, body={"properties": DECLARED})
     inventory = make_inventory([of], [])
-    assert inventory.has(f"{BALANCER}/{child}") is has, why
+    assert inventory.has(ArmId(f"{BALANCER}/{child}")) is has, why
 
 
 def test_a_manifest_without_an_id_is_named_unless_a_record_has_it():
@@ -57,4 +58,4 @@ def test_a_manifest_without_an_id_is_named_unless_a_record_has_it():
     assert make_inventory([unknown], []).without_id == (str(vnet("lab")),)
     known = make_inventory([unknown], [record(vnet("lab"), LAB)])
     assert known.without_id == ()
-    assert known.has(LAB)
+    assert known.has(ArmId(LAB))

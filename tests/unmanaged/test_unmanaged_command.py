@@ -7,7 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.messages import ListFault
-from gitsync.formats.arm_path import normalize_id
+from gitsync.model.arm_id import ArmId
 from tests.support.command_line import azure, run_here
 from tests.support.filled_store import fill, make_bodies, read_version
 from tests.unmanaged.estate import BEYOND, FORMER, NETWORK, STRAYS, TRACKED, make_estate
@@ -40,7 +40,7 @@ def read(done):
 
 
 def list_ids(document):
-    return {normalize_id(one["armId"]) for one in document["resources"]}
+    return {ArmId(one["armId"]).key for one in document["resources"]}
 
 
 def test_there_are_thirty_kinds_of_strays():
@@ -49,18 +49,18 @@ def test_there_are_thirty_kinds_of_strays():
 
 def test_lists_find_each_stray_and_nothing_else(estate):
     done, _ = look(estate, "-o", "json")
-    assert list_ids(read(done)) == {*map(normalize_id, ALL)}
+    assert list_ids(read(done)) == {ArmId(one).key for one in ALL}
     assert done.code == 0, done.err
 
 
 def test_full_finds_the_same(estate):
     done, _ = look(estate, "-o", "json", "--full")
-    assert list_ids(read(done)) == {*map(normalize_id, ALL)}
+    assert list_ids(read(done)) == {ArmId(one).key for one in ALL}
 
 
 def test_resource_graph_finds_what_is_directly_in_a_group(estate):
     done, _ = look(estate, "-o", "json", "--fast")
-    assert list_ids(read(done)) == {normalize_id(one) for one in (*TRACKED, *BEYOND)}
+    assert list_ids(read(done)) == {ArmId(one).key for one in (*TRACKED, *BEYOND)}
 
 
 def test_what_looks_like_a_stray_is_counted_with_its_reason(estate):
@@ -195,7 +195,7 @@ def test_resource_graph_is_not_believed_about_what_is_gone(estate, tmp_path):
     world.outside("DELETE", gone, api_version=read_version(gone), rules=(stale,))
     done, sent = look(world, "-o", "json", "--fast", rules=[stale])
     assert ("GET", gone, 404) in [(method, path.partition("?")[0], status) for method, path, status in sent]
-    assert list_ids(read(done)) == {normalize_id(one) for one in (*(TRACKED - {gone}), *BEYOND)}
+    assert list_ids(read(done)) == {ArmId(one).key for one in (*(TRACKED - {gone}), *BEYOND)}
 
 
 def test_resource_graph_that_does_not_answer_is_a_gap(estate):

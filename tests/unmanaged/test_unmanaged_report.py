@@ -6,6 +6,7 @@ import re
 import pytest
 
 from gitsync.logging import escape_controls
+from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.unmanaged.report import BY_LISTS, UnmanagedReport, build_document, format_lines, format_markdown
 from gitsync.unmanaged.search import Estate, Stray
@@ -15,13 +16,13 @@ from tests.support.hostile_texts import HOSTILE
 
 def make_report(name, kind="Vault"):
     arm_id = f"{group_id(name)}/providers/Microsoft.KeyVault/vaults/{name}"
-    stray = Stray(arm_id=arm_id, arm_type=f"Microsoft.KeyVault/{name}", kind=kind, body={})
+    stray = Stray(arm_id=ArmId(arm_id), arm_type=f"Microsoft.KeyVault/{name}", kind=kind, body={})
     author = Attribution(author=AuthorKind.PERSON, name=f"{name}@contoso.com", client=name, at="2026-03-01T12:00:00Z")
     return UnmanagedReport(
         source=BY_LISTS,
         scopes={"s": (name,)},
         estate=Estate(strays=(stray,), managed={name: 1}, gaps=(name,), unread=(name,)),
-        creations={arm_id: author},
+        creations={ArmId(arm_id): author},
         doubts=(name,),
         without_id=(name,),
         requests=1,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef, Text
 from gitsync.validation.relations import Member, check_duplicates
@@ -16,7 +17,9 @@ def member(name, arm_id=None, spec=None, *, body=None, is_written=True, **more):
     """A manifest whose body differs from that of another name."""
     resource = a_resource(spec, name=name, **more)
     body = {"name": name} if body is None else body
-    return Member(resource=resource, kind=KIND, arm_id=arm_id, body=body, is_written=is_written)
+    return Member(
+        resource=resource, kind=KIND, arm_id=ArmId(arm_id) if arm_id else None, body=body, is_written=is_written
+    )
 
 
 def said(*members):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, SourceLocation
@@ -32,7 +33,7 @@ def ref(name, kind="Thing"):
 def member(name, owner=None, spec=None, *, kind=KIND, **more):
     named = OwnerRef(key=key(owner, namespace=more.get("namespace", "default"))) if owner else None
     if owner is None:
-        named = OwnerRef(arm_id="/subscriptions/0/resourceGroups/rg")
+        named = OwnerRef(arm_id=ArmId("/subscriptions/0/resourceGroups/rg"))
     resource = a_resource(spec, name=name, **more)
     references = tuple(list_named_references(kind, resource.spec, resource.key.namespace))
     return Member(resource=resource, kind=kind, owner=named, references=references)
@@ -204,7 +205,7 @@ def test_a_circle_is_an_error_in_a_unit_that_waits():
     assert told(members) == [("c", "OwnerUnresolved", "error")]
 
 
-KNOWN = KnownId(arm_id="/subscriptions/1/resourceGroups/far", place="branch state of platform")
+KNOWN = KnownId(arm_id=ArmId("/subscriptions/1/resourceGroups/far"), place="branch state of platform")
 
 
 def test_a_reference_that_another_source_declares_is_there():

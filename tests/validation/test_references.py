@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
-from gitsync.validation.references import check_reference, is_arm_id, list_named_references, parse_arm_type
+from gitsync.validation.references import check_reference, is_arm_id, list_named_references
 from tests.support.handmade_kinds import a_catalog, a_kind, seen
 
 SUB = "/subscriptions/0"
@@ -68,21 +68,6 @@ def findings(field, value, kind=TOP):
 )
 def test_what_an_arm_id_is(arm_id, expected, why):
     assert is_arm_id(arm_id) is expected, why
-
-
-@pytest.mark.parametrize(
-    ("arm_id", "expected"),
-    [
-        (SUB, "Microsoft.Resources/subscriptions"),
-        (RG, "Microsoft.Resources/resourceGroups"),
-        (f"{RG}/providers/Microsoft.Kusto/clusters/c", "Microsoft.Kusto/clusters"),
-        (f"{RG}/providers/Microsoft.Kusto/clusters/c/databases/d", "Microsoft.Kusto/clusters/databases"),
-        (f"{RG}/providers/Microsoft.X/a/b/providers/Microsoft.Y/c/d", "Microsoft.Y/c"),
-        (f"{RG}/PROVIDERS/Microsoft.X/a/b", "Microsoft.X/a"),
-    ],
-)
-def test_the_type_of_an_arm_id(arm_id, expected):
-    assert parse_arm_type(arm_id) == expected
 
 
 VNET = {"group": "network.azure.com", "kind": "VirtualNetwork", "name": "hub"}

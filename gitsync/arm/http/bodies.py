@@ -15,7 +15,7 @@ from typing import Any, Final
 from gitsync.arm.cloud import Cloud, parse_origin
 from gitsync.arm.http.messages import ANSWER_TOO_LARGE, Response
 from gitsync.errors import ArmError
-from gitsync.formats.arm_path import is_same_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 
 Entries = list[Mapping[str, Any]]
@@ -103,17 +103,14 @@ def _is_id_of(shown: str, requested: str) -> bool:
     Azure shows some resources at a higher scope: a role definition of a resource group has an id of the subscription.
     It also writes the name of a region without blanks.
     """
-    shown, requested = shown.replace(" ", ""), requested.replace(" ", "")
-    if is_same_id(shown, requested):
+    if shown == requested:
+        return True  # as most
+    left, right = (ArmId(text.replace(" ", "")).key for text in (shown, requested))
+    if left == right:
         return True
     # A role definition of a resource group has the id of its subscription.
-    (scope, _, name), (requested_scope, _, requested_name) = _split_id(shown), _split_id(requested)
+    (scope, _, name), (requested_scope, _, requested_name) = left.rpartition(_PROVIDERS), right.rpartition(_PROVIDERS)
     return bool(requested_name) and name == requested_name and f"{requested_scope}/".startswith(f"{scope}/")
-
-
-def _split_id(arm_id: str) -> tuple[str, str, str]:
-    """Split the scope of an id, and after the separator type and name; all in lower case."""
-    return arm_id.rstrip("/").casefold().rpartition(_PROVIDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +195,13 @@ def is_refusal(error: ArmError) -> bool:
     return error.status in _REFUSALS or error.code == FOREIGN_LINK
 
 
-def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[str]:
+def list_ids(entries: Iterable[Mapping[str, Any]], path: str) -> list[ArmId]:
     """List the ids of the resources of a list. Raises ArmError (code MalformedList) if an entry has none."""
     ids = [entry.get("id") for entry in entries]
     for index, arm_id in enumerate(ids):
         if not (isinstance(arm_id, str) and arm_id.startswith("/")):
             raise ListSource(path).make_error(f"has an entry without an id (entry {index + 1})")
-    return [str(arm_id) for arm_id in ids]
+    return [ArmId(arm_id) for arm_id in ids]
 
 
 def _check_object(body: object, source: ListSource) -> Mapping[str, Any]:

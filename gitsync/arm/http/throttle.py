@@ -25,12 +25,12 @@ from typing import Final
 
 from gitsync.arm.http.messages import ArmRequest, Response
 from gitsync.arm.session import Session
-from gitsync.formats.arm_path import find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
+from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock
 from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.report import LimitUse
 from gitsync.model.result import Wait
-from gitsync.validation.references import parse_arm_type
 
 _ANOTHER_OPERATION = "retryableerror"
 """Prefix of 429 codes that mean another operation on the same resource, not a limit: other requests need not wait."""
@@ -166,7 +166,7 @@ class Throttle:
 @lru_cache(maxsize=256)  # it is called four times a request
 def _find_key(method: str, path: str) -> tuple[str, RequestKind]:
     """Find the subscription of a request, in lower case, and its kind."""
-    return (find_subscription(path) or "").casefold(), classify_method(method)
+    return (ArmId(path).subscription or "").casefold(), classify_method(method)
 
 
 @dataclass(slots=True)
@@ -419,5 +419,6 @@ def find_type(request: ArmRequest) -> str:
     its own name.
     """
     if request.is_list or request.is_question:
-        return parse_arm_type(f"{request.resource_id}/").rstrip("/")
-    return parse_arm_type(request.resource_id.rpartition("/")[0] if request.method == "POST" else request.resource_id)
+        return ArmId(f"{request.resource_id}/").arm_type.rstrip("/")
+    arm_id = request.resource_id.rpartition("/")[0] if request.method == "POST" else request.resource_id
+    return ArmId(arm_id).arm_type

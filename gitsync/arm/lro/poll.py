@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.bodies import read_live
 from gitsync.arm.http.messages import ArmRequest, Response
-from gitsync.formats.arm_path import is_same_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provisioning_state import FAILED_STATES, TERMINAL_STATES, StateMeaning
 
@@ -136,7 +136,7 @@ def _is_resource(url: str, reply: AcceptedWrite) -> bool:
     except ValueError:
         return False
     parameters = {name.casefold() for name, _ in parse_qsl(parts.query)}
-    return is_same_id(unquote(parts.path), reply.arm_id) and parameters <= {"api-version"}
+    return ArmId(unquote(parts.path)).is_same(ArmId(reply.arm_id)) and parameters <= {"api-version"}
 
 
 def choose_first_target(reply: AcceptedWrite, cloud: Cloud) -> PollTarget:

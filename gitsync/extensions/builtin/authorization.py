@@ -20,8 +20,8 @@ from gitsync.extensions.api import (
     Subject,
     skipped,
 )
-from gitsync.formats.arm_path import is_same_id
 from gitsync.formats.json_members import read_mapping, read_text
+from gitsync.model.arm_id import ArmId
 
 GROUP = "authorization.azure.com"
 BUILT_IN_ROLE = "BuiltInRole"
@@ -53,7 +53,7 @@ def set_role(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
             "(see https://learn.microsoft.com/azure/role-based-access-control/built-in-roles)"
         )
     properties = read_mapping(body, "properties")
-    return {**body, "properties": {**properties, "roleDefinitionId": make_role_id(subject.arm_id, role_name)}}
+    return {**body, "properties": {**properties, "roleDefinitionId": make_role_id(ArmId(subject.arm_id), role_name)}}
 
 
 def index_roles(answer: LookupResult) -> dict[str, str]:
@@ -74,7 +74,7 @@ async def skip_inherited(subject: Subject, next: NextImport) -> tuple[Subject, I
     """Skip inherited assignments: Azure lists them at every scope below their own."""
     subject, answer = await next(subject)
     owner, scope = subject.owner.body.get("id") if subject.owner else None, _property(subject, "scope")
-    if answer.skipped or not isinstance(owner, str) or not scope or is_same_id(owner, scope):
+    if answer.skipped or not isinstance(owner, str) or not scope or ArmId(owner).is_same(ArmId(scope)):
         return subject, answer
     return subject, skipped(f"role assignment is inherited from {scope}")
 

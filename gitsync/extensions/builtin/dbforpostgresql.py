@@ -8,6 +8,7 @@ from gitsync.extensions.api import Extension, Extensions, Imported, NextImport, 
 from gitsync.extensions.factories.secret_actions import DOMAIN_NAME
 from gitsync.extensions.factories.server_parameters import OnlyWhatWasSet
 from gitsync.extensions.factories.state_checks import TERMINAL, OwnerState, OwnState, allow_only
+from gitsync.model.arm_id import ArmId
 
 GROUP = "dbforpostgresql.azure.com"
 
@@ -25,7 +26,7 @@ _NOT_OURS = {
 
 async def skip_system_databases(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
     """Decides by the name alone, and reads none of the skipped databases (docs/reference/kinds.md#imports)."""
-    reason = _NOT_OURS.get(subject.arm_id.rpartition("/")[2])
+    reason = _NOT_OURS.get(ArmId(subject.arm_id).name)
     return (subject, skipped(reason)) if reason else await next(subject)
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, PermanentError, Subject
-from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.formats.json_members import read_text
+from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 
 GROUP = "keyvault.azure.com"
@@ -106,13 +106,13 @@ def _make_deleted_id(subject: Subject) -> str:
         raise GitsyncError(
             "The manifest has no location, so deleted vaults cannot be searched.", hint="Set spec.location."
         )
-    scope = f"/subscriptions/{find_subscription(subject.arm_id)}/providers/Microsoft.KeyVault"
+    scope = f"/subscriptions/{ArmId(subject.arm_id).subscription}/providers/Microsoft.KeyVault"
     return f"{scope}/locations/{location}/deletedVaults/{_get_name(subject)}"
 
 
 def _get_name(subject: Subject) -> str:
     """The vault's name in Azure: the deleted one had the same, whatever the manifest is called."""
-    return subject.arm_id.rpartition("/")[2]
+    return ArmId(subject.arm_id).name
 
 
 def _check_group(subject: Subject) -> None:
@@ -120,7 +120,7 @@ def _check_group(subject: Subject) -> None:
     vault = _find_deleted(subject)
     if vault is None or vault.body.get("properties") is None:
         return
-    former_group, new_group = _find_former_group(subject), find_resource_group(subject.arm_id)
+    former_group, new_group = _find_former_group(subject), ArmId(subject.arm_id).resource_group
     if new_group is None or former_group.casefold() != new_group.casefold():
         raise PermanentError(
             f"The deleted vault {_get_name(subject)} was in resource group {former_group}, "
@@ -137,11 +137,11 @@ def _find_former_group(subject: Subject) -> str:
     purged.
     """
     deleted = _find_deleted(subject)
-    vault = read_text(deleted.body.get("properties"), "vaultId") if deleted else ""
-    group = find_resource_group(vault)
-    if group is None or vault.rpartition("/")[2].casefold() != _get_name(subject).casefold():
+    vault = ArmId(read_text(deleted.body.get("properties"), "vaultId") if deleted else "")
+    group = vault.resource_group
+    if group is None or vault.name.casefold() != _get_name(subject).casefold():
         raise GitsyncError(
-            f"Azure returned {vault!r} as the id of the deleted vault {_get_name(subject)}, which is not its id.",
+            f"Azure returned {str(vault)!r} as the id of the deleted vault {_get_name(subject)}, which is not its id.",
             hint="Check the deleted vault in Azure. gitsync did not change it.",
         )
     return group

@@ -8,7 +8,7 @@ from typing import Any
 from gitsync.extensions.api import ActsOnAzure, Extensions, Subject
 from gitsync.extensions.factories.secret_actions import Keys, StatusFields, make_exporters
 from gitsync.extensions.factories.value_paths import At, ValuePath, format_text
-from gitsync.formats.arm_path import find_subscription
+from gitsync.model.arm_id import ArmId
 
 GROUP = "managedidentity.azure.com"
 
@@ -22,7 +22,7 @@ class _Subscription:
         return {"subscriptionId": format_text}
 
     async def document(self, subject: Subject, azure: ActsOnAzure) -> Any:  # noqa: ARG002 - the protocol's
-        return find_subscription(subject.arm_id)
+        return ArmId(subject.arm_id).subscription
 
 
 _IDENTITY = StatusFields({name: At(f"properties/{name}") for name in ("clientId", "principalId", "tenantId")})

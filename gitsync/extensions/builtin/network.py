@@ -15,6 +15,7 @@ from gitsync.extensions.factories.embedded_children import ChildShape, keep_chil
 from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, make_classifiers
 from gitsync.extensions.factories.private_endpoints import check_connections, export_private_address
 from gitsync.formats.address_ranges import AddressRange, is_inside, parse_range
+from gitsync.model.arm_id import ArmId
 from gitsync.problems.field_path import find_member
 
 GROUP = "network.azure.com"
@@ -67,12 +68,12 @@ def describe_outside(subject: Subject) -> str:
 
 def _name_outside(subnet: Any, subject: Subject, space: list[AddressRange]) -> str:
     """Name a subnet that is outside of an address space, as it is sent; "" for any other, and for one that leaves."""
-    arm_id = str(find_member(subnet, "id")).casefold()
-    properties = find_member(dict(subject.children.get(arm_id, subnet)), "properties")
+    key = ArmId(find_member(subnet, "id")).key
+    properties = find_member(dict(subject.children.get(key, subnet)), "properties")
     prefixes = find_member(properties, "addressPrefixes")
     texts = [find_member(properties, "addressPrefix"), *(prefixes if isinstance(prefixes, list) else ())]
     ranges = [network for text in texts if (network := parse_range(text))]
-    is_outside = arm_id not in subject.leaving and not all(is_inside(network, space) for network in ranges)
+    is_outside = key not in subject.leaving and not all(is_inside(network, space) for network in ranges)
     return f"subnet {find_member(subnet, 'name')} ({', '.join(map(str, ranges))})" if is_outside else ""
 
 

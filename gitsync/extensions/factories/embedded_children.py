@@ -13,6 +13,7 @@ from typing import Any
 
 from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import LookupRequest, Modifier, Subject
+from gitsync.model.arm_id import ArmId
 from gitsync.problems.field_path import find_member
 
 ChildShape = Mapping[str, Any]
@@ -74,7 +75,7 @@ class _Keeper:
         # The run changes none of them, which is the usual case.
         if not subject.children:
             return child
-        body = subject.children.get(f"{subject.arm_id}/{self._path[-1]}/{child['name']}".casefold(), child)
+        body = subject.children.get(ArmId(f"{subject.arm_id}/{self._path[-1]}/{child['name']}").key, child)
         return {**child, "properties": body.get("properties")}
 
     def _make_lookup(self, subject: Subject) -> LookupRequest:

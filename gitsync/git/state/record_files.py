@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from gitsync.git.state.documents import FORMER_SUFFIX, check_schema, read_document, sort_keys, write_document
 from gitsync.git.state.seal import SEAL, RecordSeals
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
@@ -254,7 +255,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         raise own.refusal("generation", "does not match metadata")
     return Record(
         key=key,
-        arm_id=intern(own.text("armId")),
+        arm_id=ArmId(own.text("armId")),
         arm_api_version=own.text("armApiVersion"),
         claim=own.one_of("claim", Claim),
         agent=own.text("agent", ""),

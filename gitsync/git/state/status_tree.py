@@ -46,6 +46,7 @@ from gitsync.git.state.record_files import (
 )
 from gitsync.git.state.seal import RecordSeals
 from gitsync.git.state.store import Changes, Records, Update
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import WaitReason
 from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import GVK, Key
@@ -160,7 +161,7 @@ def read_last_run(listing: SourceListing) -> LastRun | None:
             has_changed=any(
                 resource.get("action", "none") != "none" or "written" in resource for resource in report["resources"]
             ),
-            arm_ids=frozenset(str(resource["armId"]) for resource in report["resources"] if resource.get("armId")),
+            arm_ids=frozenset(ArmId(resource["armId"]) for resource in report["resources"] if resource.get("armId")),
         )
     except (SourceError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import join_with_or
-from gitsync.formats.arm_path import find_subscription
 from gitsync.imports.conversion.cluster_objects import ObjectVersion, choose_version, clean_metadata, clean_spec
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, Omission
 from gitsync.imports.conversion.manifests import list_secrets
@@ -23,6 +22,7 @@ from gitsync.manifests.document_forms import split_list
 from gitsync.manifests.headers import Header, is_object, read_header
 from gitsync.manifests.unread_documents import locate_in_document
 from gitsync.manifests.yaml_documents import Document, read_documents
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import RECONCILE_POLICY
@@ -45,7 +45,7 @@ class ExportedManifest:
     kind: Kind  # at the version of the manifest
     document: Mapping[str, Any]
     source: SourceLocation
-    arm_id: str = ""  # what ASO recorded, "" for none
+    arm_id: ArmId = NO_ID  # what ASO recorded, "" for none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class _ObjectReader:
                 "spec": clean_spec(document.value.get("spec") or {}, chosen.kind, header.name),
             },
             source=SourceLocation(document.path, document.line()),
-            arm_id=header.annotations.get(RESOURCE_ID, ""),
+            arm_id=ArmId(header.annotations.get(RESOURCE_ID, "")),
         )
         other = self.manifests.setdefault(key, manifest)
         if other.document != manifest.document:
@@ -210,7 +210,7 @@ OTHER_OBJECTS: Final = "objects that are not manifests of Azure resources"
 
 def find_only_subscription(export: ClusterExport) -> str | None:
     """Find the subscription of all resources of an export; None if there are several, or none is recorded."""
-    subscriptions = {find_subscription(manifest.arm_id) for manifest in export.manifests.values() if manifest.arm_id}
+    subscriptions = {manifest.arm_id.subscription for manifest in export.manifests.values() if manifest.arm_id}
     return subscriptions.pop() if len(subscriptions) == 1 else None
 
 
@@ -226,7 +226,7 @@ def _take(exported: ExportedManifest) -> ImportedManifest:
     return ImportedManifest(
         key=key,
         document=document,
-        resource=FoundResource(kind=exported.kind, arm_id=exported.arm_id, owner_id="", body={}),
+        resource=FoundResource(kind=exported.kind, arm_id=exported.arm_id, owner_id=NO_ID, body={}),
         secrets=(*(((credential, ""),) if credential else ()), *secrets),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
@@ -22,8 +23,8 @@ class FoundResource:
     """A resource as Azure shows it."""
 
     kind: Kind
-    arm_id: str
-    owner_id: str
+    arm_id: ArmId
+    owner_id: ArmId
     """The ARM id of what owns it: its parent, its resource group, or the scope of an extension; "" for a resource
     group.
     """
@@ -34,7 +35,7 @@ class FoundResource:
     @property
     def name(self) -> str:
         """Its name in Azure."""
-        return self.arm_id.rpartition("/")[2]
+        return self.arm_id.name
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,7 +50,7 @@ class Omission:
 class ForeignResource:
     """A resource of a type without a kind, as a list shows it: its entry may be all that is known of it."""
 
-    arm_id: str
+    arm_id: ArmId
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from gitsync.catalog.packed_tables import name_built_in_role
-from gitsync.formats.arm_path import find_resource_group, find_subscription
 from gitsync.imports.conversion.found_resources import GROUPS, FoundResource, ImportedManifest
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Scope
 from gitsync.problems.field_path import find_member
 
@@ -37,12 +37,10 @@ Taken = Collection[tuple[str, str, str]]
 """Group, kind and name of manifests that exist."""
 
 
-def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dict[str, str]:
+def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dict[ArmId, str]:
     """Name each resource, by its ARM id. No name is among those that are `taken`."""
-    names: dict[str, str] = {}
-    open_ones = {
-        resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.casefold())
-    }
+    names: dict[ArmId, str] = {}
+    open_ones = {resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.key)}
     used = set(taken)
     # Where two resources would have one name, both get the longer one, whatever their order.
     for make in _FORMS:
@@ -64,7 +62,7 @@ def _identify(resource: FoundResource) -> tuple[str, str]:
     return resource.kind.gvk.group, resource.kind.gvk.kind
 
 
-def _name_plainly(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
+def _name_plainly(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
     """Return the name by parents: `hub-firewall` for a subnet, `shop.example-www` for a record."""
     own = "" if resource.kind.fixed_azure_name else _name_itself(resource)
     is_child = resource.kind.arm_type.count("/") > 1 or resource.kind.scope is Scope.EXTENSION
@@ -79,33 +77,33 @@ def _name_itself(resource: FoundResource) -> str:
     if resource.kind.arm_type.casefold() != _ASSIGNMENT:
         return resource.name
     role = find_member(resource.body, "properties", "roleDefinitionId")
-    known = name_built_in_role(role) if isinstance(role, str) else None
+    known = name_built_in_role(ArmId(role)) if isinstance(role, str) else None
     return f"{known.replace(' ', '-') if known else 'role'}-{resource.name[:_DIGITS]}"
 
 
-def _name_id(arm_id: str) -> str:
+def _name_id(arm_id: ArmId) -> str:
     """Return the name of an owner without a manifest, from its id: the names below its resource group."""
     _, separator, path = arm_id.partition("/providers/")
     if not separator:
-        return find_resource_group(arm_id) or "subscription"
+        return arm_id.resource_group or "subscription"
     names = [name for name in path.split("/")[2::2] if name.casefold() not in {"default", "current"}]
     return "-".join(names)
 
 
-def _name_by_group(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    return "-".join(filter(None, (find_resource_group(resource.arm_id), _name_plainly(resource, known))))
+def _name_by_group(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
+    return "-".join(filter(None, (resource.arm_id.resource_group, _name_plainly(resource, known))))
 
 
-def _name_by_subscription(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    return "-".join(filter(None, (find_subscription(resource.arm_id), _name_by_group(resource, known))))
+def _name_by_subscription(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
+    return "-".join(filter(None, (resource.arm_id.subscription, _name_by_group(resource, known))))
 
 
-def _name_by_digest(resource: FoundResource, known: Mapping[str, FoundResource]) -> str:
-    digest = hashlib.sha256(resource.arm_id.casefold().encode()).hexdigest()[:_DIGITS]
+def _name_by_digest(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
+    digest = hashlib.sha256(resource.arm_id.key.encode()).hexdigest()[:_DIGITS]
     return f"{_clean(_name_plainly(resource, known))[: MOST - _DIGITS - 1]}-{digest}"
 
 
-_FORMS: Final[tuple[Callable[[FoundResource, Mapping[str, FoundResource]], str], ...]] = (
+_FORMS: Final[tuple[Callable[[FoundResource, Mapping[ArmId, FoundResource]], str], ...]] = (
     _name_plainly,
     _name_by_group,
     _name_by_subscription,
@@ -166,13 +164,11 @@ def place_manifests(
     """
     together: dict[str, list[ImportedManifest]] = {}
     manifests = tuple(manifests)
-    subscriptions = {
-        subscription for manifest in manifests if (subscription := find_subscription(manifest.resource.arm_id))
-    }
+    subscriptions = {subscription for manifest in manifests if (subscription := manifest.resource.arm_id.subscription)}
     for manifest in manifests:
-        folder = clean_name(find_resource_group(manifest.resource.arm_id) or "subscription")
+        folder = clean_name(manifest.resource.arm_id.resource_group or "subscription")
         if len(subscriptions) > 1:
-            folder = f"{find_subscription(manifest.resource.arm_id) or 'tenant'}/{folder}"
+            folder = f"{manifest.resource.arm_id.subscription or 'tenant'}/{folder}"
         together.setdefault(f"{folder}/{_name_file(manifest, layout)}", []).append(manifest)
     used = {path.casefold() for path in taken}  # file systems of macOS and Windows know no case
     placed = {}
@@ -181,7 +177,7 @@ def place_manifests(
         used.add(path.casefold())
         # A resource group first, then by ARM id: a resource is followed by what is below it.
         placed[path] = sorted(
-            members, key=lambda member: (member.resource.kind.arm_type != GROUPS, member.resource.arm_id.casefold())
+            members, key=lambda member: (member.resource.kind.arm_type != GROUPS, member.resource.arm_id.key)
         )
     return placed
 

@@ -17,6 +17,7 @@ from gitsync.imports.conversion.found_resources import FoundResource, ImportedMa
 from gitsync.imports.conversion.layout import Taken, name_manifests
 from gitsync.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
 from gitsync.manifests.yaml_output import dump
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.export import ObjectKind
 from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
@@ -33,7 +34,7 @@ from gitsync.validation.validate import check_spec
 class ManifestStyle:
     """How manifests are made."""
 
-    existing: Mapping[str, Key]  # the keys of manifests that are there already, by ARM id
+    existing: Mapping[IdKey, Key]  # the keys of manifests that are there already, by ARM id
     policy: Policy = Policy.DETACH_ON_DELETE
     namespace: str  # of the manifests
     is_explicit: bool = False  # the namespace is written into them
@@ -51,7 +52,7 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
         resource.arm_id: Key(resource.kind.gvk.group, resource.kind.gvk.kind, namespace, names[resource.arm_id])
         for resource in resources
     }
-    index = ManifestIndex({**near, **keys})
+    index = ManifestIndex({**near, **{arm_id.key: key for arm_id, key in keys.items()}})
     return tuple(_make_manifest(resource, keys[resource.arm_id], index, style) for resource in resources)
 
 
@@ -126,29 +127,29 @@ def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str)
 
 
 class ManifestIndex:
-    """The manifests of one namespace, imported or already there, by the ARM ids that they stand for."""
+    """The manifests of one namespace, imported or already there, by the keys of the ARM ids that they stand for."""
 
-    def __init__(self, keys: Mapping[str, Key]) -> None:
-        self._keys = {arm_id.rstrip("/").casefold(): key for arm_id, key in keys.items()}
+    def __init__(self, keys: Mapping[IdKey, Key]) -> None:
+        self._keys = keys
 
     def refer(self, arm_id: str) -> Mapping[str, Any]:
         """Refer to a resource: by name if it has a manifest, else by its ARM id."""
-        key = self._keys.get(arm_id.rstrip("/").casefold())
+        key = self._keys.get(ArmId(arm_id).key)
         return {"group": key.group, "kind": key.kind, "name": key.name} if key else {"armId": arm_id}
 
     def refer_to_role(self, arm_id: str) -> Mapping[str, Any] | None:
         """Refer to a role by its name, if it is a built-in one; None if the table does not have it."""
-        name = name_built_in_role(arm_id)
+        name = name_built_in_role(ArmId(arm_id))
         return {"wellKnownName": name} if name else None
 
-    def own(self, kind: Kind, owner_id: str) -> Mapping[str, Any]:
+    def own(self, kind: Kind, owner_id: ArmId) -> Mapping[str, Any]:
         """Refer to the owner of a resource: by its name alone where the kind fixes what its owner is."""
-        key = self._keys.get(owner_id.rstrip("/").casefold())
+        key = self._keys.get(owner_id.key)
         if key is None:
-            return {"armId": owner_id}
+            return {"armId": str(owner_id)}
         if kind.any_owner:
             return {"group": key.group, "kind": key.kind, "name": key.name}
-        return {"name": key.name} if kind.owner == (key.group, key.kind) else {"armId": owner_id}
+        return {"name": key.name} if kind.owner == (key.group, key.kind) else {"armId": str(owner_id)}
 
 
 # A spec as its kind allows it: Azure returns values that no manifest may have.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.three_way import compare
-from gitsync.formats.arm_path import find_subscription, is_same_id
 from gitsync.imports.conversion.found_resources import FoundResource
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.verdict import Difference
@@ -41,17 +41,19 @@ def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]
     """
     requests = {request.prepared.key: request for request in shown}
     ids = [resource.arm_id for resource in imported.values()]
-    has_one_subscription = len({find_subscription(arm_id) for arm_id in ids if arm_id}) < 2
+    has_one_subscription = len({arm_id.subscription for arm_id in ids if arm_id}) < 2
     for key, resource in imported.items():
         own = requests.get(key)
         problems, recorded = _list_problems(own, key), resource.arm_id
         made = own.request.arm_id if own and own.request and "<" not in own.request.arm_id else recorded
-        compared = [made, recorded]
-        if not has_one_subscription:
-            compared = [arm_id.removeprefix(f"/subscriptions/{find_subscription(arm_id)}") for arm_id in compared]
-        is_same = is_same_id(*compared)
+        is_same = made.is_same(recorded) if has_one_subscription else _cut(made).is_same(_cut(recorded))
         differences = () if is_same or not recorded else (_make_other(made, recorded),)
         yield ImportProof(key=key, problems=problems, differences=differences)
+
+
+def _cut(arm_id: ArmId) -> ArmId:
+    """Return an id without its subscription."""
+    return ArmId(arm_id.removeprefix(f"/subscriptions/{arm_id.subscription}"))
 
 
 def _list_problems(shown: Shown | None, key: Key) -> tuple[Problem, ...]:
@@ -72,7 +74,7 @@ def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> Import
     problems = _list_problems(shown, key)
     if shown is None or shown.request is None:
         return ImportProof(key=key, problems=problems)
-    if not is_same_id(shown.request.arm_id, resource.arm_id):
+    if not shown.request.arm_id.is_same(resource.arm_id):
         other = _make_other(shown.request.arm_id, resource.arm_id)
         return ImportProof(key=key, problems=problems, differences=(other,))
     hints = replace(make_kind_hints(resource.kind), own_id=resource.arm_id)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.kind_names import find_kind
 from gitsync.errors import ConfigError, GitsyncError
-from gitsync.formats.arm_path import find_resource_group, find_subscription, is_below, is_same_id
+from gitsync.model.arm_id import ArmId
 from gitsync.model.problem import Problem
 from gitsync.validation.references import is_arm_id
 
@@ -27,14 +27,14 @@ class ImportScope:
 
     subscription: str
     groups: tuple[str, ...] = ()  # names of resource groups, or patterns of these
-    ids: tuple[str, ...] = ()  # those of resources
+    ids: tuple[ArmId, ...] = ()  # those of resources
     may_lack_groups: bool = False  # a group that does not exist is skipped: git may not have created it yet
     goes_on: bool = False  # the search goes on past a group or an id that cannot be read, and reports it
     problems: tuple[Problem, ...] = ()  # about texts that are neither a group nor an id
 
     @property
-    def root(self) -> str:
-        return f"/subscriptions/{self.subscription}"
+    def root(self) -> ArmId:
+        return ArmId(f"/subscriptions/{self.subscription}")
 
     @property
     def is_whole(self) -> bool:
@@ -46,7 +46,8 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
 
     Raises ConfigError if there is nothing else, and for ids of several subscriptions, or none.
     """
-    paths, wrong = [], []
+    paths: list[ArmId] = []
+    wrong: list[ConfigError] = []
     for text in ids:
         try:
             paths.append(_read_id(text, endpoint))
@@ -55,7 +56,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
     groups = tuple(groups)
     if wrong and not (paths or groups):
         raise wrong[0]
-    subscriptions = {own.casefold(): own for path in paths if (own := find_subscription(path))}
+    subscriptions = {own.casefold(): own for path in paths if (own := path.subscription)}
     if subscription:
         subscriptions.setdefault(subscription.casefold(), subscription)
     if len(subscriptions) > 1:
@@ -65,7 +66,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
         )
     if not subscriptions:
         raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
-    named = [find_resource_group(path) or "" for path in paths if path.count("/") + 1 == _GROUP_STEPS]
+    named = [path.resource_group or "" for path in paths if path.count("/") + 1 == _GROUP_STEPS]
     is_whole = any(path.count("/") + 1 == _SUBSCRIPTION_STEPS for path in paths)
     return ImportScope(
         subscription=subscriptions.popitem()[1],
@@ -93,7 +94,7 @@ def make_id_problem(error: GitsyncError) -> Problem:
     return Problem(code="IdNotImported", message=error.message, hint=error.hint)
 
 
-def _read_id(text: str, endpoint: str) -> str:
+def _read_id(text: str, endpoint: str) -> ArmId:
     parts = urlsplit(text)
     if parts.scheme and parts.netloc:
         host = urlsplit(endpoint).netloc
@@ -104,8 +105,8 @@ def _read_id(text: str, endpoint: str) -> str:
                 hint="Set --endpoint to the cloud of the id, or give the ARM id alone.",
             )
         text = parts.path
-    path = text.rstrip("/")
-    if not is_arm_id(path) or not find_subscription(path):
+    path = ArmId(text.rstrip("/"))
+    if not is_arm_id(path) or not path.subscription:
         raise ConfigError(f"{text!r} is not an ARM id.", hint="Give an id that begins with /subscriptions/.")
     return path
 
@@ -140,10 +141,10 @@ class Filters:
     def names_type(self, arm_type: str) -> bool:
         return arm_type.casefold() in self.types
 
-    def excludes(self, arm_id: str, arm_type: str) -> bool:
-        name = arm_id.rpartition("/")[2]
+    def excludes(self, arm_id: ArmId, arm_type: str) -> bool:
+        name = arm_id.name
         return any(
-            is_same_id(arm_id, excluded) or is_below(arm_id, excluded)
+            arm_id.is_within(ArmId(excluded))
             if excluded.startswith("/")
             else excluded.casefold() == arm_type.casefold() or _matches(name, excluded)
             for excluded in self.excluded

@@ -8,11 +8,11 @@ from typing import Any
 
 from gitsync.arm.extension_client import ExtensionClient
 from gitsync.arm.lro.poll import AcceptedWrite
-from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActionCall
+from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.extension_client import ExtensionClient
-from gitsync.diff.ignore import keep_live_paths
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
+from gitsync.formats.ignored_paths import keep_live_paths
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing

@@ -9,6 +9,7 @@ from typing import Any
 from gitsync.arm.session import OUT_OF_TIME
 from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import MissingValueError, ProviderError
+from gitsync.model.arm_id import NO_ID, IdKey
 from gitsync.model.plan import Apply, Prune
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.embedded_children import GoingAlong, find_going_along, may_go_along
@@ -33,15 +34,15 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     bodies = {arm_id: child.body for arm_id, child in going.items()}
     brought = {arm_id: child.comparison for arm_id, child in going.items()}
     leaving = frozenset(
-        node.record.arm_id.casefold()
+        node.record.arm_id.key
         for node in nodes
         if isinstance(node, Prune) and run.rules.prune and not (node.kept_because or node.detaches)
     )
     return attempt.with_observed(replace(attempt.observed, children=bodies, brought=brought, leaving=leaving))
 
 
-def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, GoingAlong]]:
-    """List the children that go along, by their ARM ids in lower case."""
+def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[IdKey, GoingAlong]]:
+    """List the children that go along, by the keys of their ARM ids."""
     live, review = attempt.observed.live, run.rules.approval.review
     for child in run.children[attempt.key]:
         if (
@@ -60,7 +61,7 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[str, Go
             continue
         going = find_going_along(child, kind, request.body, live.body, is_reviewed=review is not None)
         if going is not None:
-            yield request.arm_id.casefold(), going
+            yield request.arm_id.key, going
 
 
 def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
@@ -73,7 +74,7 @@ def describe_children(attempt: ApplyAttempt, run: Observing) -> str:
 
 
 def _is_among(child: Apply | Prune, going: Mapping[str, Any]) -> bool:
-    return isinstance(child, Apply) and (child.prepared.arm_id or "").casefold() in going
+    return isinstance(child, Apply) and (child.prepared.arm_id or NO_ID).key in going
 
 
 async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

@@ -8,7 +8,6 @@ from functools import partial
 
 from gitsync.diff.handed_over import add_handed_over, take_live_values
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison
 from gitsync.diff.three_way import remove_secrets
 from gitsync.diff.unknown_values import (
@@ -18,7 +17,7 @@ from gitsync.diff.unknown_values import (
     blank_baseline,
     collect_unknown_values,
 )
-from gitsync.formats.arm_path import is_below
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import Provider
@@ -103,7 +102,7 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
         return False
     # In a plan, a group that the run would create is missing only until then.
     new_groups = (r.arm_id for r in attempt.before.values() if is_group(r.key) and r.action is Action.CREATE)
-    is_new = any(is_below(attempt.arm_id, arm_id) for arm_id in new_groups if arm_id)
+    is_new = any(attempt.arm_id.is_below(arm_id) for arm_id in new_groups if arm_id)
     return not (is_new and absence.code == GROUP_MISSING)
 
 

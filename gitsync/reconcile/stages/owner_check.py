@@ -7,7 +7,7 @@ from dataclasses import replace
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import format_short_key
 from gitsync.errors import ProviderError
-from gitsync.formats.arm_path import find_subscription, is_same_id, iterate_ancestors, normalize_id
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.condition import Condition
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
@@ -26,7 +26,7 @@ from gitsync.request.arm_id import is_alias
 from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owner_subscriptions import advise_on_owner
 from gitsync.status.conditions import check_provider, make_error, make_other_agent, make_waiting_for_owner, make_warning
-from gitsync.validation.references import list_named_references, parse_arm_type
+from gitsync.validation.references import list_named_references
 
 
 async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -48,7 +48,7 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
         kind = StopKind.TOLERATED if prepared.is_left_to_capz else StopKind.FINAL
         return attempt.stopped(refusal, Verdict.BLOCKED, kind)
-    if record and record.claim is not Claim.NONE and not is_same_id(record.arm_id, prepared.arm_id):
+    if record and record.claim is not Claim.NONE and not record.arm_id.is_same(prepared.arm_id):
         return await _check_identity(attempt, record, run)
     return attempt
 
@@ -63,7 +63,7 @@ async def check_support(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt: 
     return attempt.stopped(refusal, Verdict.SKIP, StopKind.FINE)
 
 
-def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | None:
+def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: ArmId) -> Condition | None:
     """Why the credential does not match the id, or that of the existing resource
     (docs/reference/reconciliation.md#subscription-check).
 
@@ -72,21 +72,21 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: str) -> Condition | Non
     owner, record = attempt.prepared.owner, attempt.record
     # The id names the subscription that the alias creates, which no credential states.
     if is_alias(owner.key if owner else None):
-        return attempt.explain_out_of_reach("")
+        return attempt.explain_out_of_reach(NO_ID)
     written_id = record.arm_id if record and record.claim.is_ours else None
     if refusal := attempt.explain_out_of_reach(arm_id):
         # The owner is not the mistake if the credential cannot be used, or if the resource was written there before.
-        if refusal is attempt.refusal or (written_id and is_same_id(written_id, arm_id)):
+        if refusal is attempt.refusal or (written_id and written_id.is_same(arm_id)):
             return refusal
         return replace(refusal, advice=_advise_on_owner(attempt, arm_id))
     return attempt.explain_out_of_reach(written_id) if written_id and written_id != arm_id else None
 
 
-def _advise_on_owner(attempt: ApplyAttempt, arm_id: str) -> str:
+def _advise_on_owner(attempt: ApplyAttempt, arm_id: ArmId) -> str:
     """Return how to reach a resource that was never written there: its owner shows in which subscription it is."""
     owner = attempt.prepared.owner
     place = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
-    return f"{place} is in another subscription. {advise_on_owner(find_subscription(arm_id) or '')}"
+    return f"{place} is in another subscription. {advise_on_owner(arm_id.subscription or '')}"
 
 
 def _explain_invalid(attempt: ApplyAttempt) -> Condition:
@@ -151,7 +151,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     owner = prepared.owner.key if prepared.owner else None
     field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
-    move = make_move(record.arm_id, prepared.arm_id or "")
+    move = make_move(record.arm_id, prepared.arm_id or NO_ID)
     moved = attempt.existing().with_decision(replace(attempt.decision, replacement=move))
     return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, StopKind.FINAL)
 
@@ -236,10 +236,10 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
     owner = attempt.prepared.owner
     if owner is None or owner.key or not owner.arm_id:
         return False
-    before = {normalize_id(result.arm_id): result for result in attempt.before.values() if result.arm_id}
-    above = [before[path] for path in iterate_ancestors(owner.arm_id) if path in before]
+    before = {result.arm_id.key: result for result in attempt.before.values() if result.arm_id}
+    above = [before[path] for path in owner.arm_id.lineage if path in before]
     is_new = any(result.action is Action.CREATE and not is_group(result.key) for result in above)
-    return not is_new and normalize_id(owner.arm_id) not in before
+    return not is_new and owner.arm_id.key not in before
 
 
 async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
@@ -264,14 +264,14 @@ def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAtte
     return attempt.stopped(condition, Verdict.BLOCKED, kind)
 
 
-def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[str, str] | None:
+def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | None:
     """Return ARM id and api-version to read the owner with; None if there is no owner to read.
 
     An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
     """
     owner, rule = attempt.prepared.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
-        rule = rule or catalog.group_kind_of(parse_arm_type(owner.arm_id))
+        rule = rule or catalog.group_kind_of(owner.arm_id.arm_type)
         kind = catalog.newest(*rule) if rule else None
         return (owner.arm_id, kind.api_version) if kind else None
     if owner is None or rule is None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import Remembered, make_baseline
 from gitsync.errors import ProviderError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt

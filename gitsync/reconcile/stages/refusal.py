@@ -7,7 +7,7 @@ from typing import Final
 
 from gitsync.arm.session import OUT_OF_TIME
 from gitsync.errors import DeadlineError, ProviderError
-from gitsync.formats.arm_path import find_subscription, read_provider
+from gitsync.formats.arm_path import read_provider
 from gitsync.planning.actions import find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun, look_again
@@ -78,7 +78,7 @@ async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: 
     # It exists and is still being made, so the refusal passes.
     if failure.code in NOT_PROVISIONED:
         return True
-    text = failure.message.casefold().replace(attempt.arm_id.casefold(), "")
+    text = failure.message.casefold().replace(attempt.arm_id.key, "")
     # Azure names another id, which nothing of this run makes.
     if "/subscriptions/" in text and not run.cache.has_created_any_in(text):
         return False
@@ -95,7 +95,7 @@ async def _register(attempt: ApplyAttempt, failure: ProviderError, run: Acting) 
 def _find_registration(attempt: ApplyAttempt, failure: ProviderError) -> tuple[str, str]:
     """Find the namespace that Azure names, or that of the resource, and the subscription."""
     target = next((detail.get("target") for detail in failure.details if detail.get("target")), None)
-    return str(target or read_provider(attempt.arm_id)), find_subscription(attempt.arm_id) or attempt.subscription
+    return str(target or read_provider(attempt.arm_id)), attempt.arm_id.subscription or attempt.subscription
 
 
 def _advise_registration(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> str:

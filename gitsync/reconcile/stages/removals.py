@@ -14,11 +14,11 @@ from typing import Any
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.catalog.arm_fields import find_misfit
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
-from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.three_way import REMOVED, make_baseline
 from gitsync.errors import ProviderError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.list_pairing import TAGS
 from gitsync.formats.name_list import name_first
 from gitsync.model.condition import Condition
 from gitsync.model.provider import Provider

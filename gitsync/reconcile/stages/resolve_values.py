@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from gitsync.errors import DeadlineError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
@@ -79,7 +80,7 @@ def _explain_unknown_name(attempt: ApplyAttempt, values: RunValues) -> str:
     return next((name.why for name in names if isinstance(name, Placeholder)), "")
 
 
-def _recall_id(arm_id: str, record: Record | None) -> str:
+def _recall_id(arm_id: ArmId, record: Record | None) -> ArmId:
     """Return the recorded id, if it has the same known parts; else the id as it is."""
     if record is None or record.claim is Claim.NONE or not record.arm_id:
         return arm_id

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitsync.diff.ignore import remove_paths
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.condition import Condition
 from gitsync.model.plan import Reviewed
 from gitsync.model.verdict import Action, Verdict
