@@ -34,7 +34,7 @@ The map of the package, from the command down to what everything may use; import
     manifests/      from bytes to manifests
     catalog/        the facts of every kind
     problems/       what a check reports
-    formats/        names from ARM ids, JSON pointers, strict JSON
+    formats/        strict JSON, JSON pointers, entries of lists that belong together, names from ARM ids
     redaction.py    the secret values that nothing may show
     config/         settings: declared, loaded, checked
     processes/      programs that gitsync starts

@@ -16,9 +16,9 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.diff.handed_over import take_live_values
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import compare
 from gitsync.errors import ConfigError, MissingValueError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import find_git_directory, read_prefix

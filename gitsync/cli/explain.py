@@ -40,7 +40,7 @@ _DELETES = "deletes"
 _ABOUT_DELETES = (
     "What keeps a resource that was removed from git, in order. A report shows the first reason.",
     "A resource that is kept also keeps its owners, what it depends on and what is below it.",
-    "`gitsync sync --prune --release NAME` ends the reasons with an asterisk.",
+    "`gitsync sync --prune --release NAME` overrides the reasons marked with an asterisk.",
 )
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.three_way import compare
+from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from gitsync.diff.first_sight import format_value, is_equal
 from gitsync.diff.hints import Hints
-from gitsync.diff.leaf_changes import compute_changes, find, find_removed
-from gitsync.diff.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain
 from gitsync.diff.projection import project, select_asked
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.leaf_changes import compute_changes, find, find_removed
+from gitsync.formats.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain
 from gitsync.planning.children import list_embedding
 from gitsync.planning.secret_digest import is_seal, mask_digests
 

@@ -13,12 +13,12 @@ from http import HTTPStatus
 from itertools import takewhile
 from typing import Any, Final
 
-from gitsync.diff.leaf_changes import compute_changes
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.errors import ExitCode
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.leaf_changes import compute_changes
 from gitsync.formats.name_list import name_first
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key

@@ -16,7 +16,7 @@ from typing import Final
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import visit_spec
-from gitsync.diff.ignore import Paths
+from gitsync.formats.ignored_paths import Paths
 from gitsync.manifests.annotations import decide_policy
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
