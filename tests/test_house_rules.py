@@ -29,6 +29,8 @@ MOST_LINES_OF_A_FUNCTION = 40
 MOST_COLUMNS = 120
 LARGE_VALUE = 4
 """Fields from which on a value explains most of them."""
+MOST_FIELDS = 14
+"""Fields beyond which a value has parts with names."""
 BANNED_NAMES = {"util", "utils", "common", "helper", "helpers", "manager", "managers", "base", "misc", "tools"}
 
 
@@ -167,6 +169,30 @@ def list_values(*, tests=False):
 def has_values(path):
     """Return whether a test has any; parsing all of the tests takes long."""
     return bool(re.search(r"NamedTuple|@dataclass", path.read_text(encoding="utf-8")))
+
+
+FLAT = {
+    "Config": "a row for each setting: commands, files and the help name it alone",
+    "Settings": "the parameters of the Python API, by the same names",
+    "Setting": "a row of the table of settings",
+    "Extension": "public: a registration names the points that it fills",
+    "Field": "a packed fact: read by the hundred thousand, by ASO's names",
+    "Kind": "a packed fact, as its fields",
+    "Prepared": "most modules of a plan read it, each another member",
+    "Write": "each stage changes single members of it by name",
+    "EmulatorSettings": "a row for each setting: scripts name it alone",
+    "TypeBehaviour": "a row for each type: it names what differs from the usual",
+    "UniqueName": "a row for each type, as its behaviour",
+    "EmulatedOperation": "the emulator stores it by the names of its fields",
+    "LoggedChange": "the emulator stores it by the names of its fields",
+}
+"""Values with more fields, and why they have no parts."""
+
+
+def test_a_value_has_few_fields_or_parts():
+    large = {value.name: len(value.fields) for _, value in list_values() if len(value.fields) > MOST_FIELDS}
+    assert {name: size for name, size in large.items() if name not in FLAT} == {}
+    assert FLAT.keys() <= large.keys(), "an exception that is no longer needed"
 
 
 def test_a_class_docstring_describes_the_value_and_not_its_fields():
