@@ -269,17 +269,6 @@ def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
     assert [one for one in assigned if one[2] in fields - MUTABLE_NAMES] == []
 
 
-def test_a_stage_changes_only_members_that_an_attempt_has():
-    """mypy does not see what `Part.changed` takes, and a misspelt member would be a new one."""
-    parts = ast.parse((PACKAGE / "reconcile" / "attempt.py").read_text(encoding="utf-8"))
-    fields = {one.target.id for one in ast.walk(parts) if isinstance(one, ast.AnnAssign)}
-    texts = [text for path in MODULES if ".changed(" in (text := path.read_text(encoding="utf-8"))]
-    calls = [node for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    changes = [one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "changed"]
-    names = {keyword.arg for one in changes for keyword in one.keywords if keyword.arg}
-    assert {"live", "comparison", "unfinished"} <= names <= fields
-
-
 MOST_ONES = 30
 """How often the package may bind `one`: the noun of the thing is a better name."""
 

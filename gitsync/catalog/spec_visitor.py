@@ -17,7 +17,7 @@ from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True)
 class Visit:
     """One value, and the type of its field."""
 

@@ -223,7 +223,7 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     return [
         rendered
         for each in environments
-        for rendered in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+        for rendered in show(each.prepared, each.manifests.objects.config_maps, keeps_secrets=True)
     ]
 
 

@@ -41,7 +41,7 @@ from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.model.export import OWNER, Address, ObjectKind
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import DeclaredObject, Encrypted, Manifests, UnreadDocument
+from gitsync.model.manifests import DeclaredObject, Encrypted, Manifests, SourceObjects, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
@@ -409,19 +409,21 @@ class _Sorter:
         self.problems.extend(self.variables.uses.attach(self.resources, used.has, self.versions.by_address))
         return Manifests(
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
-            config_maps=self.config_maps,
-            secrets=self.secrets,
-            encrypted=self.encrypted,
-            declared=self.declared,
+            objects=SourceObjects(
+                config_maps=self.config_maps,
+                secrets=self.secrets,
+                encrypted=self.encrypted,
+                declared=self.declared,
+                ambiguous=frozenset(self.ambiguous),
+                versions={address: tuple(versions) for address, versions in self.versions.by_address.items()},
+            ),
             namespaces=self.namespaces,
             problems=tuple(sorted(self.problems, key=lambda p: p.order)),
             unread=mark_followed(self.unread, self.declarers),
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),
-            ambiguous=frozenset(self.ambiguous),
             rejected=self.rejected,
-            versions={address: tuple(versions) for address, versions in self.versions.by_address.items()},
         )
 
 

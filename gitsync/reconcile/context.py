@@ -43,24 +43,31 @@ from gitsync.secrets.values import RunValues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AzureConnection:
+    """The connection of a run to Azure, or to an emulator."""
+
+    arm: Arm  # the client of the global credential
+    subscription: str  # of resources whose manifests contain no ARM id
+    open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
+    endpoint: str = ""  # its name for people
+    is_local: bool = True  # the endpoint is an emulator on this machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
     """What a run works with."""
 
     source: Checkout
     settings: SourceSettings
     store: StateStore
-    arm: Arm  # the client of the global credential
+    azure: AzureConnection
     clock: Clock
     stop: asyncio.Event  # if set, the run begins nothing more and ends its waits
-    subscription: str  # of resources whose manifests contain no ARM id
     catalog: Catalog
     registry: Registry
     progress: Progress  # what people see while the run lasts
     redactions: Redactions = field(default_factory=Redactions)  # every secret value
     secret_stores: SecretStores = field(default_factory=SecretStores)
-    open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
-    endpoint: str = ""  # the name of Azure's endpoint for people
-    is_local: bool = True  # the endpoint is an emulator on this machine
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""

@@ -65,7 +65,7 @@ def make_rules(
         always_put=config.always_put,
         flap_limit=config.flap_limit,
         register_providers=config.register_providers,
-        records_durations=not connections.is_local,
+        records_durations=not connections.azure.is_local,
         resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
@@ -82,7 +82,7 @@ def make_context(
     values = RunValues(
         run_input.lookup,
         {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
-        _list_promised_keys(resources, run_input.manifests.declared),
+        _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
     )
     sessions, clock = Sessions(), connections.clock

@@ -145,7 +145,7 @@ VALUES = VariableValues(known={"LOCATION": "x"})
 )
 def test_a_document_without_its_identity_is_rejected(text, code, why):
     found = read(a=text, user=f"{group('user')}  from: {{name: a}}\n")
-    assert ([one.key.name for one in found.resources], found.secrets) == (["user"], {}), why
+    assert ([one.key.name for one in found.resources], found.objects.secrets) == (["user"], {}), why
     assert [one.is_rejected for one in found.unread] == [True], why
     assert [(one.code, one.level) for one in found.problems] == [(code, Level.ERROR)], why
 
@@ -169,7 +169,7 @@ def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
         f"{member}: {{a: '${{ZONE}}', b: '${{NAME}}', c: '${{x.y}}'}}\n",
         b=f"{group()}  from: {{name: a, key: b}}\n",
     )
-    objects = found.config_maps if kind == "ConfigMap" else found.secrets
+    objects = found.objects.config_maps if kind == "ConfigMap" else found.objects.secrets
     assert list(objects["default", "a"]) == ["b"]
     assert {(one.code, one.level) for one in found.problems} == {
         ("VariableNotSet", Level.WARNING),
@@ -188,8 +188,8 @@ def test_a_value_of_a_secret_stays_in_secrets():
     text = "apiVersion: v1\nkind: {0}\nmetadata: {{name: a}}\n{1}: {{a: '${{TOKEN}}', b: 'x'}}\n"
     texts = {"a": text.format("ConfigMap", "data"), "b": text.format("Secret", "stringData")}
     found = read(values=values, **texts, c=f"{group()}  from: {{name: a, key: b}}\n")
-    assert found.config_maps == {("default", "a"): {"b": "x"}}
-    assert found.secrets == {("default", "a"): {"a": Secret("hush"), "b": Secret("x")}}
+    assert found.objects.config_maps == {("default", "a"): {"b": "x"}}
+    assert found.objects.secrets == {("default", "a"): {"a": Secret("hush"), "b": Secret("x")}}
     assert list_problems(found) == [("SecretInConfigMap", "warning", "a.yaml", 4)]
 
 
@@ -299,7 +299,11 @@ def test_in_a_unit_without_variables_what_the_operator_gives_is_replaced_and_not
 def test_a_document_that_uses_nothing_given_is_read_as_without(text, why):
     files = {"a.yaml": text.encode()}
     found, alone = read_manifests(files, variables=GIVEN), read_manifests(files)
-    assert (found.resources, found.secrets, found.namespaces) == (alone.resources, alone.secrets, alone.namespaces), why
+    assert (found.resources, found.objects.secrets, found.namespaces) == (
+        alone.resources,
+        alone.objects.secrets,
+        alone.namespaces,
+    ), why
     assert (list_problems(found), found.unread) == (list_problems(alone), alone.unread), why
 
 

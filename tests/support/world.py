@@ -45,7 +45,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.reconcile.context import Connections
+from gitsync.reconcile.context import AzureConnection, Connections
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import make_opener
@@ -197,18 +197,20 @@ class World:
                         ),
                         settings=join_source_settings(config, source.contents.settings),
                         store=store,
-                        arm=await arms.open(access.sign_in),
-                        open_as=make_opener(config, access, arms),
+                        azure=AzureConnection(
+                            arm=await arms.open(access.sign_in),
+                            subscription=config.subscription or "",
+                            open_as=make_opener(config, access, arms),
+                            endpoint=azure.url,
+                            is_local=self.is_local,
+                        ),
                         clock=self.clock,
                         stop=self.stop,
-                        subscription=config.subscription or "",
                         catalog=CATALOG,
                         registry=Registry(self.extensions),
                         progress=Silent(),
                         redactions=self.redactions,
                         secret_stores=self.secret_stores,
-                        endpoint=azure.url,
-                        is_local=self.is_local,
                     )
                     try:
                         run = sync_revision(config, edges, self.confirm, writes=writes)

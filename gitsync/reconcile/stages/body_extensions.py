@@ -29,10 +29,10 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """
     if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return attempt
-    request, attempt = attempt.filled_request, attempt.with_observed(attempt.observed.changed(answers={}))
+    request, attempt = attempt.filled_request, attempt.with_observed(replace(attempt.observed, answers={}))
     if questions := run.registry.questions(attempt.as_subject()):
         answers = {question: await _look_up(attempt, question, run) for question in questions}
-        attempt = attempt.with_observed(attempt.observed.changed(answers=answers))
+        attempt = attempt.with_observed(replace(attempt.observed, answers=answers))
     try:
         body = run.registry.compared(request.body, attempt.as_subject())
     except PermanentError as refusal:

@@ -54,9 +54,11 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
     condition = _make_kept(kept, attempt)
     if not demands:
-        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, kind=StopKind.FINAL)
+        return attempt.with_write(replace(attempt.write, demands=(), keeps=True)).stopped(
+            condition, kind=StopKind.FINAL
+        )
     demanded = attempt.write.demanded.union(value.path for value in demands)
-    write = attempt.write.changed(demands=demands, demanded=demanded)
+    write = replace(attempt.write, demands=demands, demanded=demanded)
     return attempt.with_write(write).stopped(condition, kind=StopKind.WAITS)
 
 
@@ -131,9 +133,9 @@ def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> 
     kept = _list_kept(attempt)
     # Only fields were refused, which then always have a value: the write before this one is the result.
     if not kept:
-        return attempt.with_write(attempt.write.changed(demands=()))
+        return attempt.with_write(replace(attempt.write, demands=()))
     condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
-    attempt = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
+    attempt = attempt.with_write(replace(attempt.write, demands=(), keeps=True))
     return attempt.stopped(replace(condition, request_id=failure.request_id), kind=StopKind.FINAL)
 
 
@@ -155,5 +157,5 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
         return attempt
     last = record.condition if record else None
     condition = last if last and last.reason == KEPT else _make_kept(kept, attempt)
-    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
+    attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE))
     return attempt.stopped(condition, Verdict.PENDING, StopKind.FINAL)
