@@ -27,10 +27,10 @@ The map of the package, from the command down to what everything may use; import
     cel/            the expressions of exports: parsed, checked, evaluated
     units/          the parts of a source that are built on their own: kustomizations
     planning/       the graph of applies and prunes; what may be deleted
-    request/        from a manifest to the ARM request that it stands for
-    validation/     every problem that can be found offline
     diff/           where git, the last write and Azure differ, and by which rule
     status/         the meaning of a result: conditions, error classes, advice, exit codes
+    request/        from a manifest to the ARM request that it stands for
+    validation/     every problem that can be found offline
     manifests/      from bytes to manifests
     catalog/        the facts of every kind
     problems/       what a check reports

@@ -36,11 +36,11 @@ from gitsync.model.template import Template
 from gitsync.model.verdict import Comparison
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.revision_diff import Revised
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders
+from gitsync.request.secret_digest import mask_digests
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import read_known_from
 from gitsync.run.revision_plan import RevisionReader, read_revised

@@ -143,13 +143,13 @@ async def _search(
 ) -> tuple[SearchResult, int]:
     """What is in Azure, and the number of requests that it took to find it."""
     from gitsync.catalog.catalog import open_catalog
+    from gitsync.catalog.children import KindTree
     from gitsync.cli.searching import open_search
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
     from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
     from gitsync.imports.resource_reader import ResourceReader
-    from gitsync.planning.children import KindTree
 
     tree = KindTree(open_catalog(), options.api_version)
     keeps_all = (lambda _: False) if options.full else is_as_made

@@ -27,7 +27,6 @@ from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
@@ -37,6 +36,7 @@ from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
+from gitsync.request.secret_digest import Digests
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.stores import SecretStores
 from gitsync.secrets.values import RunValues

@@ -25,8 +25,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Durations, Record
 from gitsync.model.rehearsal import Interrupt
 from gitsync.model.report import Report
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.rehearsal.sandbox import Played, Sandbox, Snapshot, is_write, play
+from gitsync.request.secret_digest import mask_digests
 
 MOST: Final = 50
 """The most writes after which a sync is killed. Of more, an even sample is taken."""

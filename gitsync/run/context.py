@@ -24,7 +24,6 @@ from gitsync.model.record import State
 from gitsync.model.resource import Resource
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections, RunContext, Sessions
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.lists import Lists
@@ -37,6 +36,7 @@ from gitsync.request.exports import (
     iterate_own_addresses,
     may_export,
 )
+from gitsync.request.secret_digest import Digests
 from gitsync.run.exports import list_needed_secrets
 from gitsync.run.load import RunInput
 from gitsync.run.providers import make_provider_opener

@@ -16,6 +16,7 @@ from typing import TypeVar
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
+from gitsync.diff.secret_changes import warn_uncompared_secrets
 from gitsync.errors import ConfigError
 from gitsync.formats.people import make_log_mask
 from gitsync.git.state.worker_store import WorkerStore
@@ -36,7 +37,6 @@ from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
-from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities

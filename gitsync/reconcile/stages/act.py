@@ -17,7 +17,6 @@ from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.removals import retain_removed
-from gitsync.planning.secret_digest import seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
@@ -25,6 +24,7 @@ from gitsync.reconcile.stages.body_extensions import build_body, run_required_ac
 from gitsync.reconcile.stages.embedded_children import leave_children, show_first_refusal
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
+from gitsync.request.secret_digest import seal_body
 from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
 
 

@@ -13,12 +13,12 @@ from gitsync.diff.three_way import remove_secrets
 from gitsync.model.export import ObjectKind
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import is_settled
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.observe import compare
 from gitsync.request.exports import collect_destinations
+from gitsync.request.secret_digest import mask_digests
 from gitsync.status.aso_status import collect_config_map_values
 
 

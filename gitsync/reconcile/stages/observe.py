@@ -9,6 +9,7 @@ from functools import partial
 from gitsync.diff.handed_over import add_handed_over, take_live_values
 from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison
+from gitsync.diff.secret_changes import CHANGED, NEVER_SET, add_secret_changes, add_unset_secrets
 from gitsync.diff.three_way import remove_secrets
 from gitsync.diff.unknown_values import (
     UnknownValues,
@@ -32,16 +33,6 @@ from gitsync.planning.actions import (
     recognize_failure,
 )
 from gitsync.planning.delete_scope import is_group
-from gitsync.planning.secret_digest import (
-    CHANGED,
-    NEVER_SET,
-    Digests,
-    add_secret_changes,
-    add_unset_secrets,
-    is_sealed,
-    mask_digests,
-    seal_body,
-)
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
@@ -50,6 +41,7 @@ from gitsync.reconcile.stages.embedded_children import add_children, describe_ch
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.reconcile.stages.resolve_values import resolve_id
+from gitsync.request.secret_digest import Digests, is_sealed, mask_digests, seal_body
 from gitsync.status.conditions import RECONCILING, make_warning
 from gitsync.status.error_classes import GROUP_MISSING, PARENT_MISSING
 

@@ -27,10 +27,10 @@ from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, list_kept
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
+from gitsync.request.secret_digest import mask_digests
 from gitsync.status.conditions import make_error
 
 _ADVICE = "Remove it in Azure by hand, restore it in the manifest, or ignore it with the annotation gitsync/ignore."

@@ -34,10 +34,10 @@ from gitsync.planning.replacement import (
     decide_replacement,
     find_replacement,
 )
-from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.request.secret_digest import Digests, has_secrets, seal_body
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
