@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 
 GITSYNC = Path(sys.executable).parent / "gitsync"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -41,7 +41,7 @@ class EmulatedAzure(NamedTuple):
         """What it was sent since `forget` that changes something. Checks are not writes."""
         asked = self.ask("GET", "/_emulator/requests")["requests"]
         sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
-        return [one for one in sent if one["method"] != "POST" or not is_question(one["path"])]
+        return [one for one in sent if one["method"] != "POST" or not is_check(one["path"])]
 
     def forget(self) -> None:
         """Forget the requests that it was sent so far."""

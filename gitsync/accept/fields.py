@@ -21,7 +21,7 @@ from gitsync.diff.hints import Hints, make_kind_hints
 from gitsync.diff.ignore import remove_paths
 from gitsync.diff.leaf_changes import find
 from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.projection import project, select_desired
 from gitsync.diff.rules.own_entries import is_own_entry
 from gitsync.diff.three_way import UNDONE
 from gitsync.errors import UnfitValueError
@@ -268,13 +268,13 @@ class _Reading:
     def collect_moves(self, place: JsonPath) -> list[_Move]:
         """Collect what Azure changed at a leaf or in a list."""
         record, hints = self.search.result.record, make_kind_hints(self.kind)
-        asked = select_asked(self.desired)
-        desired, live = find(asked, place, asked), find(self.live, place, asked)
+        requested = select_desired(self.desired)
+        desired, live = find(requested, place, requested), find(self.live, place, requested)
         before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
             return [_Move(place, desired, live)]
         return list(
-            _compare_parts(place, desired, live, _UNKNOWN if before is None else find(before, place, asked), hints)
+            _compare_parts(place, desired, live, _UNKNOWN if before is None else find(before, place, requested), hints)
         )
 
     def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:

@@ -70,29 +70,29 @@ class _Place(Enum):
     BELOW = auto()
 
 
-async def check_locks(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_locks(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Look for what forbids each change of a resource in a subscription."""
     by_group: defaultdict[tuple[str, str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
         if (subscription := change.arm_id.subscription) is not None:
             group = change.arm_id.resource_group or ""
             by_group[subscription.casefold(), group.casefold(), change.doubt].append(change)
-    found = await asyncio.gather(*(_check_group(same, questions) for same in by_group.values()))
+    found = await asyncio.gather(*(_check_group(same, requests) for same in by_group.values()))
     return [finding for findings in found for finding in findings]
 
 
-async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def _check_group(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
     # A doubt is about the subscription: the locks of another one mean nothing.
     if changes[0].doubt or "<" in (arm_id.subscription or ""):
         return [(change.key, _make_unknown(change.id_gap)) for change in changes]
     (locks, no_locks), (denials, no_denials) = await asyncio.gather(
-        _read_rules(arm_id, _LOCKS, read_lock, questions),
-        _read_rules(arm_id, _DENIALS, read_deny_assignment, questions),
+        _read_rules(arm_id, _LOCKS, read_lock, requests),
+        _read_rules(arm_id, _DENIALS, read_deny_assignment, requests),
     )
     # It takes a token to know who signs in, and most subscriptions deny nothing.
-    principal = await questions.find_principal() if denials else None
+    principal = await requests.find_principal() if denials else None
     gaps = [*no_locks, *no_denials]
     return [
         (change.key, finding)
@@ -102,7 +102,7 @@ async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequest
 
 
 async def _read_rules(
-    arm_id: ArmId, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: CheckRequests
+    arm_id: ArmId, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], requests: CheckRequests
 ) -> tuple[list[T], list[CheckFinding]]:
     """Return the rules of a subscription, and why some may be missing. Without the right to list them, it reads those
     of the group: rules of the subscription itself stay unknown then.
@@ -110,14 +110,14 @@ async def _read_rules(
     kind, api_version = what
     subscription, group = arm_id.subscription, arm_id.resource_group
     path = f"/providers/Microsoft.Authorization/{kind}"
-    answer = await questions.list(f"/subscriptions/{subscription}{path}", api_version)
+    answer = await requests.list(f"/subscriptions/{subscription}{path}", api_version)
     gaps = []
     if isinstance(answer, Unanswered):
         message = f"The {kind} of subscription {subscription} are not known: {answer.reason}"
         gaps.append(replace(answer.as_finding(CheckName.LOCKS), message=message))
     # The right to list may be granted for the group alone.
     if isinstance(answer, Unanswered) and answer.status == _FORBIDDEN and group and "<" not in group:
-        answer = await questions.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
+        answer = await requests.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
     rows: Entries = [] if isinstance(answer, Unanswered) else answer
     rules = [read(row) for row in rows]
     # An entry that cannot be read may be the one that forbids the change.

@@ -83,7 +83,7 @@ class Demand(NamedTuple):
     most: Counter[QuotaLimit]
 
 
-async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_quota(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Compare what a plan needs with the limits of each region."""
     findings: Findings = []
     needs: list[Need] = []
@@ -91,7 +91,7 @@ async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests
     for change in changes:
         if change.body is None or change.arm_type.casefold() not in KINDS:
             continue
-        region = await _decide_region(change, changes, questions)
+        region = await _decide_region(change, changes, requests)
         if isinstance(region, CheckFinding):
             findings.append((change.key, region))
             continue
@@ -102,12 +102,12 @@ async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests
     by_place: defaultdict[QuotaRegion, list[Need]] = defaultdict(list)
     for need in needs:
         by_place[need.place].append(need)
-    runs = [_check_place(place, same, questions, frees=frees) for place, same in by_place.items()]
+    runs = [_check_place(place, same, requests, frees=frees) for place, same in by_place.items()]
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
 async def _decide_region(
-    change: PlannedChange, changes: Sequence[PlannedChange], questions: CheckRequests
+    change: PlannedChange, changes: Sequence[PlannedChange], requests: CheckRequests
 ) -> str | CheckFinding:
     """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
     if change.doubt or "<" in (change.arm_id.subscription or "<"):
@@ -117,7 +117,7 @@ async def _decide_region(
         cluster_id = change.arm_id.parent
         body = next((each.body for each in changes if each.body and each.arm_id.is_same(cluster_id)), {})
         if not body:
-            answer = await questions.read(cluster_id, change.api_version)
+            answer = await requests.read(cluster_id, change.api_version)
             if isinstance(answer, Unanswered):
                 return answer.as_finding(CheckName.QUOTA)
             body = answer
@@ -141,10 +141,10 @@ def _measure(change: PlannedChange, region: str) -> Need:
     return Need(change=change, place=place, counted=counted, machines=changed)
 
 
-async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: CheckRequests, *, frees: bool) -> Findings:
+async def _check_place(place: QuotaRegion, needs: Sequence[Need], requests: CheckRequests, *, frees: bool) -> Findings:
     """Check the needs of one region together."""
     findings: Findings = []
-    answer = await _read_sizes(place, questions) if any(need.machines for need in needs) else {}
+    answer = await _read_sizes(place, requests) if any(need.machines for need in needs) else {}
     sizes: Mapping[str, MachineSize] = {} if isinstance(answer, CheckFinding) else answer
     demands: list[Demand] = []
     for need in needs:
@@ -158,15 +158,15 @@ async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: Che
             findings += [(need.change.key, finding) for finding in refusals]
         else:
             demands.append(_count_cores(need, sizes))
-    return findings + await _compare_with_limits(place, demands, questions, frees=frees)
+    return findings + await _compare_with_limits(place, demands, requests, frees=frees)
 
 
 async def _compare_with_limits(
-    place: QuotaRegion, demands: Sequence[Demand], questions: CheckRequests, *, frees: bool
+    place: QuotaRegion, demands: Sequence[Demand], requests: CheckRequests, *, frees: bool
 ) -> Findings:
     """Compare the sum of the demands in a region with what is left of each limit."""
     providers = sorted({limit.provider for demand in demands for limit in demand.most})
-    answers = await asyncio.gather(*(_read_usages(place, provider, questions) for provider in providers))
+    answers = await asyncio.gather(*(_read_usages(place, provider, requests) for provider in providers))
     usages = dict(zip(providers, answers, strict=True))
     total: Counter[QuotaLimit] = sum((demand.surely for demand in demands), Counter())
     most: Counter[QuotaLimit] = sum((demand.most for demand in demands), Counter())
@@ -275,10 +275,10 @@ def _refuse(message: str, path: str) -> CheckFinding:
     )
 
 
-async def _read_sizes(place: QuotaRegion, questions: CheckRequests) -> Mapping[str, MachineSize] | CheckFinding:
+async def _read_sizes(place: QuotaRegion, requests: CheckRequests) -> Mapping[str, MachineSize] | CheckFinding:
     """Read the sizes that a region offers, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/Microsoft.Compute/skus"
-    answer = await questions.list(path, _SKUS, {"$filter": f"location eq '{place.region}'"})
+    answer = await requests.list(path, _SKUS, {"$filter": f"location eq '{place.region}'"})
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
     sizes = [size for row in answer if (size := read_size(row, place.region))]
@@ -288,11 +288,11 @@ async def _read_sizes(place: QuotaRegion, questions: CheckRequests) -> Mapping[s
 
 
 async def _read_usages(
-    place: QuotaRegion, provider: str, questions: CheckRequests
+    place: QuotaRegion, provider: str, requests: CheckRequests
 ) -> Mapping[str, Usage] | CheckFinding:
     """Read what is used of the limits of a provider, by their name in lower case."""
     path = f"/subscriptions/{place.subscription}/providers/{provider}/locations/{place.region}/usages"
-    answer = await questions.list(path, _USAGES[provider])
+    answer = await requests.list(path, _USAGES[provider])
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
     if not answer:

@@ -198,7 +198,7 @@ def write_manifests(
     folder = Path(options.out)
     taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
     files = place_manifests(marked, Layout(options.layout), taken)
-    TargetFolder(folder).create_all({path: format_manifests(ones) for path, ones in files.items()})
+    TargetFolder(folder).create_all({path: format_manifests(group) for path, group in files.items()})
     return files
 
 

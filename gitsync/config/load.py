@@ -49,7 +49,7 @@ def resolve(
     folder: Path,
     outputs: tuple[str, ...] = ("text",),
     *,
-    asks_azure: bool = True,
+    uses_azure: bool = True,
     needs_file: bool = True,
 ) -> Config:
     """Return the settings of this run. Raises ConfigError, which lists every fault with its location. `asks_azure` is
@@ -59,11 +59,11 @@ def resolve(
     named = flags.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
     try:
         path = folder / named if named else _find_default_file(folder)
-        return _resolve(flags, variables, path, outputs, asks_azure=asks_azure)
+        return _resolve(flags, variables, path, outputs, uses_azure=uses_azure)
     except ConfigError:
         if needs_file or named:
             raise
-    return _resolve(flags, variables, None, outputs, asks_azure=asks_azure)
+    return _resolve(flags, variables, None, outputs, uses_azure=uses_azure)
 
 
 def _resolve(
@@ -72,7 +72,7 @@ def _resolve(
     path: Path | None,
     outputs: tuple[str, ...],
     *,
-    asks_azure: bool,
+    uses_azure: bool,
 ) -> Config:
     """The settings of this run, with those of the operator's file."""
     file = read_config_file(path) if path else {}
@@ -87,7 +87,7 @@ def _resolve(
         except ValueError as error:
             faults.append(f"{setting_text.place}: {error}.")
     if not faults:
-        faults = list(_list_contradictions(values, texts_by_name, outputs, asks_azure=asks_azure))
+        faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:
         raise ConfigError("\n".join(faults))
     return Config(**values, config_file=path)
@@ -172,7 +172,7 @@ def _list_contradictions(
     texts_by_name: Mapping[str, SettingText | None],
     outputs: tuple[str, ...],
     *,
-    asks_azure: bool,
+    uses_azure: bool,
 ) -> Iterator[str]:
     """Yield contradictions of settings that are valid one by one.
 
@@ -187,7 +187,7 @@ def _list_contradictions(
     if texts_by_name["output"] and outputs and config.output not in outputs:
         yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
     compares_revisions = config.from_revision is not None or config.to_revision is not None
-    yield from list_contradictions(config, asks_azure=asks_azure and not compares_revisions)
+    yield from list_contradictions(config, uses_azure=uses_azure and not compares_revisions)
 
 
 def make_config(settings: Mapping[str, Any]) -> Config:
@@ -218,12 +218,12 @@ def make_config(settings: Mapping[str, Any]) -> Config:
     return Config(**values)
 
 
-def list_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[str]:
+def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[str]:
     """Sentences on settings that are valid one by one, but contradict each other. `asks_azure` is False for a command
     that sends no request: its credential does not matter.
     """
     is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
-    if asks_azure and config.credential == "anonymous" and not is_local:
+    if uses_azure and config.credential == "anonymous" and not is_local:
         yield (
             f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
             "Set --emulator, an --endpoint on 127.0.0.1, or another --credential."

@@ -9,7 +9,7 @@ from typing import Final
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.scope import Filters, ImportScope
-from gitsync.imports.descendants import asks_all, look_around, look_everywhere, make_found
+from gitsync.imports.descendants import look_around, look_everywhere, make_found, reads_all
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
@@ -150,7 +150,7 @@ class ExtensionSearch:
             return await self._acceptance.accept(make_found(kind, bodies, parent.arm_id))
 
         for extended in sorted(by_type):
-            if asks_all([kind], self._acceptance):
+            if reads_all([kind], self._acceptance):
                 await look_everywhere(by_type[extended], look)
             else:
                 await look_around(by_type[extended], look, f"{arm_type} of {extended}", self._acceptance)

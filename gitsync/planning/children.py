@@ -110,10 +110,10 @@ class KindTree:
     def _choose(self, group: str, kind: str) -> Kind | None:
         kinds = [self._catalog.kind(GVK(group, version, kind)) for version in self._catalog.versions(group, kind)]
         known = [kind for kind in kinds if kind]
-        asked = [kind for kind in known if kind.api_version in self._versions]
-        self.used.update(kind.api_version for kind in asked)
+        requested = [kind for kind in known if kind.api_version in self._versions]
+        self.used.update(kind.api_version for kind in requested)
         stable = [kind for kind in known if not kind.api_version.endswith("preview")]
-        return (asked or stable or known)[-1] if known else None
+        return (requested or stable or known)[-1] if known else None
 
 
 @cache

@@ -175,9 +175,9 @@ async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
     manifests change, so they are read again.
     """
     run_input = await _load(sandbox, recorded)
-    known = collect_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
-    is_new = not known.values.keys().isdisjoint(sandbox.asked)
-    sandbox = replace(sandbox, known=known, asked=set())
+    known = collect_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.requested)
+    is_new = not known.values.keys().isdisjoint(sandbox.requested)
+    sandbox = replace(sandbox, known=known, requested=set())
     if is_new:
         run_input = await _load(sandbox, recorded)
         known = collect_known_values(recorded, run_input.prepared, sandbox.subscription)

@@ -155,7 +155,7 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
     """List the sources on this machine but for git, whose objects are problems of the manifests already."""
-    return tuple(source for source in lookup.list_asked() if not source.is_remote and source.name != MANIFESTS)
+    return tuple(source for source in lookup.list_requested() if not source.is_remote and source.name != MANIFESTS)
 
 
 def takes_secrets(config: Config) -> bool:

@@ -42,7 +42,7 @@ from gitsync.units.sandbox import (
 KUBERNETES: Final = "1.33.0"
 """The Kubernetes version for charts that need one, if no other is set: not that of the installed helm."""
 
-_ASKS_FOR_VERSIONS: Final = b"APIVersions"
+_READS_VERSIONS: Final = b"APIVersions"
 _FOLDERS: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS")
 _KUBERNETES: Final = re.compile(r"v?[0-9]+\.[0-9]+(?:\.[0-9]+)?")
 _RELEASE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?")
@@ -160,7 +160,7 @@ class ChartJob:
         more = [f"--kube-version={version if version.count('.') == 2 else f'{version}.0'}"]
         more += [f"--api-versions={entry}" for entry in release.kubernetes if entry not in versions]
         # The list has thousands of entries, so only charts that use it get it.
-        if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
+        if any(_READS_VERSIONS in content for content in self.files.values()):
             more.append(f"--api-versions={','.join(_list_aso_versions())}")
         more += [f"--namespace={release.namespace}"] if release.namespace else []
         return [helm, "template", release.name, str((source / self.path).parent), *more]

@@ -69,9 +69,9 @@ def key(name: str) -> Key:
     return Key("keyvault.azure.com", "Vault", "default", name)
 
 
-def drift(questions, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
+def drift(requests, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
     more.setdefault("last_write", WROTE)
-    return Drift(key=key(arm_id), arm_id=ArmId(arm_id), paths=paths, questions=questions, **more)
+    return Drift(key=key(arm_id), arm_id=ArmId(arm_id), paths=paths, requests=requests, **more)
 
 
 async def ask(graph, log, *, arm_id=VAULT, who=None, **more):
@@ -487,10 +487,10 @@ async def test_many_resources_and_no_drift():
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, graph_says())
         rig.server.on("GET", LOG, log_says())
-        questions = make_questions(rig)
+        requests = make_questions(rig)
         assert await find_authors([], OWN, NOW) == {}
         assert rig.server.seen == [], "nothing drifted: nothing is asked"
-        drifts = [drift(questions, f"{VAULT}{number}") for number in range(301)]
+        drifts = [drift(requests, f"{VAULT}{number}") for number in range(301)]
         found = await find_authors(drifts, OWN, NOW)
         assert {show(one)[0][1] for one in found.values()} == {NOTHING_YET}
         assert sorted(one.method for one in rig.server.seen) == ["GET", "POST", "POST"]

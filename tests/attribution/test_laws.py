@@ -40,7 +40,7 @@ class Answers:
     async def find_principal(self) -> None:
         return None
 
-    async def ask(self, path: str, _version: str, _body: Any) -> Any:
+    async def send(self, path: str, _version: str, _body: Any) -> Any:
         assert path == PATH
         return {"data": self._graph}
 
@@ -49,7 +49,7 @@ class Answers:
 
 
 def find(graph, log, **more):
-    one = Drift(key=Key("g", "K", "default", "a"), arm_id=ArmId(VAULT), questions=Answers(graph, log), **more)
+    one = Drift(key=Key("g", "K", "default", "a"), arm_id=ArmId(VAULT), requests=Answers(graph, log), **more)
     return asyncio.run(find_authors([one], OwnWrites(), NOW))[one.key]
 
 

@@ -115,6 +115,6 @@ async def look(world, runs, since):
         access = world.access(azure.url)
         async with open_arms(access, world.clock) as arms:
             arm = await arms.open(access.sign_in)
-            questions = CheckRequests(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
+            requests = CheckRequests(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
             ids = [world.id_of(rg()), *map(vnet_id, NAMES)]
-            return await audit(map(ArmId, ids), (), runs, since - timedelta(seconds=1), questions, {}.__contains__)
+            return await audit(map(ArmId, ids), (), runs, since - timedelta(seconds=1), requests, {}.__contains__)

@@ -86,5 +86,5 @@ def test_no_check_holds_a_secret(bodies):
 def test_the_hunt_finds_what_is_sent():
     """The bodies of the hunt are sent, so that it would see a secret in them."""
     seen = asyncio.run(ask([{"location": "westeurope", "properties": {"a": "in-the-open", "b": Secret(MARK)}}]))
-    questions = [json.dumps(one.body) for one in seen if one.method == "POST" and "in-the-open" in json.dumps(one.body)]
-    assert len(questions) == 2 * len(TYPES), "one of preflight and one of policy for each type"
+    requests = [json.dumps(one.body) for one in seen if one.method == "POST" and "in-the-open" in json.dumps(one.body)]
+    assert len(requests) == 2 * len(TYPES), "one of preflight and one of policy for each type"

@@ -53,11 +53,11 @@ def listed(*rows: dict) -> Say:
 
 async def ask(changes, said: Say, *, assignments: Say | None = None, exemptions: Say | None = None, scope: str = GROUP):
     """Findings, and the requests that were sent."""
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", scope + ASSIGNMENTS, assignments or listed(assignment()))
         rig.server.on("GET", scope + EXEMPTIONS, exemptions or listed())
         rig.server.on("POST", scope + ASK, said)
-        findings = await check_policy(changes, questions)
+        findings = await check_policy(changes, requests)
         return findings, rig.server.seen
 
 
@@ -114,11 +114,11 @@ async def test_a_child_names_its_owner(planned, scope, type_, owner):
 async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
     changes = [change(GROUP), storage(), storage("old", f"{SUB}/resourceGroups/old")]
     """Its request names the group anyway."""
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         for scope in (SUB, f"{SUB}/resourceGroups/old"):
             rig.server.on("GET", scope + ASSIGNMENTS, listed(assignment()))
             rig.server.on("POST", scope + ASK, Say(200, {}))
-        assert {verdict for _, verdict, _ in show(await check_policy(changes, questions))} == {FINE}
+        assert {verdict for _, verdict, _ in show(await check_policy(changes, requests))} == {FINE}
         assert sorted(rig.server.lines) == [
             f"GET {SUB}{ASSIGNMENTS}",  # which has what is assigned to its groups, too
             f"POST {SUB}{ASK}",
@@ -209,7 +209,7 @@ async def test_what_a_sample_says_of_the_others(said, verdicts, why):
 
 
 @pytest.mark.parametrize(
-    ("assigned", "questions", "why"),
+    ("assigned", "requests", "why"),
     [
         (assignment(), SAMPLES, "what is assigned to the subscription holds for all groups"),
         (assignment(f"/providers/Microsoft.Management/managementGroups/m{ASSIGNMENTS}/a"), SAMPLES, "and so above it"),
@@ -218,7 +218,7 @@ async def test_what_a_sample_says_of_the_others(said, verdicts, why):
         (assignment(notScopes=[f"{SUB}2/resourceGroups/x"]), 3, "another subscription is left out"),
     ],
 )
-async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(assigned, questions, why):
+async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(assigned, requests, why):
     changes = [storage(f"st{number}", f"{GROUP}{number}") for number in range(6)]
     async with asking() as (rig, asked):
         rig.server.on("GET", SUB + ASSIGNMENTS, listed(assigned))
@@ -226,16 +226,16 @@ async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(a
             rig.server.on("POST", f"{GROUP}{number}{ASK}", Say(200, {}))
         await check_policy(changes, asked)
         lines = [one.line for one in rig.server.seen]
-    assert len(lines) == 1 + questions, why
+    assert len(lines) == 1 + requests, why
 
 
 async def test_who_may_read_only_groups_lists_the_assignments_of_each():
     changes = [storage("st", f"{GROUP}{number}", called=f"st{number}") for number in range(2)]
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", SUB + ASSIGNMENTS, Say(403, {"error": {"code": "AuthorizationFailed", "message": "No."}}))
         for number in range(2):
             rig.server.on("GET", f"{GROUP}{number}{ASSIGNMENTS}", listed())
-        assert show(await check_policy(changes, questions)) == [("st0", FINE, ""), ("st1", FINE, "")]
+        assert show(await check_policy(changes, requests)) == [("st0", FINE, ""), ("st1", FINE, "")]
 
 
 @pytest.mark.parametrize(

@@ -80,11 +80,11 @@ def agent_pool(**properties):
 
 
 async def ask(*changes, sizes=SIZES, limits=LIMITS, addresses=(), accounts=()):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         for path, rows in ((SKUS, sizes), (COMPUTE, limits), (NETWORK, addresses), (STORAGE, accounts)):
             rig.server.on("GET", path, rows if isinstance(rows, Say) else Say(200, {"value": list(rows)}))
         rig.server.on("GET", CLUSTER, Say(200, {"id": CLUSTER, **WE}))
-        return await check_quota(changes, questions), rig.server.seen
+        return await check_quota(changes, requests), rig.server.seen
 
 
 LATER = HiddenValue.LATER
@@ -249,8 +249,8 @@ async def test_no_sizes_is_not_refused(sizes):
 
 async def test_each_region_and_subscription_has_its_own_limits():
     east = storage("east", body={"location": "East US"})
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", STORAGE, Say(200, {"value": [usage("StorageAccounts", 1, 1)]}))
         rig.server.on("GET", STORAGE.replace("westeurope", "eastus"), Say(200, {"value": [usage("StorageAccounts")]}))
-        findings = await check_quota([storage(), east, change(GROUP)], questions)
+        findings = await check_quota([storage(), east, change(GROUP)], requests)
     assert show(findings) == [("east", FINE, ""), ("stapp1", WARNING, EXCEEDED)]

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore
@@ -90,11 +90,11 @@ def asked(place):
 
 
 def writes(log):
-    return [one for one in log if one["method"] in WRITES and not is_question(one["path"])]
+    return [one for one in log if one["method"] in WRITES and not is_check(one["path"])]
 
 
-def questions(log):
-    return [one for one in log if one["method"] == "POST" and is_question(one["path"])]
+def checks(log):
+    return [one for one in log if one["method"] == "POST" and is_check(one["path"])]
 
 
 def write_everything(place):
@@ -121,11 +121,11 @@ def test_a_plan_reads_and_writes_nothing(place):
         assert ended.code == code, (why, ended)
         assert {one["method"] for one in log} == {"GET", "POST"}
         assert (writes(log), stored(place)) == ([], {}), "it asks, and changes nothing"
-        assert {one["status"] for one in questions(log)} <= {200, 400, 404}, "none is refused to a reader"
+        assert {one["status"] for one in checks(log)} <= {200, 400, 404}, "none is refused to a reader"
 
     write_everything(place)
     ended, log = run(place, "plan", "--detailed-exitcode")
-    assert (ended.code, writes(log), questions(log)) == (0, [], []), "what does not change is not asked about"
+    assert (ended.code, writes(log), checks(log)) == (0, [], []), "what does not change is not asked about"
 
     azure = Emulator(None, SqliteStore(place.folder / "azure.db"))
     vault = next(arm_id for arm_id in azure.ids() if arm_id.endswith("vaults/contoso-shop-kv"))

@@ -14,7 +14,7 @@ from gitsync.emulator.settings import (
     TakenName,
 )
 from gitsync.emulator.state.deleted_resources import SHOWN, SOFT_DELETES, ConfiguredDeletion
-from gitsync.emulator.types.names import NAME_QUESTIONS
+from gitsync.emulator.types.names import NAME_CHECKS
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES
 from tests.emulator.asked import TestClock, emulated
 from tests.support.recordings import FOLDER, needs_recordings
@@ -102,7 +102,7 @@ NAMES = [
     row
     for row in read_if_there("nameAvailability")
     if row["status"] == 200 and row["method"] == "POST"
-    if (target := parse(row["path"])) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_QUESTIONS
+    if (target := parse(row["path"])) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_CHECKS
     if len(target.types) == 1 or target.types[0] == "locations"
     if "DBfor" not in row["path"] or "flexibleServers" in row["sent"]["type"]  # others are retired
 ]
@@ -113,7 +113,7 @@ NAMES = [
 )
 async def test_a_name_is_answered_as_recorded(row):
     target = parse(row["path"])
-    unique = NAME_QUESTIONS[target.namespace.casefold(), target.types[-1].casefold()]
+    unique = NAME_CHECKS[target.namespace.casefold(), target.types[-1].casefold()]
     recorded = row["answer"]
     is_free = recorded[unique.flag]
     taken = () if is_free else (TakenName(type=unique.type, name=row["sent"][unique.member]),)

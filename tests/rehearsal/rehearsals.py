@@ -20,7 +20,7 @@ GROUP, HUB, SUBNET, LOGS, OLD = (
     key("StorageAccount", "shoplogs", "storage.azure.com"),
     key("PublicIPAddress", "old", NET),
 )
-REQUESTS = RequestCounts(reads=41, writes=5, deletes=1, polls=22, questions=3)
+REQUESTS = RequestCounts(reads=41, writes=5, deletes=1, polls=22, checks=3)
 
 
 def bar(of, action, ready, sent, end, wave, *, critical=False, estimate=Estimate.RECORD):

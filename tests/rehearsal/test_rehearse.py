@@ -116,11 +116,11 @@ def test_a_branch_is_rehearsed_by_its_name(world):
 def test_nothing_is_written_and_nothing_is_reached_but_the_emulator(world, monkeypatch):
     world.says(**all_pieces()).sync()
     world.says(**all_pieces() | {"hub": document("hub", 3)})
-    before, asked = _digest(world.folder.parent), []
+    before, requested = _digest(world.folder.parent), []
     connect = socket.socket.connect
 
     def note(own, address):
-        asked.append(address[0] if isinstance(address, tuple) else address)
+        requested.append(address[0] if isinstance(address, tuple) else address)
         return connect(own, address)
 
     monkeypatch.setattr(socket.socket, "connect", note)
@@ -128,7 +128,7 @@ def test_nothing_is_written_and_nothing_is_reached_but_the_emulator(world, monke
         world, prune=True, notify=Secret("json://192.0.2.1"), heartbeat=True, key_vault="https://x"
     )
     assert writes(rehearsal) == [("PUT", PIECES["hub"].arm_id)]
-    assert set(asked) <= {"127.0.0.1"}
+    assert set(requested) <= {"127.0.0.1"}
     (world.folder.parent / "script.yaml").unlink()
     assert _digest(world.folder.parent) == before
 

@@ -113,7 +113,7 @@ def test_a_refused_delete_reports_what_it_would_take():
 
 
 def test_the_cost_counts_checks():
-    shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, questions=3)))
+    shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, checks=3)))
     assert "12 reads, 3 checks in 1m12s" in shown
 
 

@@ -74,10 +74,10 @@ def test_what_the_checks_cost_is_in_the_cost_of_the_sync(world):
     world.somebody_changes(VNET_ID, WIDER)
     world.somebody_changes(SUBNET_ID, NARROWER)
     plan = world.plan(who="auto")
-    assert (plan.requests.questions, len(asked(world))) == (1, 2)
+    assert (plan.requests.checks, len(asked(world))) == (1, 2)
     [_, promised, *_] = format_costs(plan)
     sent = world.sync(who="auto").requests
-    assert f"about {sent.reads} reads, {sent.questions} check, {sent.writes} writes" in promised
+    assert f"about {sent.reads} reads, {sent.checks} check, {sent.writes} writes" in promised
 
 
 @pytest.mark.parametrize(

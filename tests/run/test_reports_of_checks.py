@@ -81,15 +81,15 @@ def test_a_plan_foresees_the_requests_of_its_sync(world: World):
     needed = estimate_sync(world.plan(checks=ALL))
     sent = world.sync(checks=ALL).requests
     assert needed is not None
-    assert (needed.reads, needed.questions, needed.writes) == (sent.reads, sent.questions, sent.writes)
-    assert sent.questions > 0
+    assert (needed.reads, needed.checks, needed.writes) == (sent.reads, sent.checks, sent.writes)
+    assert sent.checks > 0
     world.says(group=GROUP, network=VNET.replace("10.0.0.0/16", "10.1.0.0/16"))
     plan = world.plan(checks=ALL)
     needed = estimate_sync(plan)
     sent = world.sync(checks=ALL).requests
-    assert plan.requests.questions > 0, "a plan asks about updates"
+    assert plan.requests.checks > 0, "a plan asks about updates"
     assert needed is not None
-    assert (needed.reads, needed.questions, needed.writes) == (sent.reads, 0, sent.writes), "a sync does not"
+    assert (needed.reads, needed.checks, needed.writes) == (sent.reads, 0, sent.writes), "a sync does not"
 
 
 def test_json_has_what_was_found(world: World):

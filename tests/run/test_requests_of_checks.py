@@ -55,7 +55,7 @@ def test_an_unchanged_estate_costs_the_same_with_and_without_checks(world):
     lines = []
     for checks in (tuple(CheckName), ("none",)):
         report = world.plan(checks=checks)
-        assert report.requests.questions == 0
+        assert report.requests.checks == 0
         lines.append([f"{request.method} {request.path}" for request in world.requests])
     assert lines[0] == lines[1]
 
@@ -72,8 +72,8 @@ def test_twenty_changes_share_their_checks(world):
     assert asked["policyexemptions"] == 1
     assert asked["microsoft.storage"] == 1, "one read of the provider"
     assert asked["checknameavailability"] == 20, "every name is another one"
-    assert report.requests.questions == asked["validateresources"] + 4 + asked["checknameavailability"]
-    assert plain.requests.questions == 0
+    assert report.requests.checks == asked["validateresources"] + 4 + asked["checknameavailability"]
+    assert plain.requests.checks == 0
     refused = of(report, "StorageAccount", "stapp19").change.checks
     assert {one.check for one in refused if one.verdict is CheckVerdict.REFUSED} == {
         CheckName.PREFLIGHT,
@@ -101,7 +101,7 @@ def test_a_plan_without_policies_checks_none(world):
     world.synced(group=GROUP)
     world.says(group=GROUP, **accounts(*(["LRS"] * 20)))
     report = world.plan(checks=(CheckName.POLICY,))
-    assert report.requests.questions == 0
+    assert report.requests.checks == 0
     assert len([request for request in world.requests if request.path.endswith("/policyAssignments")]) == 1
     assert {one.verdict for result in report.results for one in result.change.checks} == {CheckVerdict.FINE}
 

@@ -211,7 +211,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     "microsoft.apimanagement/service/diagnostics": (("properties/sampling/percentage", _make_decimal),),
     # maxmemory-delta 10 → 642 for any value, redisVersion 6 → 6.0
     "microsoft.cache/redis": (
-        ("properties/redisConfiguration/maxmemory-delta", lambda _asked: "642"),
+        ("properties/redisConfiguration/maxmemory-delta", lambda _delta: "642"),
         ("properties/redisConfiguration", _add_defaults({"maxclients": "7500", "maxmemory-reserved": "642"})),
         ("properties/redisVersion", _change_text(lambda text: f"{text}.0" if text.isdigit() else text)),
         ("properties", _add_defaults({"accessKeys": None, "publicNetworkAccess": "Enabled"})),
