@@ -238,8 +238,8 @@ MUTABLE_NAMES = {
 
 
 def is_unfrozen(node):
-    calls = [one for one in node.decorator_list if isinstance(one, ast.Call)]
-    return any(keyword.arg == "unsafe_hash" for one in calls for keyword in one.keywords)
+    calls = [value for value in node.decorator_list if isinstance(value, ast.Call)]
+    return any(keyword.arg == "unsafe_hash" for call in calls for keyword in call.keywords)
 
 
 def list_assigned(statements):
@@ -272,11 +272,11 @@ def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
 def test_a_stage_changes_only_members_that_an_attempt_has():
     """mypy does not see what `Part.changed` takes, and a misspelt member would be a new one."""
     parts = ast.parse((PACKAGE / "reconcile" / "attempt.py").read_text(encoding="utf-8"))
-    fields = {one.target.id for one in ast.walk(parts) if isinstance(one, ast.AnnAssign)}
+    fields = {node.target.id for node in ast.walk(parts) if isinstance(node, ast.AnnAssign)}
     texts = [text for path in MODULES if ".changed(" in (text := path.read_text(encoding="utf-8"))]
     calls = [node for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    changes = [one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "changed"]
-    names = {keyword.arg for one in changes for keyword in one.keywords if keyword.arg}
+    changes = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "changed"]
+    names = {keyword.arg for change in changes for keyword in change.keywords if keyword.arg}
     assert {"live", "comparison", "unfinished"} <= names <= fields
 
 

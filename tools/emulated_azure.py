@@ -40,8 +40,12 @@ class EmulatedAzure(NamedTuple):
     def list_writes(self) -> list[dict[str, Any]]:
         """What it was sent since `forget` that changes something. Checks are not writes."""
         asked = self.ask("GET", "/_emulator/requests")["requests"]
-        sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
-        return [one for one in sent if one["method"] != "POST" or not is_check(one["path"])]
+        sent = [
+            request
+            for request in asked
+            if request["method"] in {"PUT", "PATCH", "POST", "DELETE"} and request["status"]
+        ]
+        return [request for request in sent if request["method"] != "POST" or not is_check(request["path"])]
 
     def forget(self) -> None:
         """Forget the requests that it was sent so far."""

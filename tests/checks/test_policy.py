@@ -69,7 +69,7 @@ async def test_the_question_has_the_known_body_and_what_a_policy_might_add():
     }
     findings, seen = await ask([storage(body=body)], Say(200, {}))
     assert show(findings) == [("stapp1", FINE, "")]
-    assert [one.line for one in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
+    assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
     assert seen[1].body == {
         "resourceDetails": {
             "resourceContent": {
@@ -140,7 +140,7 @@ async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
 async def test_without_a_policy_in_force_nothing_more_is_asked(rows):
     changes = [*(storage(f"st{number}") for number in range(20)), storage("gone", action=Action.DELETE)]
     findings, seen = await ask(changes, Say(200, {}), assignments=listed(*rows))
-    assert [one.line for one in seen] == [f"GET {GROUP}{ASSIGNMENTS}"]
+    assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}"]
     assert show(findings) == sorted((f"st{number}", FINE, "") for number in range(20))
 
 
@@ -154,7 +154,7 @@ async def test_a_policy_of_one_resource_or_of_a_management_group_is_in_force():
 async def test_one_question_for_a_distinct_body():
     twice = [storage("a", called="first"), storage("a", called="second"), storage("b")]
     findings, seen = await ask(twice, answer(evaluation()))
-    assert sorted(one.method for one in seen) == ["GET", "GET", "POST", "POST"]
+    assert sorted(request.method for request in seen) == ["GET", "GET", "POST", "POST"]
     assert {verdict for _, verdict, _ in show(findings)} == {REFUSED}
 
 
@@ -174,11 +174,12 @@ async def test_more_than_the_limit_is_not_checked_and_says_how_to_go_on():
 async def test_many_names_of_one_body_are_sampled_and_that_is_said():
     changes = [storage(f"st{'x' * (number % 7)}{number:03}") for number in range(50)]
     findings, seen = await ask(changes, Say(200, {}))
-    names = [one.body["resourceDetails"]["resourceContent"]["name"] for one in seen[1:]]
+    names = [request.body["resourceDetails"]["resourceContent"]["name"] for request in seen[1:]]
     assert len(names) == SAMPLES
     assert {min(map(len, names)), max(map(len, names))} == {5, 11}
     assert show(findings) == sorted(
-        (one.key.name, FINE, "") if one.key.name in names else (one.key.name, SILENT, SAMPLED) for one in changes
+        (resource.key.name, FINE, "") if resource.key.name in names else (resource.key.name, SILENT, SAMPLED)
+        for resource in changes
     )
 
 
@@ -203,7 +204,7 @@ OF_GROUP["evaluationDetails"]["evaluatedExpressions"][1]["expressionKind"] = "va
 )
 async def test_what_a_sample_says_of_the_others(said, verdicts, why):
     findings, seen = await ask([storage(f"st{number}") for number in range(9)], answer(said))
-    asked = {one.body["resourceDetails"]["resourceContent"]["name"] for one in seen if one.body}
+    asked = {request.body["resourceDetails"]["resourceContent"]["name"] for request in seen if request.body}
     others = {(verdict, code) for name, verdict, code in show(findings) if name not in asked}
     assert others == verdicts, why
 
@@ -225,7 +226,7 @@ async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(a
         for number in range(6):
             rig.server.on("POST", f"{GROUP}{number}{ASK}", Say(200, {}))
         await check_policy(changes, asked)
-        lines = [one.line for one in rig.server.seen]
+        lines = [request.line for request in rig.server.seen]
     assert len(lines) == 1 + requests, why
 
 

@@ -120,7 +120,7 @@ async def test_nothing_is_asked_about_what_is_in_a_group_that_does_not_exist(row
         rig.server.on("GET", GROUPS, rows)
         rig.server.on("POST", PATH, validated())
         findings = await check_preflight([change(GROUP), storage(), network], requests)
-        scopes = [one.body["scope"] for one in rig.server.seen if one.body]
+        scopes = [request.body["scope"] for request in rig.server.seen if request.body]
     assert scopes.count(GROUP) == asked, why
     assert {finding.verdict for _, finding in findings} == {CheckVerdict.NOT_CHECKED}
 

@@ -142,7 +142,7 @@ async def test_the_sum_of_the_plan_counts():
     message = findings[0][1].message
     assert "needs 20 more of standardDSv3Family in westeurope, but 12 of 20 are left" in message
     assert "deletes" not in message
-    assert sorted(one.path for one in seen) == sorted([SKUS, COMPUTE])
+    assert sorted(request.path for request in seen) == sorted([SKUS, COMPUTE])
     assert "location%20eq%20'westeurope'" in seen[0].query
 
 
@@ -181,7 +181,7 @@ LIVE = scale_set(3).body
 async def test_an_update_needs_the_difference(planned, verdict, asked):
     findings, seen = await ask(planned)
     assert [found for _, found, _ in show(findings)] == [verdict]
-    assert [one.path for one in seen] == asked
+    assert [request.path for request in seen] == asked
 
 
 async def test_a_smaller_family_does_not_pay_for_another():
@@ -198,9 +198,9 @@ async def test_an_autoscaler_is_named():
 
 async def test_a_pool_is_where_its_cluster_is():
     _, seen = await ask(agent_pool())
-    assert [one.path for one in seen] == [CLUSTER, SKUS, COMPUTE]
+    assert [request.path for request in seen] == [CLUSTER, SKUS, COMPUTE]
     _, seen = await ask(agent_pool(), cluster())
-    assert [one.path for one in seen] == [SKUS, COMPUTE]
+    assert [request.path for request in seen] == [SKUS, COMPUTE]
 
 
 ADDRESS = f"{GROUP}/providers/Microsoft.Network/publicIPAddresses"

@@ -22,12 +22,12 @@ def read(name: str) -> list[dict]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-LISTS = [one["answer"] for one in read("policyAssignments") if one["answer"]["value"]]
-USAGES = [one for one in read("usages") if one["path"].split("/")[4] in PROVIDERS]
+LISTS = [recorded["answer"] for recorded in read("policyAssignments") if recorded["answer"]["value"]]
+USAGES = [operation for operation in read("usages") if operation["path"].split("/")[4] in PROVIDERS]
 REFUSALS = [
-    one["answer"]["error"]
-    for one in read("preflight")
-    if isinstance(one["answer"], dict) and one["answer"].get("error", {}).get("details")
+    recorded["answer"]["error"]
+    for recorded in read("preflight")
+    if isinstance(recorded["answer"], dict) and recorded["answer"].get("error", {}).get("details")
 ]
 
 
@@ -47,7 +47,9 @@ async def test_every_recorded_assignment_is_read():
 
 
 @needs_recordings(CHECKS)
-@pytest.mark.parametrize("recorded", USAGES, ids=lambda one: f"{one['path'].split('/')[4]} {one['query']}")
+@pytest.mark.parametrize(
+    "recorded", USAGES, ids=lambda operation: f"{operation['path'].split('/')[4]} {operation['query']}"
+)
 async def test_every_recorded_list_of_usages_is_read(recorded):
     group, body = f"{ZERO}/resourceGroups/rg", {"location": "West US"}
     planned = {

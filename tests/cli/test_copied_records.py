@@ -256,8 +256,8 @@ def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
     synced = estate.run("sync", "--prune", "--max-deletes", "9")
     assert (synced.code, "SealsRenewed" in synced.out, "Deleted 1" in synced.out) == (0, False, True), synced.out
     git(status, "pull", "-q")
-    seals = [json.loads(one.read_text())["gitsync"]["seal"] for one in status.rglob("default/**/*.json")]
-    assert [one.count(":") for one in seals] == [4, 4], "all of them have the identity after one run"
+    seals = [json.loads(path.read_text())["gitsync"]["seal"] for path in status.rglob("default/**/*.json")]
+    assert [seal.count(":") for seal in seals] == [4, 4], "all of them have the identity after one run"
     assert (status / "identity").exists()
     tip = subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote)
     assert estate.run("sync", "--prune").code == 0

@@ -96,7 +96,7 @@ def is_same_everywhere(desired: Any, applied: Any, baseline: Any, live: Any) -> 
     """The same in three steps: what git requests is in the baseline, in the last write, and in Azure."""
     asked = select_desired(desired)
     sides = (baseline, select_desired(applied), project(asked, live))
-    return all(is_same(asked, one) for one in sides)
+    return all(is_same(asked, side) for side in sides)
 
 
 @given(BODIES, BODIES, BODIES, BODIES)

@@ -133,7 +133,10 @@ def place_objects(built, files):
     head = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureASOManagedCluster"}
     whole = {**head, "metadata": {"name": "c1", "annotations": origin}, "spec": {"resources": built}}
     found = read_manifests({unit.file: json.dumps(whole).encode()}, units={unit.file: unit})
-    return {one.key.name: (str(one.source), str(find_place(("spec", "location"), one))) for one in found.resources}
+    return {
+        resource.key.name: (str(resource.source), str(find_place(("spec", "location"), resource)))
+        for resource in found.resources
+    }
 
 
 OVER = "over/kustomization.yaml"

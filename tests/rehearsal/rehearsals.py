@@ -148,5 +148,5 @@ def rebuilt(number):
         results.append(result(of, Verdict.CREATE, actions[at % len(actions)]))
     last = max(one.end for one in bars if one.is_critical)
     bars = [replace(one, end=min(max(one.end, one.sent), max(last, one.sent))) for one in bars]
-    ordered = tuple(sorted(bars, key=lambda one: (one.sent, one.key)))
+    ordered = tuple(sorted(bars, key=lambda resource: (resource.sent, resource.key)))
     return replace(FINE, from_nothing=True, first=run(*results), writes=tuple(writes), schedule=Schedule(bars=ordered))

@@ -33,7 +33,9 @@ def world(tmp_path: Path) -> World:
 
 def test_a_refusal_is_an_alert_at_the_field_that_it_is_about(world: World):
     report = govern(world, policies=[ONLY_NORTH]).plan(checks=("policy",))
-    (found,) = [one for one in sarif.build_log(report)["runs"][0]["results"] if one["ruleId"] == "check-policy"]
+    (found,) = [
+        result for result in sarif.build_log(report)["runs"][0]["results"] if result["ruleId"] == "check-policy"
+    ]
     place = found["locations"][0]["physicalLocation"]
     line = next(number for number, row in enumerate(VNET.strip().splitlines(), 1) if "location:" in row)
     assert (found["level"], place["artifactLocation"]["uri"]) == ("error", "network.yaml")
@@ -95,10 +97,10 @@ def test_a_plan_foresees_the_requests_of_its_sync(world: World):
 def test_json_has_what_was_found(world: World):
     govern(world, policies=[DENY_HUB])
     (hub,) = [
-        one
-        for one in json.loads(json_report.render(world.plan(checks=ALL)))["resources"]
-        if one["kind"] == "VirtualNetwork"
+        resource
+        for resource in json.loads(json_report.render(world.plan(checks=ALL)))["resources"]
+        if resource["kind"] == "VirtualNetwork"
     ]
-    verdicts = {one["check"]: one["verdict"] for one in reversed(hub["checks"])}
+    verdicts = {check["check"]: check["verdict"] for check in reversed(hub["checks"])}
     assert verdicts["policy"] == verdicts["preflight"] == "refused"
     assert verdicts["locks"] == "fine"

@@ -75,12 +75,14 @@ def test_twenty_changes_share_their_checks(world):
     assert report.requests.checks == asked["validateresources"] + 4 + asked["checknameavailability"]
     assert plain.requests.checks == 0
     refused = of(report, "StorageAccount", "stapp19").change.checks
-    assert {one.check for one in refused if one.verdict is CheckVerdict.REFUSED} == {
+    assert {result.check for result in refused if result.verdict is CheckVerdict.REFUSED} == {
         CheckName.PREFLIGHT,
         CheckName.POLICY,
     }
     assert not [
-        one for one in of(report, "StorageAccount", "stapp0").change.checks if one.verdict is CheckVerdict.REFUSED
+        finding
+        for finding in of(report, "StorageAccount", "stapp0").change.checks
+        if finding.verdict is CheckVerdict.REFUSED
     ]
 
 
@@ -103,7 +105,7 @@ def test_a_plan_without_policies_checks_none(world):
     report = world.plan(checks=(CheckName.POLICY,))
     assert report.requests.checks == 0
     assert len([request for request in world.requests if request.path.endswith("/policyAssignments")]) == 1
-    assert {one.verdict for result in report.results for one in result.change.checks} == {CheckVerdict.FINE}
+    assert {finding.verdict for result in report.results for finding in result.change.checks} == {CheckVerdict.FINE}
 
 
 def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(world):
@@ -111,7 +113,7 @@ def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(w
     world.settings = replace(world.settings, policies=(MODIFIES,))
     world.says(group=GROUP, **accounts("LRS"))
     before = of(world.plan(checks=(CheckName.POLICY,)), "StorageAccount", "stapp0")
-    assert [one.code for one in before.change.checks] == ["ChangedByPolicy"]
+    assert [finding.code for finding in before.change.checks] == ["ChangedByPolicy"]
     assert world.sync().exit_code == 0
     live = world.read(before.arm_id, "2023-01-01")
     assert live["sku"]["name"] == "Standard_GRS"

@@ -121,7 +121,7 @@ def test_flux_removes_quotes_around_a_variable(written):
 )
 def test_so_does_a_hint_about_the_header(header, code, hint, why):
     found = read((GROUP % "a").replace("metadata: {name: core}", header))
-    (problem,) = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
+    (problem,) = [*found.problems, *(problem for resource in found.resources for problem in resource.problems)]
     assert (problem.code, problem.hint) == (code, hint), why
 
 
