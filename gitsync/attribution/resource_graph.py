@@ -162,12 +162,17 @@ def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[s
     for pointer in pointers:
         dotted = ".".join(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]).casefold()
         path = _cut_at_index(dotted)
-        if any(path == place or path.startswith(f"{place}.") or place.startswith(f"{path}.") for place in touched):
+        if any(
+            path == changed_path or path.startswith(f"{changed_path}.") or changed_path.startswith(f"{path}.")
+            for changed_path in touched
+        ):
             yield pointer
 
 
 def _cut_at_index(dotted: str) -> str:
     """Cut a path before the first index of a list."""
     steps = dotted.split(".")
-    place = next((place for place, step in enumerate(steps) if step.isdigit() and place), len(steps))
-    return ".".join(steps[:place])
+    changed_path = next(
+        (changed_path for changed_path, step in enumerate(steps) if step.isdigit() and changed_path), len(steps)
+    )
+    return ".".join(steps[:changed_path])

@@ -50,7 +50,7 @@ BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PR
 """Those of a sync: what they refuse is certain, and is not sent."""
 
 _ORDER: Final[Mapping[str, int]] = {
-    word: place for words in (CheckVerdict, CheckName) for place, word in enumerate(words)
+    word: rank for words in (CheckVerdict, CheckName) for rank, word in enumerate(words)
 }
 """The order of verdicts, and of checks."""
 

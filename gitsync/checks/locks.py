@@ -62,7 +62,7 @@ class DenyAssignment:
     is_for_children: bool  # it applies below its scope too
 
 
-class _Place(Enum):
+class _LockScope(Enum):
     """Where the scope of a rule is, as seen from a resource."""
 
     HERE = auto()
@@ -211,15 +211,15 @@ def _evaluate_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[Ch
 
 
 def _evaluate_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
-    place, level = _find_place(change, lock.scope), lock.level.casefold()
-    if place is None:
+    lock_scope, level = _find_lock_scope(change, lock.scope), lock.level.casefold()
+    if lock_scope is None:
         return
     make = partial(_make_lock_finding, change, lock)
     if level not in {_READ_ONLY, _CAN_NOT_DELETE}:
         yield make(CheckVerdict.WARNING, "may forbid this change")
     elif change.deletes:
         yield make(CheckVerdict.REFUSED, "forbids the delete")
-    elif level == _READ_ONLY and place is not _Place.BELOW:
+    elif level == _READ_ONLY and lock_scope is not _LockScope.BELOW:
         # The keys of a resource are read by a POST, which such a lock forbids as well.
         keys = " and reading the keys that the manifest exports" if change.exports_secrets else ""
         yield make(CheckVerdict.REFUSED, f"forbids the write{keys}")
@@ -244,17 +244,17 @@ def _evaluate_denials(
     change: PlannedChange, denials: Iterable[DenyAssignment], principal: Principal | None
 ) -> Iterator[CheckFinding]:
     for denial in sorted(denials, key=lambda denial: (denial.scope.casefold(), denial.name)):
-        applies, place = _applies_to(denial, principal), _find_place(change, denial.scope)
-        if applies is False or place is None:
+        applies, lock_scope = _applies_to(denial, principal), _find_lock_scope(change, denial.scope)
+        if applies is False or lock_scope is None:
             continue
         refusal = CheckVerdict.REFUSED if applies else CheckVerdict.WARNING
         make = partial(_make_denial_finding, denial)
-        if place is _Place.BELOW:
+        if lock_scope is _LockScope.BELOW:
             # Azure does not document whether a delete that takes it along is refused as well.
             action = f"{denial.scope.arm_type}/delete"
             if change.deletes and _denies(denial, action):
                 yield make(action, CheckVerdict.WARNING, may=True)
-        elif place is _Place.HERE or denial.is_for_children:
+        elif lock_scope is _LockScope.HERE or denial.is_for_children:
             verbs = (*(("delete",) if change.deletes else ()), *(() if change.body is None else ("write",)))
             kind = _find_action_type(change)
             for action in filter(partial(_denies, denial), (f"{kind}/{verb}" for verb in verbs)):
@@ -308,13 +308,13 @@ def _find_action_type(change: PlannedChange) -> str:
     return "Microsoft.Resources/subscriptions/resourceGroups" if is_group else change.arm_type
 
 
-def _find_place(change: PlannedChange, scope: ArmId) -> _Place | None:
+def _find_lock_scope(change: PlannedChange, scope: ArmId) -> _LockScope | None:
     if change.arm_id.is_same(scope):
-        return _Place.HERE
+        return _LockScope.HERE
     # Azure lists for a subscription what holds in it, also of the management groups that it is in.
     if change.arm_id.is_below(scope) or scope.casefold().startswith(_MANAGEMENT_GROUPS):
-        return _Place.ABOVE
-    return _Place.BELOW if scope.is_below(change.arm_id) else None
+        return _LockScope.ABOVE
+    return _LockScope.BELOW if scope.is_below(change.arm_id) else None
 
 
 def _make_unknown(message: str, code: str = UNKNOWN_VALUE) -> CheckFinding:

@@ -300,7 +300,7 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
 def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> CheckFinding:
     """Return what a deleted resource that holds the name means for a create."""
     what = f"the deleted {soft.noun} {holder.name}"
-    place = f"in resource group {holder.group} and location {holder.location}"
+    where = f"in resource group {holder.group} and location {holder.location}"
     mode, location = _find_mode(change, soft), (change.body or {}).get("location")
     fits = not _list_moves(change, holder)
     if change.purges or mode == _PURGE_GOAL:
@@ -321,7 +321,7 @@ def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> C
     code = soft.code if is_named else "CustomDomainInUse"
     until = f" until {holder.purged}" if holder.purged else ""
     held = f"{what[0].upper()}{what[1:]} holds the {'name' if is_named else 'subdomain'}{until}."
-    return _refuse(code, f"{held} It was {place}.", _advise(change, soft, holder))
+    return _refuse(code, f"{held} It was {where}.", _advise(change, soft, holder))
 
 
 def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:

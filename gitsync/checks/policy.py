@@ -179,18 +179,18 @@ def group_equals(cases: Sequence[Case], rules: Mapping[ArmId, Rules], allowance:
     for case in sorted(cases, key=lambda case: allowance.rate_change(case.change)):
         subscription = ArmId("/".join(case.scope.split("/")[:3]))
         is_same = rules[case.scope].is_same_for_groups(subscription)
-        place = subscription if is_same else choose_deployment_scope(case.change.arm_id)
-        classes[_make_class(case, place)].append(case)
+        deployment_scope = subscription if is_same else choose_deployment_scope(case.change.arm_id)
+        classes[_make_class(case, deployment_scope)].append(case)
     return list(classes.values())
 
 
-def _make_class(case: Case, place: str) -> str:
+def _make_class(case: Case, deployment_scope: str) -> str:
     """Make a text that is the same for equal cases. Children differ in the names of their parents, too."""
     details = case.request_body["resourceDetails"]
     content = {name: value for name, value in details["resourceContent"].items() if name != "name"}
     pending, is_in_new_group = case.request_body["pendingFields"], case.scope.resource_group is None
     same = [
-        place.casefold(),
+        deployment_scope.casefold(),
         is_in_new_group,
         content,
         details["apiVersion"],

@@ -181,7 +181,7 @@ class CheckRequests:
         return await self._once(key, lambda reader: reader.check(path, api_version, body))
 
     async def _once(self, key: tuple[str, ...], send: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
-        key = tuple(part.casefold() if place == 1 else part for place, part in enumerate(key))
+        key = tuple(part.casefold() if index == 1 else part for index, part in enumerate(key))
         if key not in self._sent:
             if self.allowance.is_used_up:
                 return _LIMIT

@@ -123,8 +123,8 @@ class ExistingManifests(NamedTuple):
 
 def find_repository(folder: Path) -> Path:
     """The working tree of git that a folder is in, or will be in; else the folder itself."""
-    places = (folder.absolute(), *folder.absolute().parents)
-    return next((place for place in places if (place / ".git").exists()), folder)
+    candidates = (folder.absolute(), *folder.absolute().parents)
+    return next((candidate for candidate in candidates if (candidate / ".git").exists()), folder)
 
 
 def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:

@@ -39,7 +39,7 @@ class SettingText:
     """The texts of a setting, where they are from, and how near that is (0 is a flag)."""
 
     texts: tuple[str, ...]
-    place: str
+    origin: str
     distance: int
 
 
@@ -85,7 +85,7 @@ def _resolve(
         try:
             values[name] = parse_value(SETTINGS[name], setting_text.texts)
         except ValueError as error:
-            faults.append(f"{setting_text.place}: {error}.")
+            faults.append(f"{setting_text.origin}: {error}.")
     if not faults:
         faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:
@@ -134,8 +134,8 @@ def _find_nearest(
         if variables.get(variable, "").strip().casefold() not in OFF | {""}:
             return SettingText((value,), f"the variable {variable}", 1)
     if setting.name in file:
-        texts, place = file[setting.name]
-        return SettingText(texts, f"{place}: {setting.key}", 2)
+        texts, origin = file[setting.name]
+        return SettingText(texts, f"{origin}: {setting.key}", 2)
     return None
 
 
@@ -143,7 +143,7 @@ def _join_variables(
     setting: Setting, flags: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
 ) -> SettingText | None:
     """Every NAME=VALUE, from the farthest to the nearest: each name has the value of the last."""
-    texts, place = file.get(setting.name, ((), ""))
+    texts, origin = file.get(setting.name, ((), ""))
     # A pipeline sets what it has no value for to nothing: that is not given.
     given = {
         name.removeprefix(VARIABLE_PREFIX): text
@@ -151,13 +151,13 @@ def _join_variables(
         if name.startswith(VARIABLE_PREFIX) and text.strip()
     }
     flagged = _format_texts(flags.get(setting.name, []))
-    places = [
-        f"{place}: {setting.key}" if texts else "",
+    origins = [
+        f"{origin}: {setting.key}" if texts else "",
         VARIABLE_PREFIX if given else "",
         setting.flag if flagged else "",
     ]
     joined = (*texts, *(f"{name}={text}" for name, text in given.items()), *flagged)
-    return SettingText(joined, " or ".join(filter(None, places)), 0) if joined else None
+    return SettingText(joined, " or ".join(filter(None, origins)), 0) if joined else None
 
 
 def _format_texts(flag: Any) -> tuple[str, ...]:
@@ -181,11 +181,11 @@ def _list_contradictions(
     branch, folder = texts_by_name["status_branch"], texts_by_name["status_dir"]
     if branch and folder:
         if branch.distance == folder.distance:
-            yield f"{branch.place} and {folder.place} exclude each other. Remove one of them."
+            yield f"{branch.origin} and {folder.origin} exclude each other. Remove one of them."
         del values["status_dir" if branch.distance < folder.distance else "status_branch"]
     config = Config(**values)
     if texts_by_name["output"] and outputs and config.output not in outputs:
-        yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
+        yield f"{texts_by_name['output'].origin}: expected {' or '.join(outputs)}, not {config.output!r}."
     compares_revisions = config.from_revision is not None or config.to_revision is not None
     yield from list_contradictions(config, uses_azure=uses_azure and not compares_revisions)
 

@@ -104,15 +104,13 @@ class ExtensionSearch:
         paths = [f"{base}/providers/{kind.arm_type}" for base in bases]
         lists = await asyncio.gather(*(self._reader.try_list(path, kind, query) for path in paths))
         extensions = [
-            self._place(kind, base, entry, scope)
-            for base, entries in zip(bases, lists, strict=True)
-            for entry in entries
+            self._add(kind, base, entry, scope) for base, entries in zip(bases, lists, strict=True) for entry in entries
         ]
         await self._acceptance.accept(
             list({resource.arm_id.key: resource for resource in extensions if resource}.values())
         )
 
-    def _place(self, kind: Kind, base: ArmId, entry: Body, scope: ImportScope) -> FoundResource | None:
+    def _add(self, kind: Kind, base: ArmId, entry: Body, scope: ImportScope) -> FoundResource | None:
         """Return an extension with what it extends as its owner; None if that is not imported, or is above the scope of
         the list.
         """

@@ -343,9 +343,9 @@ class _Sorter:
         self.namespaces.setdefault(name, header.annotations)
         self.keepers.setdefault(("Namespace", name), self.unit)
 
-    def is_repeat(self, place: tuple[str, ...], kept: Any, value: Any) -> bool:
+    def is_repeat(self, object_name: tuple[str, ...], kept: Any, value: Any) -> bool:
         """Return whether a unit only repeats the value of another: kustomizations may share a base."""
-        keeper = self.keepers.get(place)
+        keeper = self.keepers.get(object_name)
         # Overlays of one base build the same object, each for itself.
         return is_built_unit(keeper) and is_built_unit(self.unit) and keeper != self.unit and kept == value
 
@@ -357,13 +357,13 @@ class _Sorter:
         data: Mapping[str, Any],
     ) -> None:
         """Keep the first of two objects with one name, and report the second."""
-        place = (header.gvk.kind, header.namespace, header.name)
-        if self.is_repeat(place, objects.get(place[1:]), data):
+        object_name = (header.gvk.kind, header.namespace, header.name)
+        if self.is_repeat(object_name, objects.get(object_name[1:]), data):
             return
-        if self.declare(document, header, is_same=objects.get(place[1:]) == data):
-            objects[place[1:]] = data
-            self.keepers[place] = self.unit
-        elif objects.get(place[1:]) != data:
+        if self.declare(document, header, is_same=objects.get(object_name[1:]) == data):
+            objects[object_name[1:]] = data
+            self.keepers[object_name] = self.unit
+        elif objects.get(object_name[1:]) != data:
             self.ambiguous.add(Address(ObjectKind(header.gvk.kind), header.namespace, header.name))
 
     def keep_encrypted(self, document: Document, header: Header, object_kind: ObjectKind) -> None:

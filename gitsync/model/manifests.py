@@ -75,7 +75,7 @@ class KnownId:
     """The ARM id of a resource that no manifest of the source declares, as a record has it."""
 
     arm_id: ArmId
-    place: str  # where the record is, for messages
+    location: str  # where the record is, for messages
     doubt: str = ""  # a sentence on why the id is not used, "" if it is
 
 

@@ -217,6 +217,8 @@ def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:
     """Add the records of --known-from as those of another agent: their resources exist, and their ids can be used."""
     foreign = read_known_from(config, source, None, redactions.add)
-    records = {key: record for place in reversed(foreign.places) for key, record in place.records.items()}
+    records = {
+        key: record for known_records in reversed(foreign.sources) for key, record in known_records.records.items()
+    }
     others = {key: replace(record, agent=ELSEWHERE) for key, record in records.items()}
     return replace(state, records={**others, **state.records})

@@ -106,9 +106,9 @@ async def _look_up_credentials(
     config: Config, connections: Connections, manifests: Manifests, records: Mapping[Key, Record], lookup: Lookup
 ) -> Credentials:
     """Look up the credential of each resource of manifests and records. ConfigError if there is none at all."""
-    places = list_credential_names(manifests.resources, records)
+    names = list_credential_names(manifests.resources, records)
     identities = await look_up_credentials(
-        places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
+        names, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
     )
     credentials = Credentials(
         identities, connections.subscription, records, allow_multi_env_management=config.allow_multi_env_management

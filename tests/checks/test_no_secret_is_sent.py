@@ -58,9 +58,9 @@ PROPERTIES_ONLY = st.builds(
 async def ask(bodies):
     """The requests that all checks send about these bodies."""
     changes = [
-        change(f"{GROUP}/providers/{kind}/n{number}", hide_values(body), called=f"{number}-{place}")
+        change(f"{GROUP}/providers/{kind}/n{number}", hide_values(body), called=f"{number}-{rank}")
         for number, body in enumerate(bodies)
-        for place, kind in enumerate(TYPES)
+        for rank, kind in enumerate(TYPES)
     ]
     deletes = [change(f"{GROUP}/providers/{TYPES[0]}/gone", action=Action.DELETE)]
     async with rigged() as rig:

@@ -38,7 +38,7 @@ REGIONS: Mapping[str, str] = {
     "westus2": "West US 2",
     "westus3": "West US 3",
 }
-_PLACES = frozenset({"location", "locationname", "endpointlocation", "linkedrediscachelocation"})
+_REGIONS = frozenset({"location", "locationname", "endpointlocation", "linkedrediscachelocation"})
 _WORDS: Mapping[str, str] = {
     word.casefold(): word
     for word in (
@@ -95,7 +95,7 @@ def _make_sort_key(item: Any) -> str:
 
 
 def _rewrite_text(name: str, text: str) -> str:
-    if name.casefold() in _PLACES:
+    if name.casefold() in _REGIONS:
         return REGIONS.get(text.casefold().replace(" ", ""), text)
     if text.casefold().startswith("/subscriptions/"):  # an id: Azure changes the case of one word
         return text.replace("/resourceGroups/", "/resourcegroups/")

@@ -86,8 +86,8 @@ class _Keeper:
         something on the way is not an object.
         """
         found: Any = live
-        for place, step in enumerate(self._path):
-            if found is None and self._optional and place:
+        for index, step in enumerate(self._path):
+            if found is None and self._optional and index:
                 return _ABSENT
             if found is None:
                 return None
