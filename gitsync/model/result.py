@@ -210,16 +210,8 @@ class Result:
         return bool(self.list_found(CheckVerdict.REFUSED))
 
     @property
-    def _is_plainly_unchanged(self) -> bool:
-        """Return whether only the last row of the table applies, as for nearly all resources."""
-        has_ended_well = self.is_fine and self.verdict is Verdict.IN_SYNC and self.action is Action.NONE
-        return has_ended_well and self.ending.fault is None and self.change.replacement is None
-
-    @property
     def outcome(self) -> Outcome:
         """The outcome: that of the first row of the table that applies."""
-        if self._is_plainly_unchanged:
-            return Outcome.UNCHANGED
         return next(outcome for outcome, applies in _OUTCOMES if applies(self))
 
 

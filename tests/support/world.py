@@ -1,4 +1,6 @@
-"""One Azure and one repository, for whole runs: real git, the real SDK client, a real socket, and a clock that jumps."""
+"""One Azure and one repository, for whole runs: a real repository, the real SDK client, a real socket, and a clock that
+jumps.
+"""
 
 from __future__ import annotations
 
@@ -56,6 +58,7 @@ from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.kept_builds import KeptBuilds
+from tests.support.loose_git import LooseAccess
 from tests.support.parts import change
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -186,7 +189,9 @@ class World:
             Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,), who="off"), **settings
         )
         seals = make_seals(config, os.environ)
-        checkout = open_checkout(str(self.folder), path=config.path, builds=BUILDS, variables=config.variables)
+        checkout = open_checkout(
+            str(self.folder), path=config.path, access=LooseAccess(), builds=BUILDS, variables=config.variables
+        )
         with checkout as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
