@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from gitsync.diff.list_elements import split_lists
-from gitsync.diff.list_pairing import find_key
 from gitsync.errors import ConfigError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
+from gitsync.formats.list_pairing import find_key
 from gitsync.formats.name_list import name_first
 from gitsync.model.resource import Resource
 from gitsync.model.result import Result
@@ -70,8 +70,8 @@ class WantedFields:
 
 def _is_above(text: str, pointers: Iterable[JsonPath], fields: Iterable[FieldPattern], resource: Resource) -> bool:
     if text.startswith("/"):
-        place = parse_pointer(text)
-        return any(path[: len(place)] == place for path in pointers)
+        wanted_path = parse_pointer(text)
+        return any(path[: len(wanted_path)] == wanted_path for path in pointers)
     wanted = _locate(parse_field(text), resource)
     return any(path[: len(wanted)] == wanted for path in fields)
 

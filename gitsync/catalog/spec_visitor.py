@@ -7,8 +7,8 @@ counts as absent in a mapping, as an API server prunes it; in a list it stays an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from gitsync.catalog.aso_types import SCALARS
 from gitsync.catalog.positions import HEADER, SpecPosition, find_root
@@ -16,25 +16,52 @@ from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
 
+_ANYTHING: Final = SpecPosition(types={}, shape="any", rules={})
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+
+@dataclass(frozen=True, slots=True)
 class Visit:
-    """One value, and the type of its field."""
+    """One value, and the position of its field."""
 
     path: FieldPath
     value: Any
-    shape: str  # a scalar's name, "mapping" (with `facts`), "map" or "list" (of `inner`)
-    name: str = ""  # the type's, "" if it has none
-    rules: Mapping[str, Any] = field(default_factory=dict)  # the constraints of the field and of its type
-    facts: TypeFacts | None = None  # of the type, for a mapping
-    inner: FieldType = "any"  # the type of the values of a map or the items of a list
-    required: tuple[str, ...] = ()  # the members that must be set
-    fits: bool = True  # the value has that shape; only then it has children
+    position: SpecPosition
+    fits: bool = True  # the value has the shape of its position; only then it has children
+
+    @property
+    def shape(self) -> str:
+        """A scalar's name, "mapping" (with `facts`), "map" or "list" (of `inner`)."""
+        return self.position.shape
+
+    @property
+    def name(self) -> str:
+        """The name of the type, "" if it has none."""
+        return self.position.name
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        """The constraints of the field and of its type."""
+        return self.position.rules
+
+    @property
+    def facts(self) -> TypeFacts | None:
+        """The facts about the type of a mapping."""
+        return self.position.facts
+
+    @property
+    def inner(self) -> FieldType:
+        """The type of the values of a map or the items of a list."""
+        return self.position.inner
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The members that must be set."""
+        return self.position.required
 
     @property
     def fields(self) -> Mapping[str, Field]:
         """The named fields that are allowed here."""
-        return self.facts["fields"] if self.facts else {}
+        return self.position.fields
 
     @property
     def present(self) -> Mapping[str, Any]:
@@ -82,28 +109,25 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visit(visits: list[Visit], place: SpecPosition, path: FieldPath, value: Any) -> None:
-    visit = make_visit(place, path, value)
+def _visit(visits: list[Visit], position: SpecPosition, path: FieldPath, value: Any) -> None:
+    visit = make_visit(position, path, value)
     visits.append(visit)
     if visit.fits and visit.shape not in SCALARS:
-        for key, child, inner in list_children(place, value):
+        for key, child, inner in list_children(position, value):
             _visit(visits, inner, (*path, key), child)
 
 
-def make_visit(place: SpecPosition, path: FieldPath, value: Any) -> Visit:
-    if isinstance(value, Placeholder) or (isinstance(value, Secret) and place.shape == "string"):
-        return Visit(path, value, "any")  # its text is not known, or not looked at
-    shape = place.shape
-    return Visit(
-        path, value, shape, place.name, place.rules, place.facts, place.inner, place.required, fits(shape, value)
-    )
+def make_visit(position: SpecPosition, path: FieldPath, value: Any) -> Visit:
+    if isinstance(value, Placeholder) or (isinstance(value, Secret) and position.shape == "string"):
+        return Visit(path, value, _ANYTHING)  # its text is not known, or not looked at
+    return Visit(path, value, position, fits(position.shape, value))
 
 
-def list_children(place: SpecPosition, value: Any) -> Iterator[tuple[str | int, Any, SpecPosition]]:
+def list_children(position: SpecPosition, value: Any) -> Iterator[tuple[str | int, Any, SpecPosition]]:
     """The parts of a value that has the shape of its field, each with its key and its own position."""
-    if place.shape == "mapping":
-        fields, members = place.fields, place.members
+    if position.shape == "mapping":
+        fields, members = position.fields, position.members
         return ((key, child, members[key]) for key, child in value.items() if child is not None and key in fields)
-    if place.shape == "map":
-        return ((key, child, place.entry) for key, child in value.items() if child is not None)
-    return ((position, child, place.entry) for position, child in enumerate(value))
+    if position.shape == "map":
+        return ((key, child, position.entry) for key, child in value.items() if child is not None)
+    return ((index, child, position.entry) for index, child in enumerate(value))

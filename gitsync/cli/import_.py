@@ -123,8 +123,8 @@ class ExistingManifests(NamedTuple):
 
 def find_repository(folder: Path) -> Path:
     """The working tree of git that a folder is in, or will be in; else the folder itself."""
-    places = (folder.absolute(), *folder.absolute().parents)
-    return next((place for place in places if (place / ".git").exists()), folder)
+    candidates = (folder.absolute(), *folder.absolute().parents)
+    return next((candidate for candidate in candidates if (candidate / ".git").exists()), folder)
 
 
 def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
@@ -143,13 +143,13 @@ async def _search(
 ) -> tuple[SearchResult, int]:
     """What is in Azure, and the number of requests that it took to find it."""
     from gitsync.catalog.catalog import open_catalog
+    from gitsync.catalog.children import KindTree
     from gitsync.cli.searching import open_search
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
     from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
     from gitsync.imports.resource_reader import ResourceReader
-    from gitsync.planning.children import KindTree
 
     tree = KindTree(open_catalog(), options.api_version)
     keeps_all = (lambda _: False) if options.full else is_as_made
@@ -198,7 +198,7 @@ def write_manifests(
     folder = Path(options.out)
     taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
     files = place_manifests(marked, Layout(options.layout), taken)
-    TargetFolder(folder).create_all({path: format_manifests(ones) for path, ones in files.items()})
+    TargetFolder(folder).create_all({path: format_manifests(group) for path, group in files.items()})
     return files
 
 
@@ -223,7 +223,7 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     return [
         rendered
         for each in environments
-        for rendered in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+        for rendered in show(each.prepared, each.manifests.objects.config_maps, keeps_secrets=True)
     ]
 
 

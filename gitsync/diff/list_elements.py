@@ -9,9 +9,9 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from gitsync.diff.leaf_changes import compute_changes
-from gitsync.diff.list_pairing import is_ordered, is_plain
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.formats.leaf_changes import compute_changes
+from gitsync.formats.list_pairing import is_ordered, is_plain
 from gitsync.model.verdict import Difference
 
 _MOST = 2000  # elements that are compared with each other
@@ -32,7 +32,8 @@ def split_lists(difference: Difference) -> list[Difference]:
         both = isinstance(ours, dict) and isinstance(theirs, dict)
         changes = compute_changes(ours, theirs, (*path, index)) if both else [((*path, index), ours, theirs)]
         parts += [
-            replace(difference, path=format_pointer(place), desired=left, live=right) for place, left, right in changes
+            replace(difference, path=format_pointer(element_path), desired=left, live=right)
+            for element_path, left, right in changes
         ]
     return parts or [difference]  # the same elements in another order
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.projection import project, select_desired
 from gitsync.diff.unknown_values import blank, collect_unknown_values, match_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition, WaitReason
@@ -19,7 +19,7 @@ from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
-from gitsync.planning.secret_digest import mask_digests
+from gitsync.request.secret_digest import mask_digests
 from gitsync.status.conditions import make_warning
 
 OUTDATED = WaitReason.PLAN_OUTDATED.value
@@ -68,7 +68,7 @@ def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any],
     """
     paths = tuple(match_paths(desired, later))
     bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
-    return _digest([*(project(select_asked(body), live.body) for body in bodies), live.has_failed])
+    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed])
 
 
 def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:

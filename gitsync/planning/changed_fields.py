@@ -10,15 +10,15 @@ from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.list_elements import split_lists
-from gitsync.diff.list_pairing import KEY_FIELDS, find_key
 from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.formats.list_pairing import KEY_FIELDS, find_key
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.resource import Resource
 from gitsync.model.result import ManifestField, Result
 from gitsync.problems.field_path import Entry, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.request.body import find_field
 
 
@@ -44,7 +44,7 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         path = parse_pointer(pointer)
         if field := find_field(kind, path, resource.spec):
             name = name_entry(kind, path, live.get(pointer), resource.spec) or format_field(field)
-            fields[pointer] = ManifestField(name, find_place(field, resource))
+            fields[pointer] = ManifestField(name, find_location(field, resource))
     return replace(result, comparison=replace(result.comparison, fields=fields)) if fields else result
 
 

@@ -24,7 +24,6 @@ from gitsync.model.record import State
 from gitsync.model.resource import Resource
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections, RunContext, Sessions
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.lists import Lists
@@ -37,6 +36,7 @@ from gitsync.request.exports import (
     iterate_own_addresses,
     may_export,
 )
+from gitsync.request.secret_digest import Digests
 from gitsync.run.exports import list_needed_secrets
 from gitsync.run.load import RunInput
 from gitsync.run.providers import make_provider_opener
@@ -65,7 +65,7 @@ def make_rules(
         always_put=config.always_put,
         flap_limit=config.flap_limit,
         register_providers=config.register_providers,
-        records_durations=not connections.is_local,
+        records_durations=not connections.azure.is_local,
         resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
@@ -82,7 +82,7 @@ def make_context(
     values = RunValues(
         run_input.lookup,
         {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
-        _list_promised_keys(resources, run_input.manifests.declared),
+        _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
     )
     sessions, clock = Sessions(), connections.clock
@@ -129,13 +129,13 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
     stores = connections.secret_stores
     sinks = (config_maps, *stores.sinks) if stores.keeps_config_maps else stores.sinks
     # The sources that may have an object already. Those of git count even if the settings do not name them.
-    asked = (source for source in run_input.lookup.list_asked() if source.name != ManifestSource.name)
+    requested = (source for source in run_input.lookup.list_requested() if source.name != ManifestSource.name)
     return ExportSinks(
         sinks,
         assign_exporters((entry.resource for entry in prepared), owners),
         config_maps,
         list_needed_secrets(prepared),
-        (ManifestSource(run_input.manifests), *asked),
+        (ManifestSource(run_input.manifests), *requested),
     )
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gitsync.arm.client import Reader
+from gitsync.catalog.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.catalog.collections import list_collections
 from gitsync.checks.bodies import plan_delete
 from gitsync.errors import ArmError, StateError
@@ -29,7 +30,6 @@ from gitsync.model.plan import Node, Plan, Prune
 from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict, Written
-from gitsync.planning.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.planning.delete_scope import list_deletes
 from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import (
@@ -72,12 +72,12 @@ async def settle_replacements(
     """
     results, due = dict(applied), dict[Key, Due]()
     wanted = (key for key, result in applied.items() if result.change.replacement and result.change.replacement.is_due)
-    asked = sorted(key for key in wanted if key not in done)
-    if not asked:
+    new = sorted(key for key in wanted if key not in done)
+    if not new:
         return results, due  # as in most runs
     ids = {key: result.arm_id for key, result in applied.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in state.records.items()}
-    for key in asked:
+    for key in new:
         takes = collect_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})

@@ -16,6 +16,7 @@ from typing import TypeVar
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
+from gitsync.diff.secret_changes import warn_uncompared_secrets
 from gitsync.errors import ConfigError
 from gitsync.formats.people import make_log_mask
 from gitsync.git.state.worker_store import WorkerStore
@@ -36,7 +37,6 @@ from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
-from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
@@ -122,13 +122,13 @@ async def sync_revision(
     plan, selection, run_input = _plan(config, connections, run_input, state, agent, review, writes=writes)
     rules = make_rules(config, connections, review, agent, writes=writes)
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
-    identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
+    identities = await open_identities(nodes, run_input.credentials, connections.azure.arm, connections.azure.open_as)
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
     # A wrong subscription is noticed best before anything is written to it.
-    if writes and confirm and not connections.is_local and is_first_sync(state, agent):
-        await _ask_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
+    if writes and confirm and not connections.azure.is_local and is_first_sync(state, agent):
+        await _confirm_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
@@ -140,7 +140,7 @@ async def sync_revision(
         plan = skip_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
-    results = await _ask_about(results, config, run, plan, state)
+    results = await _check_writes(results, config, run, plan, state)
 
     selected = (results[key] for key in sorted(results) if selection.has(key))
     report = _make_report(config, run, run_input, plan, selected, collected)
@@ -179,13 +179,13 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     # Cut from the input that all workers read alike, so each finds the same shards without asking the others.
     shards = cut(worker, run_input)
     shard = shards[worker.number - 1]
-    connections.arm.divide_limits(count_sharing(shard, shards))
+    connections.azure.arm.divide_limits(count_sharing(shard, shards))
     selection = replace(selection, keys=shard.keys)
     plan = plan_run(config, connections, run_input, state, agent, selection)
     return plan, selection, drop_bodies(run_input, shard)
 
 
-async def _ask_about(
+async def _check_writes(
     results: dict[Key, Result], config: Config, run: RunContext, plan: Plan, state: State
 ) -> dict[Key, Result]:
     """Check with Azure what it would refuse of a plan, and find who made the drift."""
@@ -220,7 +220,7 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
         raise ConfigError(f"The run timed out before it could {step}.", hint=hint) from error
 
 
-async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
+async def _confirm_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
     """Read from Azure what the run would change, and prompt. Raises DeclinedError if the answer is no."""
     results, _ = await walk(rehearsal, plan, State({}), Selection(), None)
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))
@@ -252,8 +252,8 @@ def _make_report(
         exit_code=decide_exit_code(
             reported, problems, writes=writes, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
         ),
-        requests=connections.arm.requests,
-        use=connections.arm.use,
+        requests=connections.azure.arm.requests,
+        use=connections.azure.arm.use,
         who=Who(config.who),
         problems=problems,
         results=reported,
@@ -278,4 +278,4 @@ def _describe_plan(config: Config, run: RunContext, reported: tuple[Result, ...]
 
 def _foresee_sync(config: Config, run: RunContext, reported: tuple[Result, ...]) -> Schedule:
     first = count_repeated(run, reported)
-    return foresee(reported, config.request_share, first=first, is_local=run.connections.is_local)
+    return foresee(reported, config.request_share, first=first, is_local=run.connections.azure.is_local)

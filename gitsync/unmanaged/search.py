@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitsync.attribution.resource_graph import query_rows
+from gitsync.catalog.children import KindTree, is_made_by_azure
 from gitsync.checks.requests import CheckRequests
 from gitsync.extensions.registry import Registry
 from gitsync.formats.json_members import read_mapping, read_text
@@ -26,7 +27,6 @@ from gitsync.imports.report import is_refusal
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind
-from gitsync.planning.children import KindTree, is_made_by_azure
 from gitsync.problems.field_path import find_member
 from gitsync.unmanaged.inventory import Inventory
 from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, list_at_subscription, read_role_names
@@ -125,12 +125,12 @@ class EstateSearch:
         await self._discovery.search(scope)
         return await self._finish(scope)
 
-    async def search_graph(self, scope: ImportScope, questions: CheckRequests) -> Estate:
+    async def search_graph(self, scope: ImportScope, requests: CheckRequests) -> Estate:
         """Search by Resource Graph, which has neither children nor extension resources and is hours late: what git does
         not have is read by itself. Raises SourceError if the groups cannot be read, and ArmError.
         """
         groups = await self._discovery.search_groups(scope)
-        ids = await self._query(groups, scope, questions)
+        ids = await self._query(groups, scope, requests)
         managed: Counter[str] = Counter()
         known, foreign = [], []
         for arm_id in ids:
@@ -191,9 +191,7 @@ class EstateSearch:
             replace(stray, role=find_role(stray)) if stray.arm_type == ASSIGNMENTS else stray for stray in strays
         )
 
-    async def _query(
-        self, groups: Sequence[FoundResource], scope: ImportScope, questions: CheckRequests
-    ) -> list[ArmId]:
+    async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, requests: CheckRequests) -> list[ArmId]:
         """Query the ARM ids of the resources in groups, sorted, with the groups as they are spelled themselves."""
         by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
         for group in groups:
@@ -203,7 +201,7 @@ class EstateSearch:
         for start in range(0, len(names), _MOST_GROUPS):
             literals = ",".join(f"'{name}'" for name in names[start : start + _MOST_GROUPS])
             query = _QUERY.format(groups=literals)
-            found = await query_rows(query, [scope.subscription], questions, most_pages=_MOST_PAGES)
+            found = await query_rows(query, [scope.subscription], requests, most_pages=_MOST_PAGES)
             if found.gap:
                 self._gaps.append(f"Resource Graph: {found.gap}")
             for arm_id in (ArmId(read_text(row, "id")) for row in found.rows):
@@ -222,7 +220,7 @@ class EstateSearch:
             *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)
         )
         listed = {ArmId(entry.get("id", "")).key: entry for entries in lists for entry in entries}
-        for arm_id in (arm_id for ones in by_type.values() for arm_id in ones):
+        for arm_id in (arm_id for same_type in by_type.values() for arm_id in same_type):
             if entry := listed.get(arm_id.key):
                 self._acceptance.note_foreign(arm_id, entry)
 

@@ -9,8 +9,8 @@ from typing import Final
 from gitsync.catalog.regions import REGIONS, is_known_region
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import quote_scalar
-from gitsync.diff.rules.words import normalize_region
 from gitsync.formats.address_ranges import find_range_fault
+from gitsync.formats.region_names import normalize_region
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.problems.field_path import FieldPath, format_field
@@ -28,9 +28,9 @@ def check_known_values(visit: Visit, kind: Kind) -> Iterator[Finding]:
     for name in _RULES.keys() & visit.value.keys():
         path, value = (*visit.path, name), visit.value[name]
         texts = {(*path, index): text for index, text in enumerate(value)} if isinstance(value, list) else {path: value}
-        for place, text in texts.items():
+        for field, text in texts.items():
             if isinstance(text, str):
-                yield from _RULES[name](place, text, kind)
+                yield from _RULES[name](field, text, kind)
 
 
 def _check_region(path: FieldPath, text: str, _: Kind) -> Iterator[Finding]:

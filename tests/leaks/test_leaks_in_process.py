@@ -74,14 +74,14 @@ def raise_in_a_chain():
 def chain(error: BaseException) -> list[BaseException]:
     """An exception and all that it leads to."""
     members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    others = [one for one in (error.__cause__, error.__context__, *members) if one]
+    others = [member for member in (error.__cause__, error.__context__, *members) if member]
     return [error, *(inner for one in others for inner in chain(one))]
 
 
 @pytest.mark.parametrize("point", ["pre_check", "post_check", "succeeded"])
 def test_a_fault_that_a_report_hands_back_reveals_no_secret(world, point):
     world.extensions = (broken(point, raise_in_a_chain), *BUILT_IN)
-    fault = of(world.sync(), "FlexibleServer").fault
+    fault = of(world.sync(), "FlexibleServer").ending.fault
     assert len(chain(fault)) >= 4
     for one in chain(fault):
         assert HUNT.found(f"{one} {one!r} {one.args} {vars(one)}") == set(), type(one)

@@ -215,14 +215,14 @@ def test_items_of_an_aliased_list_have_the_line_of_the_alias():
 
 def test_config_maps_are_kept():
     found = read("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b, c: '1'}\nbinaryData: {x: eA==}\n")
-    assert found.config_maps == {("default", "c"): {"a": "b", "c": "1"}}
+    assert found.objects.config_maps == {("default", "c"): {"a": "b", "c": "1"}}
     assert found.problems == ()
 
 
 def test_secrets_are_kept_decoded_and_plain_text_wins():
     encoded = base64.b64encode(b"one\n").decode()
     text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\ndata: {{a: {encoded}, b: {encoded}}}\nstringData: {{b: two}}\n"
-    assert read(text).secrets == {("default", "s"): {"a": Secret("one\n"), "b": Secret("two")}}
+    assert read(text).objects.secrets == {("default", "s"): {"a": Secret("one\n"), "b": Secret("two")}}
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_a_secret_that_cannot_be_read_is_reported_without_its_value(line, expect
 def test_what_is_encrypted_with_sops_is_kept_as_it_stands():
     text = b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[x]'}\nsops: {mac: x}\n"
     found = read_manifests({"a.yaml": text, "b.yaml": text.replace(b"Secret", b"ConfigMap")})
-    assert (found.secrets, found.config_maps, found.problems) == ({}, {}, ())
-    assert found.encrypted == {
+    assert (found.objects.secrets, found.objects.config_maps, found.problems) == ({}, {}, ())
+    assert found.objects.encrypted == {
         Address(ObjectKind.SECRET, "default", "s"): Encrypted(
             source=SourceLocation("a.yaml", 1), text=text, name=("Secret", "", "s")
         ),
@@ -265,23 +265,23 @@ def sealed(name, mac, kind="Secret", group="v1"):
 def test_documents_that_were_encrypted_at_once_are_kept_together():
     texts = [sealed("a", 1), sealed("b", 2), sealed("c", 1, "ResourceGroup", "resources.azure.com/v1api20200601")]
     found = read("---\n".join(texts))
-    one, other = (found.encrypted[Address(ObjectKind.SECRET, "default", name)] for name in "ab")
+    one, other = (found.objects.encrypted[Address(ObjectKind.SECRET, "default", name)] for name in "ab")
     assert one.text.decode() == f"{texts[0]}---\n{texts[2]}"
     assert other.text.decode() == f"---\n{texts[1]}"
 
 
 def test_what_was_encrypted_at_once_is_kept_once_however_many_share_it():
     found = read("---\n".join(sealed(f"s{number}", "1") for number in range(300)))
-    texts = {id(one.text) for one in found.encrypted.values()}
-    assert (len(found.encrypted), len(texts)) == (300, 1), "a file of thousands must not fill the memory"
+    texts = {id(file.text) for file in found.objects.encrypted.values()}
+    assert (len(found.objects.encrypted), len(texts)) == (300, 1), "a file of thousands must not fill the memory"
 
 
 def test_items_of_an_encrypted_list_are_not_taken_for_plain():
     items = "items: [{metadata: {name: a}, data: {k: x}}, {metadata: {name: b}}]"
     text = f"apiVersion: v1\nkind: SecretList\n{items}\nsops: {{mac: 1}}\n"
     found = read(text)
-    assert found.secrets == {}
-    assert {str(at): one.text.decode() for at, one in found.encrypted.items()} == {
+    assert found.objects.secrets == {}
+    assert {str(at): file.text.decode() for at, file in found.objects.encrypted.items()} == {
         "Secret default/a": text,
         "Secret default/b": text,
     }
@@ -293,7 +293,7 @@ VARIABLES = VariableSet(everywhere=VariableValues(known={"ENV": "prod", "TEXT": 
 def test_an_encrypted_document_keeps_its_seal_when_its_variables_are_replaced():
     text = sealed('"${ENV}-db"', 1) + "data: {a: 'ENC[x]', b: '${TEXT}'}\n"
     found = read_manifests({"a.yaml": text.encode()}, variables=VARIABLES)
-    assert (found.problems, found.encrypted) == (
+    assert (found.problems, found.objects.encrypted) == (
         (),
         {
             Address(ObjectKind.SECRET, "default", "prod-db"): Encrypted(
@@ -301,7 +301,7 @@ def test_an_encrypted_document_keeps_its_seal_when_its_variables_are_replaced():
             )
         },
     )
-    (one,) = found.encrypted.values()
+    (one,) = found.objects.encrypted.values()
     assert one.values == {"a": "ENC[x]", "b": "${TEXT}"}, "values are read from the decrypted file"
 
 
@@ -312,14 +312,18 @@ def test_no_step_of_reading_makes_an_encrypted_object_a_plain_one():
     listed = f"apiVersion: v1\nkind: List\nitems: [{resource}, {{apiVersion: v1, kind: Secret, metadata: {{name: '${{ENV}}'}}, data: {{a: 'ENC[x]'}}}}]\n"
     for text in (wrapper, listed):
         found = read_manifests({"a.yaml": f"{text}sops: {{mac: 1}}\n".encode()}, variables=VARIABLES)
-        assert [problem.code for one in found.resources for problem in one.problems] == ["EncryptedManifest"]
-        assert found.secrets == {}
-    assert [str(address) for address in found.encrypted] == ["Secret default/prod"]
+        assert [problem.code for resource in found.resources for problem in resource.problems] == ["EncryptedManifest"]
+        assert found.objects.secrets == {}
+    assert [str(address) for address in found.objects.encrypted] == ["Secret default/prod"]
 
 
 def test_one_name_plain_and_encrypted_stands_twice():
     found = read(sealed("a", 1) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n")
-    assert (len(found.encrypted), found.secrets, told(found)) == (1, {}, [("DuplicateManifest", 8, "metadata.name")])
+    assert (len(found.objects.encrypted), found.objects.secrets, told(found)) == (
+        1,
+        {},
+        [("DuplicateManifest", 8, "metadata.name")],
+    )
 
 
 def test_every_declared_object_has_its_location_and_the_owner_that_a_sink_noted():
@@ -328,7 +332,9 @@ def test_every_declared_object_has_its_location_and_the_owner_that_a_sink_noted(
     found = read(
         f"{annotated.replace('NAME', 'a')}---\n{sealed_text}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: c}}\n"
     )
-    assert {str(address): (one.source.line, one.owner) for address, one in found.declared.items()} == {
+    assert {
+        str(address): (document.source.line, document.owner) for address, document in found.objects.declared.items()
+    } == {
         "Secret default/a": (1, ""),
         "Secret default/b": (5, "me"),
         "ConfigMap default/c": (10, ""),
@@ -352,7 +358,7 @@ def test_of_two_with_one_name_the_first_counts_and_the_second_is_reported(kind):
     files = {"b.yaml": one.format(kind, 2, "Mg==").encode(), "a.yaml": one.format(kind, 1, "MQ==").encode()}
     found = read_manifests(files)
     assert [(p.code, p.path) for p in found.problems] == [("DuplicateManifest", "b.yaml")]
-    kept = found.config_maps or found.secrets
+    kept = found.objects.config_maps or found.objects.secrets
     assert kept in ({}, {("default", "x"): {"a": "MQ=="}}, {("default", "x"): {"a": Secret("1")}})
     assert found.namespaces in ({}, {"x": {"no1": "1"}})
 
@@ -389,7 +395,9 @@ def test_a_file_of_too_many_problems_is_not_read_to_its_end(text, line, why):
 def test_problems_of_items_name_their_items():
     text = "apiVersion: v1\nkind: List\nitems:\n- x: {a: 1, a: 2}\n  apiVersion: resources.azure.com/v1\n  kind: ResourceGroup\n  metadata: {name: b}\n"
     (resource,) = read(text).resources
-    assert [(one.code, one.field, one.line) for one in resource.problems] == [("DuplicateKey", "x.a", 4)]
+    assert [(problem.code, problem.field, problem.line) for problem in resource.problems] == [
+        ("DuplicateKey", "x.a", 4)
+    ]
 
 
 ASO = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: x}\n"
@@ -454,7 +462,7 @@ def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, lev
     found = read(f"{head}metadata:\n  name: {name}\n")
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.line, found.resources) == ("Template", level, 4, ())
-    assert [one.is_rejected or problem.may_hide_manifest for one in found.unread] == [True]
+    assert [document.is_rejected or problem.may_hide_manifest for document in found.unread] == [True]
 
 
 REST_OF_IT = "metadata: {name: a}\nspec: {location: westeurope, owner: {name: b}}\n"
@@ -482,7 +490,7 @@ def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, f
     (problem,) = found.problems
     assert (problem.code, problem.path, problem.line, problem.field) == ("Template", "a.yaml", line, field)
     assert (problem.is_unread, written in problem.message) == (True, True), "a run is refused, as for other templates"
-    assert [one.is_rejected for one in found.unread] == [True]
+    assert [document.is_rejected for document in found.unread] == [True]
 
 
 @pytest.mark.parametrize("api_version", ["{{ .Values.api }}", "{{ .Values.group }}/v1", "#{Group}#/v1", "@@Group@@/v1"])
@@ -499,7 +507,7 @@ def test_a_variable_for_a_group_does_not_hide_an_aso_kind():
 
 def test_a_variable_in_a_name_is_not_a_placeholder():
     found = read("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${NAME}\nstringData: {a: b}\n")
-    assert (found.problems, list(found.secrets)) == ((), [("default", "${NAME}")])
+    assert (found.problems, list(found.objects.secrets)) == ((), [("default", "${NAME}")])
 
 
 @pytest.mark.parametrize(
@@ -515,13 +523,13 @@ def test_a_variable_in_a_name_is_not_a_placeholder():
 def test_a_file_that_is_not_a_manifest_is_skipped(path, text):
     found = read_manifests({path: text.encode()})
     assert found.problems == ()
-    assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not JSON", False)]
+    assert [(document.form, document.is_rejected) for document in found.unread] == [("text that is not JSON", False)]
 
 
 def test_yaml_without_any_sign_may_be_the_rest_of_a_manifest():
     found = read_manifests({"a.yaml": b"a: [\n"})
     assert [(p.level, p.code) for p in found.problems] == [(Level.WARNING, "InvalidYaml")]
-    assert [one.is_rejected for one in found.unread] == [True], "it holds deletes"
+    assert [document.is_rejected for document in found.unread] == [True], "it holds deletes"
 
 
 def test_json_is_reported_as_json():
@@ -550,7 +558,7 @@ def test_the_templates_of_a_chart_are_named_once(templates, count, why):
     )
     assert all(f"{count} templates" in p.message for p in found.problems), why
     assert found.resources == ()
-    assert {one.form for one in found.unread if "templates" in one.source.path} == {"Helm template"}
+    assert {document.form for document in found.unread if "templates" in document.source.path} == {"Helm template"}
 
 
 def test_hooks_of_a_chart_are_skipped():
@@ -564,10 +572,10 @@ def test_hooks_of_a_chart_are_skipped():
         name="team", path="team", kind=UnitKind.CHART, file="team/Chart.yaml", release=ChartRelease(), namespace="shop"
     )
     found = read_manifests({"team/Chart.yaml": rendered.encode()}, units={"team/Chart.yaml": unit})
-    assert [one.key.namespace for one in found.resources] == ["shop"]
-    assert [(one.code, one.level) for one in found.problems] == [("HelmHook", Level.WARNING)]
-    assert [one.form for one in found.unread] == ["Helm hook"] * 2
-    assert [one.kind for one in found.unread] == ["ResourceGroup", ""], "its name holds a delete"
+    assert [resource.key.namespace for resource in found.resources] == ["shop"]
+    assert [(problem.code, problem.level) for problem in found.problems] == [("HelmHook", Level.WARNING)]
+    assert [document.form for document in found.unread] == ["Helm hook"] * 2
+    assert [document.kind for document in found.unread] == ["ResourceGroup", ""], "its name holds a delete"
     plain = read_manifests({"a.yaml": rendered.encode()})
     assert len(plain.resources) == 2, "elsewhere the annotation means nothing"
 
@@ -591,12 +599,12 @@ def test_argo_cd_reads_the_hooks_of_helm_too():
     }
     found = read_manifests(files, units=dict.fromkeys(files, unit))
     assert found.resources == ()
-    assert sorted((one.path, one.code) for one in found.problems) == [
+    assert sorted((problem.path, problem.code) for problem in found.problems) == [
         ("app/0.yaml", "ArgoHook"),
         ("app/1.yaml", "HelmHook"),
         ("app/2.yaml", "ArgoHook"),
     ]
-    assert [one.form for one in found.unread] == ["Argo CD hook", "Helm hook", "Argo CD hook"]
+    assert [document.form for document in found.unread] == ["Argo CD hook", "Helm hook", "Argo CD hook"]
 
 
 def test_a_chart_in_a_chart_has_its_own_templates():

@@ -41,7 +41,7 @@ def sops(request, tmp_path):
 
 def source(files, program):
     manifests = read_manifests(files)
-    return EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
+    return EncryptedSource(ManifestSource(manifests), manifests.objects.encrypted, program)
 
 
 async def read(found, address, *keys):
@@ -78,17 +78,21 @@ OTHER_RENAMED = Address(ObjectKind.SECRET, "shop", "prod-other")
 def build(text, **more):
     """What kustomize makes of the Secrets in a file: other names, another order, and `more` values of a patch."""
     documents = list(yaml.safe_load_all(text))
-    for one in documents:
+    for document in documents:
         origin = {"config.kubernetes.io/origin": "path: ../source/base/db.yaml"}
-        one["metadata"] = {"name": f"prod-{one['metadata']['name']}", "namespace": "shop", "annotations": origin}
-        one["stringData"] |= more
+        document["metadata"] = {
+            "name": f"prod-{document['metadata']['name']}",
+            "namespace": "shop",
+            "annotations": origin,
+        }
+        document["stringData"] |= more
     return yaml.safe_dump_all(reversed(documents), sort_keys=True)
 
 
 def read_build(text, built, program):
     unit = Unit(name="prod", path="prod", kind=UnitKind.KUSTOMIZATION, file="k.yaml", contents={"base/db.yaml": text})
     manifests = read_manifests({"k.yaml": built.encode()}, units={"k.yaml": unit})
-    return manifests, EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
+    return manifests, EncryptedSource(ManifestSource(manifests), manifests.objects.encrypted, program)
 
 
 async def test_a_secret_that_kustomize_renames_is_decrypted_from_its_file(sops):

@@ -22,7 +22,7 @@ from uuid import UUID
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ArmAccess, Network
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
@@ -47,7 +47,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.reconcile.context import Connections
+from gitsync.reconcile.context import AzureConnection, Connections
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import make_opener
@@ -202,18 +202,20 @@ class World:
                         ),
                         settings=join_source_settings(config, source.contents.settings),
                         store=store,
-                        arm=await arms.open(access.sign_in),
-                        open_as=make_opener(config, access, arms),
+                        azure=AzureConnection(
+                            arm=await arms.open(access.sign_in),
+                            subscription=config.subscription or "",
+                            open_as=make_opener(config, access, arms),
+                            endpoint=azure.url,
+                            is_local=self.is_local,
+                        ),
                         clock=self.clock,
                         stop=self.stop,
-                        subscription=config.subscription or "",
                         catalog=CATALOG,
                         registry=Registry(self.extensions),
                         progress=Silent(),
                         redactions=self.redactions,
                         secret_stores=self.secret_stores,
-                        endpoint=azure.url,
-                        is_local=self.is_local,
                     )
                     try:
                         run = sync_revision(config, edges, self.confirm, writes=writes)
@@ -230,7 +232,7 @@ class World:
     @property
     def writes(self) -> list[str]:
         """What the last run sent that may change something: all but reads and checks."""
-        return [f"{r.method} {r.path}" for r in self.requests if r.method in _WRITES and not is_question(r.path)]
+        return [f"{r.method} {r.path}" for r in self.requests if r.method in _WRITES and not is_check(r.path)]
 
     def outside(
         self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01", **settings: Any

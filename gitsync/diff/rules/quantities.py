@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.formats.json_members import is_number
 
 _QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGTPE])i")
 _ISO_DURATION: Final = re.compile(
@@ -28,10 +29,6 @@ _DATE: Final = re.compile(
 )
 Length = tuple[int, Fraction]
 """Months and seconds: a month has no length in seconds, and a year has twelve of them."""
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _compare_number_with_text(leaf: Leaf) -> RuleOutcome | None:
@@ -56,8 +53,8 @@ def _put_text_first(leaf: Leaf) -> tuple[Any, Any]:
 
 
 def _compare_quantities(leaf: Leaf) -> RuleOutcome | None:
-    asked, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
-    return make_outcome(_count_bytes(asked) == _count_bytes(found)) if asked and found else None
+    desired, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
+    return make_outcome(_count_bytes(desired) == _count_bytes(found)) if desired and found else None
 
 
 def _count_bytes(quantity: re.Match[str]) -> Fraction:
@@ -154,9 +151,9 @@ def _parse_interval(text: str) -> tuple[object, ...] | None:
 
 def _compare_by(read: Callable[[str], object | None]) -> Callable[[Leaf], RuleOutcome | None]:
     def decide(leaf: Leaf) -> RuleOutcome | None:
-        asked = read(leaf.desired)
-        found = None if asked is None else read(leaf.live)
-        return None if found is None else make_outcome(asked == found)
+        desired = read(leaf.desired)
+        found = None if desired is None else read(leaf.live)
+        return None if found is None else make_outcome(desired == found)
 
     return decide
 

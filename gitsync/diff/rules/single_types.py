@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.diff.hints import ANY, Hints
-from gitsync.diff.rules.quantities import is_number, parse_time_span
+from gitsync.diff.hints import Hints
+from gitsync.diff.rules.quantities import parse_time_span
 from gitsync.diff.rules.rule import (
     EquivalenceRule,
     Leaf,
@@ -20,7 +20,8 @@ from gitsync.diff.rules.rule import (
     compare_without_case,
     make_outcome,
 )
-from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.json_members import is_number
+from gitsync.formats.json_pointer import ANY, JsonPath
 
 
 def _compare_all_keys(leaf: Leaf) -> RuleOutcome | None:
@@ -51,8 +52,8 @@ def _compare_version_lines(leaf: Leaf) -> RuleOutcome | None:
     """6.0 is of the line "6"; 1.10 is not of the line "1.1"."""
     if not (_VERSION.fullmatch(leaf.desired) and _VERSION.fullmatch(leaf.live)):
         return None
-    asked, found = leaf.desired.split("."), leaf.live.split(".")
-    return make_outcome(len(asked) < len(found) and found[: len(asked)] == asked)
+    desired, found = leaf.desired.split("."), leaf.live.split(".")
+    return make_outcome(len(desired) < len(found) and found[: len(desired)] == desired)
 
 
 def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
@@ -73,8 +74,8 @@ def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_time_spans(leaf: Leaf) -> RuleOutcome | None:
-    asked, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
-    return None if asked is None or found is None else make_outcome(asked == found)
+    desired, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
+    return None if desired is None or found is None else make_outcome(desired == found)
 
 
 _STANDARD_SPEEDS: Final = {"diskIOPSReadWrite": 500, "diskMBpsReadWrite": 60}

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.children import is_separate, is_unset, list_embedding
 from gitsync.catalog.packed_tables import find_azure_values, name_built_in_role
 from gitsync.catalog.positions import find_root
 from gitsync.catalog.spec_visitor import visit_spec
@@ -23,7 +24,6 @@ from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.problem import Level
-from gitsync.planning.children import is_separate, is_unset, list_embedding
 from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.request.body import convert
 from gitsync.request.fill import find_values
@@ -200,12 +200,12 @@ def _follow(kind: Kind, path: FieldPath) -> Iterator[tuple[Field, JsonPath]]:
     """Yield the facts of each step of a path in a spec, and its steps in the body; the choice of a union has none, nor
     have the parts of a reference.
     """
-    place = find_root(kind)
+    position = find_root(kind)
     for step in path:
-        if place.facts is None:
-            yield {}, (EVERY if place.shape == "list" else step,)
-            place = place.entry
+        if position.facts is None:
+            yield {}, (EVERY if position.shape == "list" else step,)
+            position = position.entry
             continue
-        field = place.fields[str(step)]
-        yield field, tuple(field["arm"].split("/")) if "arm" in field and not place.facts.get("oneOf") else ()
-        place = place.members[str(step)]
+        field = position.fields[str(step)]
+        yield field, tuple(field["arm"].split("/")) if "arm" in field and not position.facts.get("oneOf") else ()
+        position = position.members[str(step)]
