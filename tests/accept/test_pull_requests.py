@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.accept.drift import DriftedField, NotAccepted
-from gitsync.accept.publish import PublishedAs, quote_place
+from gitsync.accept.publish import PublishedAs, quote_field
 from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 from gitsync.errors import ConfigError, PublishError
 from gitsync.model.arm_id import ArmId
@@ -37,7 +37,7 @@ class Run:
 
     def publish(self, *groups, examined=(SHOP_ID, WEB_ID), who=Who.AUTO):
         publication = self.repository.publication(self.job, who)
-        return list(publish_pull_requests(groups, Examined(frozenset(map(quote_place, examined))), publication))
+        return list(publish_pull_requests(groups, Examined(frozenset(map(quote_field, examined))), publication))
 
     def take(self, number, state):
         """What a person does on the page."""
@@ -460,5 +460,5 @@ def test_which_fields_have_drift_in_a_plan(verdict, more, left, known):
     without_id = result(rg("other"), verdict=verdict)
     examined = list_examined(report(one, without_id), left)
     fields = ("", "spec.tags", "spec.tags.env", "spec.location")
-    assert {field for field in fields if examined.knows(quote_place(ArmId(group_id().upper()), field))} == known
-    assert not examined.knows(quote_place(ArmId(f"{group_id()}2"), "spec.location"))
+    assert {field for field in fields if examined.knows(quote_field(ArmId(group_id().upper()), field))} == known
+    assert not examined.knows(quote_field(ArmId(f"{group_id()}2"), "spec.location"))

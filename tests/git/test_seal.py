@@ -139,7 +139,12 @@ def at(place, key=KEY, **more):
         (at(HERE, OLD), at(HERE, previous=OLD), Trust.SIGNED_BEFORE, "keys are rotated there"),
         (at(HERE, OLD), at(THERE, previous=OLD), Trust.OTHER_BRANCH, "which makes no copy good"),
         (at(HERE), at(THERE, OTHER), Trust.OTHER_KEY, "another key, wherever it is"),
-        (at(HERE), RecordSeals("them", KEY, source_name=THERE), Trust.UNCHECKED, "a copy with the name of another agent"),
+        (
+            at(HERE),
+            RecordSeals("them", KEY, source_name=THERE),
+            Trust.UNCHECKED,
+            "a copy with the name of another agent",
+        ),
     ],
 )
 def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):

@@ -26,7 +26,9 @@ ALIAS = Key("subscription.azure.com", "Alias", "default", "team")
 
 
 def place(*records, name="the branch", needs_seal=False, **more):
-    return KnownRecords(location=name, records={stored.key: stored for stored in records}, needs_seal=needs_seal, **more)
+    return KnownRecords(
+        location=name, records={stored.key: stored for stored in records}, needs_seal=needs_seal, **more
+    )
 
 
 def doubt(one, **more):
