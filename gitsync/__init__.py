@@ -27,14 +27,14 @@ The map of the package, from the command down to what everything may use; import
     cel/            the expressions of exports: parsed, checked, evaluated
     units/          the parts of a source that are built on their own: kustomizations
     planning/       the graph of applies and prunes; what may be deleted
-    request/        from a manifest to the ARM request that it stands for
-    validation/     every problem that can be found offline
     diff/           where git, the last write and Azure differ, and by which rule
     status/         the meaning of a result: conditions, error classes, advice, exit codes
+    request/        from a manifest to the ARM request that it stands for
+    validation/     every problem that can be found offline
     manifests/      from bytes to manifests
     catalog/        the facts of every kind
     problems/       what a check reports
-    formats/        names from ARM ids, JSON pointers, strict JSON
+    formats/        strict JSON, JSON pointers, entries of lists that belong together, names from ARM ids
     redaction.py    the secret values that nothing may show
     config/         settings: declared, loaded, checked
     processes/      programs that gitsync starts

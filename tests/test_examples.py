@@ -88,7 +88,7 @@ def test_the_policies_that_the_comments_promise_hold(prepared):
 
 
 def test_there_is_no_secret_in_them(manifests):
-    assert manifests.secrets == {}
+    assert manifests.objects.secrets == {}
 
 
 def test_the_command_line_reports_the_same(manifests):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from tests.support.parallel import order_files
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFTEST = """\
@@ -82,7 +86,7 @@ def folder(tmp_path):
 def run(folder, *arguments, **variables):
     """Run pytest in a process of its own; returns its exit code and what it prints."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--rootdir=.", *arguments],
+        [sys.executable, "-m", "pytest", "-q", "-rA", "--rootdir=.", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "ENDED": str(folder / "ended"), **variables},
         capture_output=True,
@@ -134,3 +138,37 @@ def test_after_the_first_failure_it_stops(folder):
     code, text = run(folder, "test_0.py", "test_b.py", "--processes=2", "-x")
     assert code == 1
     assert "stopping after 1 failures" in text
+
+
+def test_without_a_cache_it_runs_as_well(folder):
+    code, text = run(folder, "test_b.py", "test_c.py", "--processes=2", "-p", "no:cacheprovider")
+    assert code == 0, text
+
+
+@pytest.mark.parametrize(
+    ("known", "order", "why"),
+    [
+        ({}, [[4], [0, 1], [2, 3]], "the largest file first"),
+        ({"b": 1.0, "a": 2.0, "c": 3.0}, [[4], [0, 1], [2, 3]], "the longest first"),
+        ({"b": 3.0, "a": 2.0, "c": 1.0}, [[2, 3], [0, 1], [4]], "not by size"),
+        ({"b": 3.0, "c": 1.0}, [[0, 1], [2, 3], [4]], "one that never ran may take any time"),
+    ],
+)
+def test_the_longest_files_start_first(tmp_path, known, order, why):
+    """A process that gets the longest file at the end would run alone."""
+    sizes = {"a": 20, "b": 10, "c": 30}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(bytes(size))
+    items = [SimpleNamespace(path=tmp_path / name, location=(name, 1, "test")) for name in "aabbc"]
+    assert order_files(items, known) == order, why
+
+
+def test_the_seconds_of_files_are_kept(folder):
+    kept = folder / ".pytest_cache" / "v" / "parallel" / "seconds"
+    run(folder, "--processes=2")
+    assert json.loads(kept.read_text()).keys() == {"test_a.py", "test_b.py", "test_c.py"}
+    kept.write_text('{"test_b.py": 1000, "test_c.py": 0}')
+    run(folder, "test_b.py", "test_c.py", "--processes=2")
+    seconds = json.loads(kept.read_text())
+    assert seconds["test_b.py"] == 1000, "a run may have a part of its tests"
+    assert seconds["test_c.py"] > 0

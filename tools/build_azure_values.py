@@ -30,8 +30,8 @@ from typing import Any
 from build_catalog import DATA, pack
 
 from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.diff.leaf_changes import find
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.leaf_changes import find
 from gitsync.imports.conversion.live_body import ConversionContext, convert_body
 from gitsync.model.arm_id import ArmId
 

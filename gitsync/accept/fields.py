@@ -18,14 +18,14 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.weakening_fields import find_weakening
 from gitsync.diff.first_sight import is_equal
 from gitsync.diff.hints import Hints, make_kind_hints
-from gitsync.diff.ignore import remove_paths
-from gitsync.diff.leaf_changes import find
-from gitsync.diff.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
 from gitsync.diff.projection import project, select_desired
 from gitsync.diff.rules.own_entries import is_own_entry
 from gitsync.diff.three_way import UNDONE
 from gitsync.errors import UnfitValueError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.formats.leaf_changes import find
+from gitsync.formats.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
 from gitsync.imports.conversion.live_body import convert_value, find_field_position
 from gitsync.imports.conversion.manifests import ManifestIndex
 from gitsync.manifests.selection import Selection, find_keys, spell_out

@@ -16,9 +16,9 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.diff.handed_over import take_live_values
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import compare
 from gitsync.errors import ConfigError, MissingValueError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import find_git_directory, read_prefix
@@ -36,11 +36,11 @@ from gitsync.model.template import Template
 from gitsync.model.verdict import Comparison
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.revision_diff import Revised
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.processes.programs import Grace
 from gitsync.redaction import Redactions
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders
+from gitsync.request.secret_digest import mask_digests
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import read_known_from
 from gitsync.run.revision_plan import RevisionReader, read_revised

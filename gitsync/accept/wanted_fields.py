@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from gitsync.diff.list_elements import split_lists
-from gitsync.diff.list_pairing import find_key
 from gitsync.errors import ConfigError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
+from gitsync.formats.list_pairing import find_key
 from gitsync.formats.name_list import name_first
 from gitsync.model.resource import Resource
 from gitsync.model.result import Result

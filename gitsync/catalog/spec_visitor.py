@@ -7,8 +7,8 @@ counts as absent in a mapping, as an API server prunes it; in a list it stays an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from gitsync.catalog.aso_types import SCALARS
 from gitsync.catalog.positions import HEADER, SpecPosition, find_root
@@ -16,25 +16,52 @@ from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.problems.field_path import FieldPath
 
+_ANYTHING: Final = SpecPosition(types={}, shape="any", rules={})
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+
+@dataclass(frozen=True, slots=True)
 class Visit:
-    """One value, and the type of its field."""
+    """One value, and the position of its field."""
 
     path: FieldPath
     value: Any
-    shape: str  # a scalar's name, "mapping" (with `facts`), "map" or "list" (of `inner`)
-    name: str = ""  # the type's, "" if it has none
-    rules: Mapping[str, Any] = field(default_factory=dict)  # the constraints of the field and of its type
-    facts: TypeFacts | None = None  # of the type, for a mapping
-    inner: FieldType = "any"  # the type of the values of a map or the items of a list
-    required: tuple[str, ...] = ()  # the members that must be set
-    fits: bool = True  # the value has that shape; only then it has children
+    position: SpecPosition
+    fits: bool = True  # the value has the shape of its position; only then it has children
+
+    @property
+    def shape(self) -> str:
+        """A scalar's name, "mapping" (with `facts`), "map" or "list" (of `inner`)."""
+        return self.position.shape
+
+    @property
+    def name(self) -> str:
+        """The name of the type, "" if it has none."""
+        return self.position.name
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        """The constraints of the field and of its type."""
+        return self.position.rules
+
+    @property
+    def facts(self) -> TypeFacts | None:
+        """The facts about the type of a mapping."""
+        return self.position.facts
+
+    @property
+    def inner(self) -> FieldType:
+        """The type of the values of a map or the items of a list."""
+        return self.position.inner
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The members that must be set."""
+        return self.position.required
 
     @property
     def fields(self) -> Mapping[str, Field]:
         """The named fields that are allowed here."""
-        return self.facts["fields"] if self.facts else {}
+        return self.position.fields
 
     @property
     def present(self) -> Mapping[str, Any]:
@@ -92,19 +119,8 @@ def _visit(visits: list[Visit], position: SpecPosition, path: FieldPath, value: 
 
 def make_visit(position: SpecPosition, path: FieldPath, value: Any) -> Visit:
     if isinstance(value, Placeholder) or (isinstance(value, Secret) and position.shape == "string"):
-        return Visit(path, value, "any")  # its text is not known, or not looked at
-    shape = position.shape
-    return Visit(
-        path,
-        value,
-        shape,
-        position.name,
-        position.rules,
-        position.facts,
-        position.inner,
-        position.required,
-        fits(shape, value),
-    )
+        return Visit(path, value, _ANYTHING)  # its text is not known, or not looked at
+    return Visit(path, value, position, fits(position.shape, value))
 
 
 def list_children(position: SpecPosition, value: Any) -> Iterator[tuple[str | int, Any, SpecPosition]]:

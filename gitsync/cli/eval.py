@@ -140,7 +140,7 @@ async def _read_live(
         )
     async with open_connections(config, asyncio.Event(), redactions=redactions, writes=False) as connections:
         session = Session(deadline=connections.clock.monotonic() + config.resource_timeout)
-        live = await connections.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)
+        live = await connections.azure.arm.reader(session).get(arm_id, prepared.api_version or kind.api_version)
     return live.body if live else None
 
 

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the graph and give the exit code."""
     from gitsync.cli.offline import read_offline
     from gitsync.logging import neutralize
-    from gitsync.planning.owner_graph import build_graph_document, build_owner_graph, draw_dot, draw_mermaid
+    from gitsync.report.owner_graph import build_graph_document, build_owner_graph, draw_dot, draw_mermaid
 
     offline = read_offline(config, options.redactions)
     graph = build_owner_graph(offline.prepared, offline.catalog, offline.everything)

@@ -143,13 +143,13 @@ async def _search(
 ) -> tuple[SearchResult, int]:
     """What is in Azure, and the number of requests that it took to find it."""
     from gitsync.catalog.catalog import open_catalog
+    from gitsync.catalog.children import KindTree
     from gitsync.cli.searching import open_search
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
     from gitsync.imports.conversion.manifests import is_as_made
     from gitsync.imports.discovery import Discovery
     from gitsync.imports.resource_reader import ResourceReader
-    from gitsync.planning.children import KindTree
 
     tree = KindTree(open_catalog(), options.api_version)
     keeps_all = (lambda _: False) if options.full else is_as_made
@@ -223,7 +223,7 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     return [
         rendered
         for each in environments
-        for rendered in show(each.prepared, each.manifests.config_maps, keeps_secrets=True)
+        for rendered in show(each.prepared, each.manifests.objects.config_maps, keeps_secrets=True)
     ]
 
 

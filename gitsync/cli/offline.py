@@ -81,7 +81,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             return add_foreign_ids(replace(manifests, read_left_out=source.contents.read_left_out), foreign, catalog)
 
         def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
-            subscription = choose_offline(manifests.secrets, config.subscription or ANY_SUBSCRIPTION)
+            subscription = choose_offline(manifests.objects.secrets, config.subscription or ANY_SUBSCRIPTION)
             prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
             return tuple(replace(entry, problems=_mask_problems(entry.problems, redactions)) for entry in prepared)
 
@@ -113,7 +113,7 @@ def _warn(
     selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
 ) -> tuple[Problem, ...]:
     """Warn of values that no source has, and of owners that credentials do not reach."""
-    credential_of = choose_offline(manifests.secrets, config.subscription or "")
+    credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
     return (
         *warn_missing_values(selected, everything, manifests, config, os.environ),
         *warn_owners_elsewhere(selected, credential_of),

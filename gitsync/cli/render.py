@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     shown = [
         _excuse_spare(rendered)
         for environment in offline.environments
-        for rendered in show(environment.prepared, environment.manifests.config_maps)
+        for rendered in show(environment.prepared, environment.manifests.objects.config_maps)
         if id(rendered.prepared) in selected_ids
     ]
     offline = replace(offline, problems=tuple(map(_excuse, offline.problems)))

@@ -41,9 +41,9 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.offline import read_offline
     from gitsync.cli.recorded import load_state
     from gitsync.logging import neutralize
-    from gitsync.planning.shard_costs import estimate_costs
-    from gitsync.planning.shards import cut_shards, list_members
     from gitsync.report.shards import MATRICES, build_document, format_lines, format_matrix
+    from gitsync.run.shard_costs import estimate_costs
+    from gitsync.run.shards import cut_shards, list_members
 
     if config.run_id:
         _pin(config, options.workers)

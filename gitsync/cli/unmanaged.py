@@ -150,10 +150,10 @@ async def _search_scopes(
 ) -> dict[str, Estate]:
     """Search each subscription. SourceError for a name or a pattern that no group of any has."""
     from gitsync.catalog.catalog import open_catalog
+    from gitsync.catalog.children import KindTree
     from gitsync.extensions.registry import Registry
     from gitsync.imports.conversion.scope import ImportScope
     from gitsync.imports.resource_reader import ResourceReader
-    from gitsync.planning.children import KindTree
     from gitsync.unmanaged.search import EstateSearch
 
     registry, tree, missing = Registry.load(), KindTree(open_catalog()), {*options.resource_group}

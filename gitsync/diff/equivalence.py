@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.diff.hints import Hints
-from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.rules.addresses import ADDRESS_RULES, ID_RULES
 from gitsync.diff.rules.masks import MASK_RULES
-from gitsync.diff.rules.quantities import MIXED_RULES, QUANTITY_RULES, TIME_RULES, is_number
+from gitsync.diff.rules.quantities import MIXED_RULES, QUANTITY_RULES, TIME_RULES
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
 from gitsync.diff.rules.single_types import TYPE_RULES, fits, list_type_rules
 from gitsync.diff.rules.texts import TEXT_RULES
 from gitsync.diff.rules.words import WORD_RULES
+from gitsync.formats.json_members import is_number
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.list_pairing import TAGS
 
 SPELLING_RULES: Final = (
     *MASK_RULES,

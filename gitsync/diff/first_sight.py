@@ -11,7 +11,12 @@ from typing import Any, Final
 
 from gitsync.diff.equivalence import compare_values
 from gitsync.diff.hints import Hints
-from gitsync.diff.list_pairing import (
+from gitsync.diff.rules.masks import is_secret
+from gitsync.diff.rules.own_entries import is_own_entry
+from gitsync.diff.rules.rule import RuleOutcome
+from gitsync.diff.rules.words import FREE
+from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.list_pairing import (
     ATOMIC_MAPPINGS,
     OPEN_LISTS,
     TAGS,
@@ -21,11 +26,6 @@ from gitsync.diff.list_pairing import (
     is_ordered,
     is_plain,
 )
-from gitsync.diff.rules.masks import is_secret
-from gitsync.diff.rules.own_entries import is_own_entry
-from gitsync.diff.rules.rule import RuleOutcome
-from gitsync.diff.rules.words import FREE
-from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 

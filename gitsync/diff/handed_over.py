@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Final
 
-from gitsync.diff.hints import ANY
-from gitsync.diff.ignore import Steps
-from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key
-from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS, FieldPair, HandedOver
-from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.catalog.handed_over import FieldPair, HandedOver, select_rows
+from gitsync.formats.ignored_paths import Steps
+from gitsync.formats.json_pointer import ANY, JsonPath, format_pointer
+from gitsync.formats.list_pairing import find_key, find_key_field, index_by_key
 from gitsync.model.verdict import Comparison
 
 HANDED_OVER: Final = "handed over to Azure"
@@ -23,7 +21,7 @@ class Taken:
     """A body with Azure's values where they are handed over."""
 
     body: Mapping[str, Any]
-    paths: tuple[Steps, ...] = ()  # of these values, in the steps of `diff.ignore`
+    paths: tuple[Steps, ...] = ()  # of these values, in the steps of `formats.ignored_paths`
     because: Mapping[str, str] = field(default_factory=dict)
     """The reason, by JSON pointer, why one that differs from git is not compared."""
 
@@ -63,12 +61,6 @@ def add_handed_over(comparison: Comparison, because: Mapping[str, str]) -> Compa
 def is_handed_over(reason: str) -> bool:
     """Return whether a field was not compared because it is handed over."""
     return reason.startswith(HANDED_OVER)
-
-
-@cache
-def select_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ...]:
-    """The rows for a type. `told` has what other manifests state about the resource."""
-    return tuple(row for row in HANDED_OVER_FIELDS if row.types.fullmatch(arm_type) and row.needs in ("", *told))
 
 
 def _list_pairs(

@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
-from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.json_pointer import ANY, JsonPath
 from gitsync.model.facts import FieldType, Kind, TypeFacts
 
 Told = Literal["enum", "secret"]
-
-ANY: Final = "*"
-"""Stands for every index of a list, and every key of a map."""
 
 _SECRET_MODES: Final = frozenset({"secret", "secretMap"})
 

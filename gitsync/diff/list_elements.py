@@ -9,9 +9,9 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from gitsync.diff.leaf_changes import compute_changes
-from gitsync.diff.list_pairing import is_ordered, is_plain
 from gitsync.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.formats.leaf_changes import compute_changes
+from gitsync.formats.list_pairing import is_ordered, is_plain
 from gitsync.model.verdict import Difference
 
 _MOST = 2000  # elements that are compared with each other

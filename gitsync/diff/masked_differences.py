@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.diff.leaf_changes import compute_changes
 from gitsync.diff.projection import select_desired
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.leaf_changes import compute_changes
 from gitsync.model.secret import MASKED, Secret, is_hidden
 from gitsync.model.verdict import Comparison, Difference
 

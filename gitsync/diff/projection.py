@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.diff.list_pairing import (
+from gitsync.formats.list_pairing import (
     ATOMIC_MAPPINGS,
     OPEN_LISTS,
     TAGS,

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gitsync.diff.list_pairing import find_key, find_key_field, index_by_key, is_plain, is_same_key
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.list_pairing import find_key, find_key_field, index_by_key, is_plain, is_same_key
 from gitsync.model.secret import Placeholder, is_hidden
 from gitsync.model.verdict import Comparison
 

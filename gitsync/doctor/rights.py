@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from gitsync.attribution.attribution import RIGHTS
 from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.children import KindTree
 from gitsync.catalog.collections import list_collections
 from gitsync.cel.export_expressions import compile_exports, list_needed_fields
 from gitsync.checks.bodies import hide_values
@@ -33,7 +34,6 @@ from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.verdict import Action
-from gitsync.planning.children import KindTree
 from gitsync.planning.delete_scope import is_group
 from gitsync.request.exports import collect_destinations, has_expressions
 from gitsync.run.exports import list_needed_secrets

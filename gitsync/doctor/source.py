@@ -78,7 +78,7 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
         manifests = read_declared_manifests(config, settings, source.contents.files, source.contents.units)
         redact_manifests(manifests, redactions)
         check_namespaces(config.target_namespaces, [manifests], source.contents.problems)
-        subscription = choose_offline(manifests.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)
+        subscription = choose_offline(manifests.objects.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)
         prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, today)
     except GitsyncError as error:
         return SourceFindings(checks=(make_failure("manifests", error),))
@@ -89,7 +89,7 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
     )
     check = _count_problems(len(prepared), problems)
     selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
-    return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.encrypted))
+    return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.objects.encrypted))
 
 
 def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from gitsync.formats.strict_json import read_json
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number of JSON: Python counts its booleans as numbers too."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:

@@ -1,8 +1,13 @@
-"""JSON pointers (RFC 6901): how differences name a leaf of an ARM body."""
+"""Paths in JSON, and JSON pointers (RFC 6901): how differences name a leaf of an ARM body."""
 
 from __future__ import annotations
 
+from typing import Final
+
 JsonPath = tuple[str | int, ...]
+
+ANY: Final = "*"
+"""In a pattern of paths: every index of a list, and every key of a map."""
 
 
 def format_pointer(path: JsonPath) -> str:

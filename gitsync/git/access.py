@@ -59,6 +59,10 @@ class GitAccess:
     aliases: tuple[str, ...] | None = None
     """Names that the operator gives the repository in a cluster, None to take those of its gitsync.yaml."""
 
+    def open_local(self, folder: Path) -> Repository:
+        """Open a git directory on this machine; no transport is allowed at all."""
+        return Repository(folder=folder, environment=make_local_environment(), timeout=self.timeout, grace=self.grace)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
@@ -83,9 +87,7 @@ def make_local_environment() -> Mapping[str, str]:
 
 def use_no_repository(access: GitAccess) -> Repository:
     """Return a repository for git commands that need none, and must not find one."""
-    return Repository(
-        folder=_NO_REPOSITORY, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
-    )
+    return access.open_local(_NO_REPOSITORY)
 
 
 def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: str = "") -> Remote:

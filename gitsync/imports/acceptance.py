@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from gitsync.catalog.children import is_in_parent, is_made_by_azure
 from gitsync.extensions.api import Imported, Subject, imported
 from gitsync.extensions.registry import Registry
 from gitsync.imports.conversion.found_resources import (
@@ -19,7 +20,6 @@ from gitsync.imports.conversion.scope import Filters
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
-from gitsync.planning.children import is_in_parent, is_made_by_azure
 
 AS_MADE: Final = "as Azure made it with its parent"
 BY_AZURE: Final = "made by Azure"

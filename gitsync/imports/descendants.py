@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from gitsync.catalog.children import KindTree, find_embedded
 from gitsync.catalog.collections import list_collections
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
-from gitsync.planning.children import KindTree, find_embedded
 
 UNREADABLE: Final = "kind that Azure does not show"
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitsync.arm.http.bodies import ListSource
+from gitsync.catalog.children import KindTree
 from gitsync.errors import ArmError, RefusedListError, SourceError
 from gitsync.formats.json_members import read_text
 from gitsync.imports.acceptance import EXCLUDED, Acceptance
@@ -18,7 +19,6 @@ from gitsync.imports.extension_resources import ExtensionSearch, has_hidden_type
 from gitsync.imports.resource_reader import FORBIDDEN, MOST_GROUP_LISTS, Body, ResourceReader, is_refused
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
-from gitsync.planning.children import KindTree
 
 MANAGED: Final = "resource group that Azure manages"
 NO_MATCH: Final = "no match for the filters"

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from gitsync.catalog.children import KindTree
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.scope import Filters, ImportScope
@@ -13,7 +14,6 @@ from gitsync.imports.descendants import look_around, look_everywhere, make_found
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
-from gitsync.planning.children import KindTree
 
 INHERITED: Final = "inherited from above"
 ORPHAN: Final = "extends a resource that is not imported"

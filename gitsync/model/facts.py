@@ -18,7 +18,10 @@ FieldType = str | Mapping[str, Any]
 
 
 class Field(TypedDict, total=False):
-    """One member of a type, as the facts state it (docs/reference/catalog.md#fields). Absent members have no effect."""
+    """One member of a type, as the facts state it (docs/reference/catalog.md#fields). Absent members have no effect.
+
+    Flat, as it is packed: there are hundreds of thousands, and a part would be one more object for each.
+    """
 
     type: FieldType
     arm: str  # path in the ARM body, by segments; without it the value is never sent
@@ -68,7 +71,8 @@ class ListLevel(StrEnum):
 class Kind:
     """One kind at one version: its ARM type and its fields.
 
-    The catalog makes one object of each, so a kind equals only itself, and can be the key of a cache.
+    The catalog makes one object of each, so a kind equals only itself, and can be the key of a cache. Flat, as the
+    packed facts are.
     """
 
     gvk: GVK  # as the manifest spells the version

@@ -19,7 +19,7 @@ class Absence:
     request_id: str = ""
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
     """A resource as it was read."""
 

@@ -80,10 +80,9 @@ class KnownId:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifests:
-    """Everything that was read. ConfigMaps and Secrets are by (namespace, name), each a mapping of its keys."""
+class SourceObjects:
+    """The Secrets and ConfigMaps of a source. Values are by (namespace, name), each a mapping of the object's keys."""
 
-    resources: tuple[Resource, ...] = ()
     config_maps: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     secrets: Mapping[tuple[str, str], Mapping[str, Secret]] = field(default_factory=dict)  # without the encrypted ones
     encrypted: Mapping[Address, Encrypted] = field(default_factory=dict)
@@ -92,6 +91,20 @@ class Manifests:
     declared: Mapping[Address, DeclaredObject] = field(default_factory=dict)
     """All Secrets and ConfigMaps, encrypted or not."""
 
+    ambiguous: frozenset[Address] = frozenset()  # the objects that are declared again with other values
+    versions: Mapping[Address, tuple[ConfigMapVersion, ...]] = field(default_factory=dict)
+    """All declarations of each ConfigMap."""
+
+
+_NO_OBJECTS: Final = SourceObjects()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifests:
+    """Everything that was read."""
+
+    resources: tuple[Resource, ...] = ()
+    objects: SourceObjects = _NO_OBJECTS
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The annotations of Namespace manifests, by name."""
 
@@ -107,10 +120,6 @@ class Manifests:
 
     shown: tuple[Secret, ...] = ()  # the texts from Secrets that are part of ids and names, and so are plain text
     hidden: tuple[Secret, ...] = ()  # all other texts from Secrets
-    ambiguous: frozenset[Address] = frozenset()  # the ConfigMaps and Secrets that are declared again with other values
-    versions: Mapping[Address, tuple[ConfigMapVersion, ...]] = field(default_factory=dict)
-    """All declarations of each ConfigMap."""
-
     known: Mapping[Key, KnownId] = field(default_factory=dict)  # the ids of resources that other sources declare
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     """Reads the files that the kustomizations of their folders do not name."""

@@ -32,7 +32,7 @@ for it: in a unit that waits for owners, and if CAPZ manages it.
 """
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True)
 class OwnerRef:
     """The owner of a resource: another manifest, or a resource in Azure by its id.
 
@@ -53,7 +53,7 @@ class Wrapper:
     is_template: bool = False
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """One manifest of an ASO kind."""
 
@@ -83,7 +83,7 @@ class Resource:
         return self.unit.name if self.unit and self.unit.renders else ""
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A resource made ready for ARM."""
 
@@ -100,7 +100,7 @@ class Prepared:
 
     problems: tuple[Problem, ...] = ()  # every problem of this resource, errors and warnings
     ignored: tuple[tuple[str, ...], ...] = ()
-    """The paths of the body that gitsync ignores today, as steps (`diff.ignore`)."""
+    """The paths of the body that gitsync ignores today, as steps (`formats.ignored_paths`)."""
 
     hold: HeldUntil | None = None  # of the manifest, if it applies today
     credential: str = ""  # the Secret of its namespace that it is reconciled with; "" for the global credential
@@ -115,7 +115,7 @@ class Prepared:
     policy_reason: str = ""  # a sentence with the origin of the policy, "" if it is the manifest or its namespace
     provider: Provider = Provider.ARM
     told: tuple[tuple[str, str], ...] = ()
-    """Values of other manifests by which fields are handed over to Azure (`diff.rules.handed_over`), by name."""
+    """Values of other manifests by which fields are handed over to Azure (`catalog.handed_over`), by name."""
 
     ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
 

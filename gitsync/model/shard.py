@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
@@ -40,3 +41,11 @@ class Shard:
     @property
     def size(self) -> int:
         return len(self.keys)
+
+
+class ShardCost(NamedTuple):
+    """How many requests are expected, and for how many seconds limits hold them back."""
+
+    reads: int
+    writes: int
+    seconds: float

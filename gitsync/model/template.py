@@ -8,7 +8,8 @@ ConfigMaps and the start of the id can be unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, get_args
 
 from gitsync.model.arm_id import ArmId
@@ -75,18 +76,18 @@ Gap = ValueRef | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, kw_only=True)
 class Template:
     """ARM id, api-version and PUT body with placeholders."""
 
     arm_id: ArmId | Text
     api_version: str
     body: Mapping[str, Any]  # plain JSON except for its placeholders
-    gaps: tuple[Gap, ...] = field(init=False, compare=False, repr=False)
-    """The placeholders of the body, found once, since each stage of a run needs them."""
 
-    def __post_init__(self) -> None:
-        self.gaps = tuple(collect_gaps(self.body))
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """The placeholders of the body, found once, since each stage of a run needs them."""
+        return tuple(collect_gaps(self.body))
 
     @property
     def is_plain(self) -> bool:
@@ -94,7 +95,7 @@ class Template:
         return not self.gaps and isinstance(self.arm_id, str)
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A filled template: what is sent."""
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitsync.diff.hints import Hints
-from gitsync.diff.ignore import Paths, remove_paths
 from gitsync.diff.three_way import Remembered, compare
+from gitsync.formats.ignored_paths import Paths, remove_paths
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict

@@ -19,7 +19,7 @@ from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
-from gitsync.planning.secret_digest import mask_digests
+from gitsync.request.secret_digest import mask_digests
 from gitsync.status.conditions import make_warning
 
 OUTDATED = WaitReason.PLAN_OUTDATED.value

@@ -10,8 +10,8 @@ from typing import Any
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.diff.list_elements import split_lists
-from gitsync.diff.list_pairing import KEY_FIELDS, find_key
 from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.formats.list_pairing import KEY_FIELDS, find_key
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply

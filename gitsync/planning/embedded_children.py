@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gitsync.catalog.children import find_embedded
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.three_way import compare
+from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -23,7 +24,6 @@ from gitsync.model.resource import Prepared
 from gitsync.model.template import ResourceRef
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import find_remembered
-from gitsync.planning.children import find_embedded
 from gitsync.validation.annotations import UPDATE_METHOD
 
 _ID = re.compile(r"/(?:subscriptions|providers)/", re.IGNORECASE)

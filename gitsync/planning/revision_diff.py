@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import Bodies
 from gitsync.diff.three_way import remove_secrets
 from gitsync.errors import MissingValueError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.manifests.units import find_declaration
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key

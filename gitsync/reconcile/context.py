@@ -27,7 +27,6 @@ from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
@@ -37,9 +36,21 @@ from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
+from gitsync.request.secret_digest import Digests
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.stores import SecretStores
 from gitsync.secrets.values import RunValues
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AzureConnection:
+    """The connection of a run to Azure, or to an emulator."""
+
+    arm: Arm  # the client of the global credential
+    subscription: str  # of resources whose manifests contain no ARM id
+    open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
+    endpoint: str = ""  # its name for people
+    is_local: bool = True  # the endpoint is an emulator on this machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +60,14 @@ class Connections:
     source: Checkout
     settings: SourceSettings
     store: StateStore
-    arm: Arm  # the client of the global credential
+    azure: AzureConnection
     clock: Clock
     stop: asyncio.Event  # if set, the run begins nothing more and ends its waits
-    subscription: str  # of resources whose manifests contain no ARM id
     catalog: Catalog
     registry: Registry
     progress: Progress  # what people see while the run lasts
     redactions: Redactions = field(default_factory=Redactions)  # every secret value
     secret_stores: SecretStores = field(default_factory=SecretStores)
-    open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
-    endpoint: str = ""  # the name of Azure's endpoint for people
-    is_local: bool = True  # the endpoint is an emulator on this machine
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""

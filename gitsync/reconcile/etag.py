@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from gitsync.errors import ProviderError
@@ -23,7 +24,7 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     unmoved = cache.count_writes_near(attempt.location) == attempt.observed.writes_before
     etag = attempt.observed.live.etag if attempt.observed.live and unmoved else None
     cache.note_write(attempt.location)  # from now on: a read during the write may show its effect
-    return attempt.with_write(attempt.write.changed(if_match=etag if etag != attempt.write.outrun else None))
+    return attempt.with_write(replace(attempt.write, if_match=etag if etag != attempt.write.outrun else None))
 
 
 def is_outrun(attempt: A, failure: ProviderError) -> bool:
@@ -34,5 +35,5 @@ def is_outrun(attempt: A, failure: ProviderError) -> bool:
 def look_again(attempt: A, cache: RunCache, condition: Condition) -> A:
     """Stop an attempt that was outrun, to start again from the first stage: nothing was written."""
     cache.take_back_write(attempt.location)
-    attempt = attempt.with_write(attempt.write.changed(outrun=attempt.write.if_match))
+    attempt = attempt.with_write(replace(attempt.write, outrun=attempt.write.if_match))
     return attempt.stopped(condition, kind=StopKind.WAITS)

@@ -24,12 +24,12 @@ from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.lists import Lists
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
 from gitsync.redaction import Redactions
+from gitsync.request.secret_digest import Digests
 from gitsync.secrets.exports import ExportSinks
 from gitsync.secrets.values import RunValues
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitsync.diff.secret_changes import CHANGED, NEVER_SET
 from gitsync.formats.user_names import parse_user
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import GVK
@@ -11,7 +12,6 @@ from gitsync.model.secret import Secret
 from gitsync.model.template import SecretKeyRef
 from gitsync.model.verdict import Action
 from gitsync.planning.kept import list_kept
-from gitsync.planning.secret_digest import CHANGED, NEVER_SET
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.secrets.values import RunValues
 

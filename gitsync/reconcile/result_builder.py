@@ -106,7 +106,7 @@ def _find_refused(attempt: ApplyAttempt, rules: RunRules) -> Replacement | None:
 def build_prune_result(attempt: PruneAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished prune."""
     if attempt.stop and attempt.write.done is Action.NONE and not rules.writes:  # a sync would stop there too
-        attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
+        attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE))
     condition = _make_condition(attempt, attempt.record.spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = keep_prune_record(attempt, kept, rules, now) if rules.writes else attempt.record

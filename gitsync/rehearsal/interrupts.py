@@ -13,20 +13,20 @@ from http import HTTPStatus
 from itertools import takewhile
 from typing import Any, Final
 
-from gitsync.diff.leaf_changes import compute_changes
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.errors import ExitCode
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.leaf_changes import compute_changes
 from gitsync.formats.name_list import name_first
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations, Record
 from gitsync.model.rehearsal import Interrupt
 from gitsync.model.report import Report
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.rehearsal.sandbox import Played, Sandbox, Snapshot, is_write, play
+from gitsync.request.secret_digest import mask_digests
 
 MOST: Final = 50
 """The most writes after which a sync is killed. Of more, an even sample is taken."""

@@ -36,7 +36,7 @@ from gitsync.model.rehearsal import RehearsedWrite
 from gitsync.model.report import BUILT_IN_EMULATOR, Report
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.verdict import Action
-from gitsync.reconcile.context import Connections
+from gitsync.reconcile.context import AzureConnection, Connections
 from gitsync.redaction import Redactions
 from gitsync.rehearsal.stand_ins import KnownValues, StateInMemory, ValueName, make_stores
 from gitsync.report.progress import Progress
@@ -87,16 +87,14 @@ class Sandbox:
                         source=self.source,
                         settings=self.settings,
                         store=state,
-                        arm=arm,
+                        azure=AzureConnection(arm=arm, subscription=self.subscription, endpoint=BUILT_IN_EMULATOR),
                         clock=self.clock,
                         stop=self.stop,
-                        subscription=self.subscription,
                         catalog=open_catalog(),
                         registry=Registry.load(),
                         progress=self.progress,
                         redactions=self.redactions,
                         secret_stores=make_stores(self.config, state.state, self.known, self.requested),
-                        endpoint=BUILT_IN_EMULATOR,
                     ),
                 )
 

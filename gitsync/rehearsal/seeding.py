@@ -18,8 +18,8 @@ from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import Stub
 from gitsync.model.resource import Prepared
 from gitsync.model.template import Gap, ReferenceKeys
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.request.secret_digest import mask_digests
 from gitsync.validation.references import is_arm_id
 
 _GAPS: Final = get_args(Gap)

@@ -140,8 +140,8 @@ class MadeUpSource:
 
     def __init__(self, known: KnownValues, manifests: Manifests, requested: set[ValueName]) -> None:
         self._known = known
-        self._encrypted = manifests.encrypted
-        self._declared = manifests.declared
+        self._encrypted = manifests.objects.encrypted
+        self._declared = manifests.objects.declared
         self._requested = requested
 
     async def owner(self, _address: Address) -> str | None:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gitsync.model.shard import Shard
-from gitsync.planning.shard_costs import ShardCost
+from gitsync.model.shard import Shard, ShardCost
 from gitsync.report.wording import format_plural, format_seconds
 
 MATRICES = ("github", "gitlab", "azure")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from gitsync.diff.ignore import Paths
-from gitsync.diff.list_pairing import OPEN_LISTS
 from gitsync.errors import UnusableReferenceError
+from gitsync.formats.ignored_paths import Paths
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.list_pairing import OPEN_LISTS
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
@@ -35,7 +35,7 @@ _LISTS_OF_CHILDREN: Final = OPEN_LISTS | {"endpoints", "extensions"}
 # No tuples, which take four times as long to give a member: each field of a manifest needs some.
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldForm:
     """One field that is sent."""
 
@@ -51,7 +51,7 @@ class FieldForm:
     signs_in: bool  # it is not part of the resource, but defines how to reach it
 
 
-@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TypeForm:
     """The form of a type in a body."""
 

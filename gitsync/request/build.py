@@ -16,7 +16,7 @@ from typing import Final
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import visit_spec
-from gitsync.diff.ignore import Paths
+from gitsync.formats.ignored_paths import Paths
 from gitsync.manifests.annotations import decide_policy
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
@@ -65,7 +65,7 @@ def prepare(
     manifests = migrate_versions(manifests, catalog, unknown_fields)
     drafts = _make_drafts(manifests, catalog, subscription)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
-    dependencies = Dependencies(manifests.resources, arm_ids, manifests.declared)
+    dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
     shared = SharedExports(manifests.resources)
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
@@ -127,7 +127,7 @@ def _check_annotations(draft: Draft, today: date | None) -> Iterable[Problem]:
 def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExports) -> Iterable[Problem]:
     if not may_export(resource):
         return ()
-    findings = chain(check_declared(resource, manifests.declared), shared.check(resource))
+    findings = chain(check_declared(resource, manifests.objects.declared), shared.check(resource))
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
@@ -136,7 +136,9 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | Cre
         return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
 
     known_ids = manifests.known_ids
-    starts = [begin_draft(resource, catalog, manifests.config_maps, known_ids) for resource in manifests.resources]
+    starts = [
+        begin_draft(resource, catalog, manifests.objects.config_maps, known_ids) for resource in manifests.resources
+    ]
     ids = ArmIds(
         {start.resource.key: start.standing for start in starts if start.standing},
         partial(find_draft_subscription, credential_of),

@@ -1,4 +1,4 @@
-"""What manifests set for other resources, as far as it hands their fields over to Azure (diff.rules.handed_over): a
+"""What manifests set for other resources, as far as it hands their fields over to Azure (catalog.handed_over): a
 cluster with an upgrade channel about its pools, an autoscale setting about its target.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from gitsync.diff.rules.handed_over import AUTOSCALE_SETTING, UPGRADE_CHANNEL
+from gitsync.catalog.handed_over import AUTOSCALE_SETTING, UPGRADE_CHANNEL
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.template import ResourceRef
@@ -22,7 +22,7 @@ _SETTINGS: Final = ("insights.azure.com", "AutoscaleSetting")
 
 
 def find_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
-    """Find what other manifests set for each resource: names of `diff.rules.handed_over`, with their values."""
+    """Find what other manifests set for each resource: names of `catalog.handed_over`, with their values."""
     by_kind: dict[tuple[str, str], list[Draft]] = {_CLUSTER: [], _POOL: [], _SETTINGS: []}
     ids: dict[str, Key] = {}
     for draft in drafts:

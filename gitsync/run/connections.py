@@ -34,7 +34,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.report import BUILT_IN_EMULATOR, RunTarget
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.processes.programs import Grace
-from gitsync.reconcile.context import Connections
+from gitsync.reconcile.context import AzureConnection, Connections
 from gitsync.reconcile.identities import Identities, OpenAs, uses_global
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
@@ -89,25 +89,31 @@ async def open_connections(
         ):
             for secret in source.remote.secrets if source.remote else ():
                 redactions.add(secret)
-            arm, progress = await arms.open(access.sign_in), progress or Silent()
-            progress.watch(arm.list_limits)
+            azure, progress = await _connect_to_azure(config, access, arms), progress or Silent()
+            progress.watch(azure.arm.list_limits)
             yield Connections(
                 source=source,
                 settings=settings,
                 store=store,
-                arm=arm,
-                open_as=make_opener(config, access, arms),
+                azure=azure,
                 clock=clock,
                 stop=stop,
-                subscription=find_global_subscription(config),
                 catalog=open_catalog(),
                 registry=Registry.load(),
                 progress=progress,
                 redactions=redactions,
                 secret_stores=secret_stores,
-                endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,
-                is_local=access.cloud.is_loopback,
             )
+
+
+async def _connect_to_azure(config: Config, access: ArmAccess, arms: Arms) -> AzureConnection:
+    return AzureConnection(
+        arm=await arms.open(access.sign_in),
+        subscription=find_global_subscription(config),
+        open_as=make_opener(config, access, arms),
+        endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,
+        is_local=access.cloud.is_loopback,
+    )
 
 
 @contextmanager
@@ -260,7 +266,7 @@ async def make_contact(
 
     Raises ConfigError if Azure cannot be reached or there is no token: nothing was touched.
     """
-    subscriptions = {identity.subscription for identity in identities.values()} - {connections.subscription, ""}
+    subscriptions = {identity.subscription for identity in identities.values()} - {connections.azure.subscription, ""}
     target = RunTarget(
         repository=name_source(connections.source),
         revision=connections.source.revision,
@@ -268,19 +274,19 @@ async def make_contact(
         other_subscriptions=tuple(
             sorted(subscription for subscription in subscriptions if "<" not in subscription)
         ),  # a plan may not have all
-        endpoint=connections.endpoint,
+        endpoint=connections.azure.endpoint,
         agent=agent,
     )
     if not uses_global(identities):
         return target
     # First, so that a wrong endpoint is reported as such, and not as a failed sign-in.
-    await connections.arm.reach(deadline)
-    principal = await connections.arm.sign_in(deadline)
+    await connections.azure.arm.reach(deadline)
+    principal = await connections.azure.arm.sign_in(deadline)
     anonymous = config.emulator is not None or config.credential == Method.ANONYMOUS
     method = Method.ANONYMOUS if anonymous else Method(config.credential)
     return replace(
         target,
-        subscription=connections.subscription,
+        subscription=connections.azure.subscription,
         subscription_name=await _read_name(connections, deadline),
         identity=describe_principal(principal, method.value),
     )
@@ -293,6 +299,6 @@ def name_source(source: Checkout) -> str:
 
 async def _read_name(connections: Connections, deadline: float) -> str:
     """An emulator makes up its names, so it gets no request."""
-    if connections.is_local or not connections.subscription:
+    if connections.azure.is_local or not connections.azure.subscription:
         return ""
-    return await connections.arm.read_subscription_name(connections.subscription, deadline)
+    return await connections.azure.arm.read_subscription_name(connections.azure.subscription, deadline)

@@ -24,7 +24,6 @@ from gitsync.model.record import State
 from gitsync.model.resource import Resource
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections, RunContext, Sessions
 from gitsync.reconcile.identities import Identities
 from gitsync.reconcile.lists import Lists
@@ -37,6 +36,7 @@ from gitsync.request.exports import (
     iterate_own_addresses,
     may_export,
 )
+from gitsync.request.secret_digest import Digests
 from gitsync.run.exports import list_needed_secrets
 from gitsync.run.load import RunInput
 from gitsync.run.providers import make_provider_opener
@@ -65,7 +65,7 @@ def make_rules(
         always_put=config.always_put,
         flap_limit=config.flap_limit,
         register_providers=config.register_providers,
-        records_durations=not connections.is_local,
+        records_durations=not connections.azure.is_local,
         resource_timeout=config.resource_timeout,
         deadline=connections.clock.monotonic() + config.run_timeout,
         agent=agent,
@@ -82,7 +82,7 @@ def make_context(
     values = RunValues(
         run_input.lookup,
         {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
-        _list_promised_keys(resources, run_input.manifests.declared),
+        _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
     )
     sessions, clock = Sessions(), connections.clock

@@ -36,8 +36,8 @@ from gitsync.planning.run_problems import (
     find_unknown_agent,
     warn_agent_of_namespace,
 )
-from gitsync.planning.secret_digest import Digests
 from gitsync.reconcile.context import Connections
+from gitsync.request.secret_digest import Digests
 from gitsync.run.plan import list_problems
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})

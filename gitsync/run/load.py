@@ -110,10 +110,11 @@ async def _look_up_credentials(
     identities = await look_up_credentials(
         names, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
     )
+    subscription = connections.azure.subscription
     credentials = Credentials(
-        identities, connections.subscription, records, allow_multi_env_management=config.allow_multi_env_management
+        identities, subscription, records, allow_multi_env_management=config.allow_multi_env_management
     )
-    if not connections.subscription and not credentials.any_of_secrets:
+    if not subscription and not credentials.any_of_secrets:
         raise ConfigError(
             "No subscription is set, so ARM ids cannot be built.",
             hint="Set AZURE_SUBSCRIPTION_ID or --subscription; `az account list` shows yours. "

@@ -84,7 +84,7 @@ def read_declared_manifests(
 
 def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
     """Mask the secrets of manifests from now on, except those that became part of names and ids."""
-    declared = (value for values in manifests.secrets.values() for value in iterate_secrets(values))
+    declared = (value for values in manifests.objects.secrets.values() for value in iterate_secrets(values))
     for secret in (*declared, *manifests.hidden):
         redactions.add(secret)
     redactions.spare(text.reveal() for text in manifests.shown)
@@ -177,7 +177,7 @@ def read_unambiguous(read: Read, catalog: Catalog) -> Manifests:
     manifests = read(())
     if len({find_unit_name(resource) for resource in manifests.resources if is_built(resource)}) < 2:
         return manifests
-    subscription = choose_offline(manifests.secrets, PLACEHOLDER_SUBSCRIPTION)
+    subscription = choose_offline(manifests.objects.secrets, PLACEHOLDER_SUBSCRIPTION)
     prepared = prepare(
         replace(manifests, resources=remove_repeats(manifests.resources)), catalog=catalog, subscription=subscription
     )

@@ -129,8 +129,8 @@ def _group_by_credential(prepared: Iterable[Prepared]) -> dict[Address, list[Pre
 def list_declared_keys(address: Address, manifests: Manifests) -> Collection[str | None]:
     """List the keys of an object that manifests declare, and None for the object itself."""
     value = (address.namespace, address.name)
-    plain = manifests.secrets if address.object_kind is ObjectKind.SECRET else manifests.config_maps
-    encrypted = manifests.encrypted.get(address)
+    plain = manifests.objects.secrets if address.object_kind is ObjectKind.SECRET else manifests.objects.config_maps
+    encrypted = manifests.objects.encrypted.get(address)
     values = encrypted.values if encrypted else plain.get(value)
     return () if values is None else {None, *values}
 

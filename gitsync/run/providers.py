@@ -57,7 +57,7 @@ def _open_groups(run: _Run) -> ResourceProvider:
 
 def _open_users(run: _Run, service: Provider) -> ResourceProvider:
     # The emulator has no servers to connect to.
-    if run.connections.is_local and not run.config.database_servers:
+    if run.connections.azure.is_local and not run.config.database_servers:
         return PlayedUsers()
     return DatabaseUsers(run, service)
 

@@ -58,12 +58,12 @@ def settle_ambiguous(wanted: Iterable[ValuesReference], manifests: Manifests) ->
     return {
         reference: _find_own(reference, manifests)
         for reference in wanted
-        if _choose_address(reference) in manifests.ambiguous
+        if _choose_address(reference) in manifests.objects.ambiguous
     }
 
 
 def _find_own(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
-    own = find_in_cluster(manifests.versions.get(_choose_address(reference), ()), reference.cluster_folder)
+    own = find_in_cluster(manifests.objects.versions.get(_choose_address(reference), ()), reference.cluster_folder)
     if own is None:
         return ReferencedValues(fault=f"{describe(reference)} is declared twice, with different values")
     return ReferencedValues(values={name: join_lines(text) for name, text in own.items()})
@@ -101,14 +101,14 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
 
 def _read_declared(reference: ValuesReference, manifests: Manifests) -> ReferencedValues:
     identity = (reference.namespace, reference.name)
-    if reference.kind == ObjectKind.SECRET and identity in manifests.secrets:
-        secrets = manifests.secrets[identity]
+    if reference.kind == ObjectKind.SECRET and identity in manifests.objects.secrets:
+        secrets = manifests.objects.secrets[identity]
         keys = reference.find_keys(dict(reference.keys) or secrets)
         return ReferencedValues(
             values={name: _convert(reference, secrets[key]) for name, key in keys.items() if key in secrets}
         )
-    if reference.kind == ObjectKind.CONFIG_MAP and identity in manifests.config_maps:
-        texts = manifests.config_maps[identity]
+    if reference.kind == ObjectKind.CONFIG_MAP and identity in manifests.objects.config_maps:
+        texts = manifests.objects.config_maps[identity]
         return ReferencedValues(values={name: join_lines(text) for name, text in texts.items()})
     if reference.optional:
         return ReferencedValues()

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gitsync.arm.client import Reader
+from gitsync.catalog.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.catalog.collections import list_collections
 from gitsync.checks.bodies import plan_delete
 from gitsync.errors import ArmError, StateError
@@ -29,7 +30,6 @@ from gitsync.model.plan import Node, Plan, Prune
 from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict, Written
-from gitsync.planning.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.planning.delete_scope import list_deletes
 from gitsync.planning.plan import order_prunes
 from gitsync.planning.replacement import (

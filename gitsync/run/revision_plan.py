@@ -249,12 +249,12 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
-    subscription = choose_offline(manifests.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
+    subscription = choose_offline(manifests.objects.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
     manifests = add_foreign_ids(manifests, foreign, catalog)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     prepared = assign_writers(prepared, {})
-    secrets = {**_list_encrypted(manifests), **manifests.secrets}
-    return Revised(name=name, prepared=prepared, config_maps=manifests.config_maps, secrets=secrets), manifests
+    secrets = {**_list_encrypted(manifests), **manifests.objects.secrets}
+    return Revised(name=name, prepared=prepared, config_maps=manifests.objects.config_maps, secrets=secrets), manifests
 
 
 def _list_encrypted(manifests: Manifests) -> Secrets:
@@ -264,7 +264,7 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
     """
     return {
         (address.namespace, address.name): {key: Secret(value) for key, value in manifest.values.items()}
-        for address, manifest in manifests.encrypted.items()
+        for address, manifest in manifests.objects.encrypted.items()
         if address.object_kind is ObjectKind.SECRET
     }
 

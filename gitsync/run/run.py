@@ -16,6 +16,7 @@ from typing import TypeVar
 from gitsync.arm.clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
+from gitsync.diff.secret_changes import warn_uncompared_secrets
 from gitsync.errors import ConfigError
 from gitsync.formats.people import make_log_mask
 from gitsync.git.state.worker_store import WorkerStore
@@ -36,7 +37,6 @@ from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
-from gitsync.planning.secret_digest import warn_uncompared_secrets
 from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
@@ -122,12 +122,12 @@ async def sync_revision(
     plan, selection, run_input = _plan(config, connections, run_input, state, agent, review, writes=writes)
     rules = make_rules(config, connections, review, agent, writes=writes)
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
-    identities = await open_identities(nodes, run_input.credentials, connections.arm, connections.open_as)
+    identities = await open_identities(nodes, run_input.credentials, connections.azure.arm, connections.azure.open_as)
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
     # A wrong subscription is noticed best before anything is written to it.
-    if writes and confirm and not connections.is_local and is_first_sync(state, agent):
+    if writes and confirm and not connections.azure.is_local and is_first_sync(state, agent):
         await _confirm_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
@@ -179,7 +179,7 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     # Cut from the input that all workers read alike, so each finds the same shards without asking the others.
     shards = cut(worker, run_input)
     shard = shards[worker.number - 1]
-    connections.arm.divide_limits(count_sharing(shard, shards))
+    connections.azure.arm.divide_limits(count_sharing(shard, shards))
     selection = replace(selection, keys=shard.keys)
     plan = plan_run(config, connections, run_input, state, agent, selection)
     return plan, selection, drop_bodies(run_input, shard)
@@ -256,8 +256,8 @@ def _make_report(
         exit_code=decide_exit_code(
             reported, problems, writes=writes, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
         ),
-        requests=connections.arm.requests,
-        use=connections.arm.use,
+        requests=connections.azure.arm.requests,
+        use=connections.azure.arm.use,
         who=Who(config.who),
         problems=problems,
         results=reported,
@@ -282,4 +282,4 @@ def _describe_plan(config: Config, run: RunContext, reported: tuple[Result, ...]
 
 def _foresee_sync(config: Config, run: RunContext, reported: tuple[Result, ...]) -> Schedule:
     first = count_repeated(run, reported)
-    return foresee(reported, config.request_share, first=first, is_local=run.connections.is_local)
+    return foresee(reported, config.request_share, first=first, is_local=run.connections.azure.is_local)

@@ -27,10 +27,10 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.shard import Shard
 from gitsync.planning.run_problems import find_agent
-from gitsync.planning.shards import cut_shards, list_members
 from gitsync.report import summary
 from gitsync.request.exports import may_export
 from gitsync.run.load import RunInput
+from gitsync.run.shards import cut_shards, list_members
 
 _LOOK_AGAIN = 2.0
 """Seconds for which a read of the other workers' records is reused: many resources may wait at once. Each waiting

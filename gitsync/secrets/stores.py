@@ -54,7 +54,7 @@ class SecretStores:
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
         """Return every source, the manifests among them, in order."""
         sops = Sops(environment=self.environment, grace=self.grace)
-        manifest_source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops)
+        manifest_source = EncryptedSource(ManifestSource(manifests), manifests.objects.encrypted, sops)
         by_name = {**self.sources, MANIFESTS: manifest_source}
         return tuple(by_name[name] for name in self.order)
 

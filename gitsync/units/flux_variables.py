@@ -149,9 +149,9 @@ class FluxVariables:
             units = {path: unit} if unit else {}
             variables = make_variables(units.values(), self.given)
             manifests = read_manifests({path: content}, units=units, variables=variables, budget=self.budget)
-            for address, versions in manifests.versions.items():
+            for address, versions in manifests.objects.versions.items():
                 self._config_maps[address] += versions
-            for position, secrets in manifests.secrets.items():
+            for position, secrets in manifests.objects.secrets.items():
                 self._secrets[Address(ObjectKind.SECRET, *position)].append(secrets)
         self._unread.clear()
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.catalog.children import is_named_in
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
-from gitsync.planning.children import is_named_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitsync.attribution.resource_graph import query_rows
+from gitsync.catalog.children import KindTree, is_made_by_azure
 from gitsync.checks.requests import CheckRequests
 from gitsync.extensions.registry import Registry
 from gitsync.formats.json_members import read_mapping, read_text
@@ -26,7 +27,6 @@ from gitsync.imports.report import is_refusal
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind
-from gitsync.planning.children import KindTree, is_made_by_azure
 from gitsync.problems.field_path import find_member
 from gitsync.unmanaged.inventory import Inventory
 from gitsync.unmanaged.subscription_scope import ASSIGNMENTS, list_at_subscription, read_role_names

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gitsync.arm.http.bodies import ListSource
+from gitsync.catalog.children import KindTree
 from gitsync.errors import RefusedListError
 from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId
-from gitsync.planning.children import KindTree
 
 ASSIGNMENTS: Final = "Microsoft.Authorization/roleAssignments"
 _ROLES: Final = "Microsoft.Authorization/roleDefinitions"

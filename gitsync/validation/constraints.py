@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import format_count, join_with_or, quote_scalar
+from gitsync.formats.json_members import is_number
 from gitsync.problems.field_path import format_field
 from gitsync.problems.finding import Finding
 from gitsync.problems.suggest import suggest
@@ -76,10 +77,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
@@ -98,22 +95,22 @@ _RULES: Final[Mapping[str, _Rule]] = {
         lambda value, choices: f"must be {join_with_or(choices)}, but is {quote_scalar(value)}",
     ),
     "range": (
-        _is_number,
+        is_number,
         lambda value, limits: limits[0] <= value <= limits[1],
         lambda value, _: f"must be a number that fits into 64 bits, but is {quote_scalar(value)}",
     ),
     "minimum": (
-        _is_number,
+        is_number,
         lambda value, limit: _to_fraction(value) >= _to_fraction(limit),
         lambda value, limit: f"must be at least {limit}, but is {quote_scalar(value)}",
     ),
     "maximum": (
-        _is_number,
+        is_number,
         lambda value, limit: _to_fraction(value) <= _to_fraction(limit),
         lambda value, limit: f"must be at most {limit}, but is {quote_scalar(value)}",
     ),
     "multipleOf": (
-        _is_number,
+        is_number,
         lambda value, limit: _to_fraction(value) % _to_fraction(limit) == 0,
         lambda value, limit: f"must be a multiple of {limit}, but is {quote_scalar(value)}",
     ),

@@ -13,13 +13,12 @@ from typing import Any
 from gitsync.catalog.aso_types import ASO_TYPES
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.everyday_names import GroupKind, list_everyday_names
+from gitsync.catalog.handed_over import UPGRADE_CHANNEL, select_rows
 from gitsync.catalog.kind_names import KindMatch
 from gitsync.catalog.name_alphabets import find_alphabet
 from gitsync.catalog.packed_tables import is_immutable
 from gitsync.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
-from gitsync.diff.handed_over import select_rows
-from gitsync.diff.rules.handed_over import UPGRADE_CHANNEL
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Field, FieldType, Kind, Scope, TypeFacts
 from gitsync.problems.problem_codes import describe_common_field

@@ -2,7 +2,7 @@
 
 An entry is a path, or a mapping of `path`, `until` (the last day on which it applies) and `reason`. A path is a field
 of the manifest as reports show it (`problems.field_path`), or a JSON pointer (RFC 6901) into the ARM body, with the
-steps of `diff.ignore`. The caller passes the current day.
+steps of `formats.ignored_paths`. The caller passes the current day.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from gitsync.catalog.arm_fields import Misfit, find_body_path, find_misfit
 from gitsync.catalog.type_words import join_with_or, quote_scalar
-from gitsync.diff.ignore import ANY, Paths, Steps, parse_entry_step
+from gitsync.formats.ignored_paths import Paths, Steps, parse_entry_step
+from gitsync.formats.json_pointer import ANY
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
@@ -183,7 +184,7 @@ def _parse_steps(path: str) -> Steps:
 
 
 def _write_step(step: FieldStep) -> str:
-    """Write a step of the body as `diff.ignore` reads it."""
+    """Write a step of the body as `formats.ignored_paths` reads it."""
     if isinstance(step, Entry):
         return f"[{step.field}={step.value}]"
     return ANY if step is EVERY else str(step)

@@ -16,7 +16,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import Visit, visit_header, visit_spec
 from gitsync.catalog.unknown_kind import check_served_version, explain_unknown_kind
-from gitsync.diff.list_pairing import TAGS
+from gitsync.formats.list_pairing import TAGS
 from gitsync.manifests.kubernetes_names import check_object_names
 from gitsync.manifests.written_values import suggest_quotes
 from gitsync.model.facts import Kind

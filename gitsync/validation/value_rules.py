@@ -9,8 +9,8 @@ from typing import Final
 from gitsync.catalog.regions import REGIONS, is_known_region
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.catalog.type_words import quote_scalar
-from gitsync.diff.rules.words import normalize_region
 from gitsync.formats.address_ranges import find_range_fault
+from gitsync.formats.region_names import normalize_region
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.problems.field_path import FieldPath, format_field

@@ -42,7 +42,7 @@ class Run:
     def take(self, number, state):
         """What a person does on the page."""
         requests = self.host.requests
-        next(one for one in requests if one["number"] == number)["state"] = state
+        next(request for request in requests if request["number"] == number)["state"] = state
         self.host.put_requests(*requests)
 
     @property
@@ -106,7 +106,7 @@ def test_drift_that_comes_back_gets_a_new_request(on_github):
     run.publish()
     assert run.publish() == []
     assert run.publish(accepted())[0].action is PublishedAs.OPENED
-    assert [one["state"] for one in run.host.requests] == ["closed", "open"]
+    assert [request["state"] for request in run.host.requests] == ["closed", "open"]
 
 
 def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
@@ -121,7 +121,7 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
     assert run.publish(accepted())[0].action is PublishedAs.LEFT
     assert run.branches == {}
     (other,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
-    assert (other.action, [one["state"] for one in run.host.requests]) == (PublishedAs.OPENED, ["closed", "open"])
+    assert (other.action, [request["state"] for request in run.host.requests]) == (PublishedAs.OPENED, ["closed", "open"])
 
 
 def test_a_merged_request_leaves_a_branch_to_delete(run):
@@ -432,10 +432,10 @@ UNKNOWN = Attribution(doubt="Azure has nothing yet.")
     ],
 )
 def test_how_drift_is_grouped(resources, groups, why):
-    assert [[one.key.name for one in group] for group in group_drift(resources)] == groups, why
-    assert [[one.key.name for one in group] for group in group_drift(resources[::-1])] == groups, "in any order"
-    names = [one.key.name for one in sorted(resources, key=lambda one: one.arm_id)]
-    assert [[one.key.name for one in group] for group in group_drift(resources, together=True)] == [names]
+    assert [[resource.key.name for resource in group] for group in group_drift(resources)] == groups, why
+    assert [[resource.key.name for resource in group] for group in group_drift(resources[::-1])] == groups, "in any order"
+    names = [resource.key.name for resource in sorted(resources, key=lambda resource: resource.arm_id)]
+    assert [[resource.key.name for resource in group] for group in group_drift(resources, together=True)] == [names]
 
 
 WEAK = NotAccepted(key=rg(), field="spec.tags.env", reason="It weakens.")

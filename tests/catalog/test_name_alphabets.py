@@ -101,3 +101,13 @@ def test_names_that_azure_has_shown_are_taken():
     ids = [one for one in found if is_arm_id(one) and not MADE_UP.search(one)]
     assert len(ids) > 1000
     assert {arm_id: fault for arm_id in ids if (fault := find_fault_of_names(arm_id))} == {}
+
+
+@given(
+    st.sampled_from([GROUP, SUBNET, MACHINE, ZONE, SITE, SERVER, CONTAINER, DATABASE, IDENTITY]),
+    st.text(st.sampled_from("aZ0-_.~$( é東"), max_size=6),
+)
+def test_a_name_of_any_letters_has_the_faults_that_the_complete_pattern_finds(arm_type, name):
+    alphabet = find_alphabet(arm_type)
+    complete = re.fullmatch(alphabet.pattern[1:-1], name) is not None
+    assert any("made of" in fault for fault in alphabet.list_faults(name)) is not complete

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gitsync.diff.first_sight import ABSENT, FURTHER, RULE, Unverified, compare_first_sight
 from gitsync.diff.hints import Hints
-from gitsync.diff.list_pairing import KEY_FIELDS, keep_key
 from gitsync.formats.json_pointer import format_pointer
+from gitsync.formats.list_pairing import KEY_FIELDS, keep_key
 from gitsync.model.secret import MASKED
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.handed_over import select_rows, take_live_values
+from gitsync.catalog.handed_over import AUTOSCALE_SETTING, HANDED_OVER_FIELDS, UPGRADE_CHANNEL, select_rows
+from gitsync.diff.handed_over import take_live_values
 from gitsync.diff.hints import Hints
-from gitsync.diff.ignore import remove_paths
-from gitsync.diff.rules.handed_over import AUTOSCALE_SETTING, HANDED_OVER_FIELDS, UPGRADE_CHANNEL
 from gitsync.diff.three_way import compare
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.secret import Secret
 
 CLUSTER = "Microsoft.ContainerService/managedClusters"

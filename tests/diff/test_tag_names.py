@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.leaf_changes import compute_changes
 from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered, compare, is_untouched, make_baseline
+from gitsync.formats.leaf_changes import compute_changes
 from gitsync.model.verdict import Verdict
 
 GIT = {"tags": {"Environment": "Prod", "Cost": "A"}}

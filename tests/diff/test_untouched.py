@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.leaf_changes import is_same
 from gitsync.diff.projection import project, select_desired
 from gitsync.diff.three_way import is_untouched, make_baseline, remove_secrets
+from gitsync.formats.leaf_changes import is_same
 from gitsync.model.secret import MASKED, Secret
 
 ID = "/subscriptions/S"

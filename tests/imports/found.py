@@ -1,9 +1,9 @@
 """Resources as an import finds them, in one line."""
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.children import KindTree
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.model.arm_id import ArmId
-from gitsync.planning.children import KindTree
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"

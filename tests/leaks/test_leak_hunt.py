@@ -185,7 +185,7 @@ def test_only_exports_are_reported_to_a_pipelines_host(told):
 
 def test_the_status_shows_exported_config_maps_and_names_their_owner(told):
     """What is meant to be seen is not masked with the rest."""
-    found = [text for path, text in told.texts.items() if "/status/" in path and "kind: ConfigMap" in text]
+    found = [text for path, text in told.texts.items() if "/status/" in path and '"kind": "ConfigMap"' in text]
     assert ["https://lake.blob" in text for text in found] == [True]
 
 
@@ -224,7 +224,7 @@ def test_a_branch_that_cannot_be_pushed_reveals_no_secret_and_holds_none(tmp_pat
         told.run(*words, "--report", str(tmp_path / "report"))
     hunt = Hunt(**GIVEN)
     held = objects(bare, "gitsync/status")
-    assert any("kind: FlexibleServer" in text and "<secret>" in text for text in held.values())
+    assert any('"kind": "FlexibleServer"' in text and "<secret>" in text for text in held.values())
     assert hunt.everywhere(held) == {}
     assert hunt.everywhere(told.streams) == {}
     assert hunt.everywhere(files(tmp_path / "report")) == {}

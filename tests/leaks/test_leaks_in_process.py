@@ -81,7 +81,7 @@ def chain(error: BaseException) -> list[BaseException]:
 @pytest.mark.parametrize("point", ["pre_check", "post_check", "succeeded"])
 def test_a_fault_that_a_report_hands_back_reveals_no_secret(world, point):
     world.extensions = (broken(point, raise_in_a_chain), *BUILT_IN)
-    fault = of(world.sync(), "FlexibleServer").fault
+    fault = of(world.sync(), "FlexibleServer").ending.fault
     assert len(chain(fault)) >= 4
     for one in chain(fault):
         assert HUNT.found(f"{one} {one!r} {one.args} {vars(one)}") == set(), type(one)

@@ -51,6 +51,6 @@ def test_two_config_maps_of_one_name_are_an_error_unless_each_cluster_has_its_ow
 
 def test_a_cluster_gets_its_own_and_only_its_own():
     files = {"clusters/a/v.yaml": "a", "clusters/b/v.yaml": "b", "clusters/c/v.yaml": "c", "clusters/c/w.yaml": "d"}
-    versions = read({path: variables(text) for path, text in files.items()}).versions[ADDRESS]
+    versions = read({path: variables(text) for path, text in files.items()}).objects.versions[ADDRESS]
     own = {cluster: find_in_cluster(versions, f"clusters/{cluster}") for cluster in "abcd"}
     assert own == {"a": {"cluster": "a"}, "b": {"cluster": "b"}, "c": None, "d": None}

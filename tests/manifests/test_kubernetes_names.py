@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.catalog.positions import SpecPosition
 from gitsync.catalog.spec_visitor import Visit
 from gitsync.manifests.kubernetes_names import check_object_names
 
@@ -9,7 +10,8 @@ DESTINATION, EXPRESSION, REFERENCE = "secretDestination", "destinationExpression
 
 
 def told(name, value):
-    visit = Visit(path=("spec", "x"), value=value, shape="mapping", name=name, fits=isinstance(value, dict))
+    position = SpecPosition(types={}, shape="mapping", name=name, rules={})
+    visit = Visit(("spec", "x"), value, position, fits=isinstance(value, dict))
     return [finding.message for finding in check_object_names(visit)]
 
 

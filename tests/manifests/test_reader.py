@@ -215,14 +215,14 @@ def test_items_of_an_aliased_list_have_the_line_of_the_alias():
 
 def test_config_maps_are_kept():
     found = read("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b, c: '1'}\nbinaryData: {x: eA==}\n")
-    assert found.config_maps == {("default", "c"): {"a": "b", "c": "1"}}
+    assert found.objects.config_maps == {("default", "c"): {"a": "b", "c": "1"}}
     assert found.problems == ()
 
 
 def test_secrets_are_kept_decoded_and_plain_text_wins():
     encoded = base64.b64encode(b"one\n").decode()
     text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\ndata: {{a: {encoded}, b: {encoded}}}\nstringData: {{b: two}}\n"
-    assert read(text).secrets == {("default", "s"): {"a": Secret("one\n"), "b": Secret("two")}}
+    assert read(text).objects.secrets == {("default", "s"): {"a": Secret("one\n"), "b": Secret("two")}}
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_a_secret_that_cannot_be_read_is_reported_without_its_value(line, expect
 def test_what_is_encrypted_with_sops_is_kept_as_it_stands():
     text = b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[x]'}\nsops: {mac: x}\n"
     found = read_manifests({"a.yaml": text, "b.yaml": text.replace(b"Secret", b"ConfigMap")})
-    assert (found.secrets, found.config_maps, found.problems) == ({}, {}, ())
-    assert found.encrypted == {
+    assert (found.objects.secrets, found.objects.config_maps, found.problems) == ({}, {}, ())
+    assert found.objects.encrypted == {
         Address(ObjectKind.SECRET, "default", "s"): Encrypted(
             source=SourceLocation("a.yaml", 1), text=text, name=("Secret", "", "s")
         ),
@@ -265,23 +265,23 @@ def sealed(name, mac, kind="Secret", group="v1"):
 def test_documents_that_were_encrypted_at_once_are_kept_together():
     texts = [sealed("a", 1), sealed("b", 2), sealed("c", 1, "ResourceGroup", "resources.azure.com/v1api20200601")]
     found = read("---\n".join(texts))
-    one, other = (found.encrypted[Address(ObjectKind.SECRET, "default", name)] for name in "ab")
+    one, other = (found.objects.encrypted[Address(ObjectKind.SECRET, "default", name)] for name in "ab")
     assert one.text.decode() == f"{texts[0]}---\n{texts[2]}"
     assert other.text.decode() == f"---\n{texts[1]}"
 
 
 def test_what_was_encrypted_at_once_is_kept_once_however_many_share_it():
     found = read("---\n".join(sealed(f"s{number}", "1") for number in range(300)))
-    texts = {id(file.text) for file in found.encrypted.values()}
-    assert (len(found.encrypted), len(texts)) == (300, 1), "a file of thousands must not fill the memory"
+    texts = {id(file.text) for file in found.objects.encrypted.values()}
+    assert (len(found.objects.encrypted), len(texts)) == (300, 1), "a file of thousands must not fill the memory"
 
 
 def test_items_of_an_encrypted_list_are_not_taken_for_plain():
     items = "items: [{metadata: {name: a}, data: {k: x}}, {metadata: {name: b}}]"
     text = f"apiVersion: v1\nkind: SecretList\n{items}\nsops: {{mac: 1}}\n"
     found = read(text)
-    assert found.secrets == {}
-    assert {str(at): file.text.decode() for at, file in found.encrypted.items()} == {
+    assert found.objects.secrets == {}
+    assert {str(at): file.text.decode() for at, file in found.objects.encrypted.items()} == {
         "Secret default/a": text,
         "Secret default/b": text,
     }
@@ -293,7 +293,7 @@ VARIABLES = VariableSet(everywhere=VariableValues(known={"ENV": "prod", "TEXT": 
 def test_an_encrypted_document_keeps_its_seal_when_its_variables_are_replaced():
     text = sealed('"${ENV}-db"', 1) + "data: {a: 'ENC[x]', b: '${TEXT}'}\n"
     found = read_manifests({"a.yaml": text.encode()}, variables=VARIABLES)
-    assert (found.problems, found.encrypted) == (
+    assert (found.problems, found.objects.encrypted) == (
         (),
         {
             Address(ObjectKind.SECRET, "default", "prod-db"): Encrypted(
@@ -301,7 +301,7 @@ def test_an_encrypted_document_keeps_its_seal_when_its_variables_are_replaced():
             )
         },
     )
-    (one,) = found.encrypted.values()
+    (one,) = found.objects.encrypted.values()
     assert one.values == {"a": "ENC[x]", "b": "${TEXT}"}, "values are read from the decrypted file"
 
 
@@ -313,13 +313,17 @@ def test_no_step_of_reading_makes_an_encrypted_object_a_plain_one():
     for text in (wrapper, listed):
         found = read_manifests({"a.yaml": f"{text}sops: {{mac: 1}}\n".encode()}, variables=VARIABLES)
         assert [problem.code for resource in found.resources for problem in resource.problems] == ["EncryptedManifest"]
-        assert found.secrets == {}
-    assert [str(address) for address in found.encrypted] == ["Secret default/prod"]
+        assert found.objects.secrets == {}
+    assert [str(address) for address in found.objects.encrypted] == ["Secret default/prod"]
 
 
 def test_one_name_plain_and_encrypted_stands_twice():
     found = read(sealed("a", 1) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n")
-    assert (len(found.encrypted), found.secrets, told(found)) == (1, {}, [("DuplicateManifest", 8, "metadata.name")])
+    assert (len(found.objects.encrypted), found.objects.secrets, told(found)) == (
+        1,
+        {},
+        [("DuplicateManifest", 8, "metadata.name")],
+    )
 
 
 def test_every_declared_object_has_its_location_and_the_owner_that_a_sink_noted():
@@ -328,7 +332,9 @@ def test_every_declared_object_has_its_location_and_the_owner_that_a_sink_noted(
     found = read(
         f"{annotated.replace('NAME', 'a')}---\n{sealed_text}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: c}}\n"
     )
-    assert {str(address): (document.source.line, document.owner) for address, document in found.declared.items()} == {
+    assert {
+        str(address): (document.source.line, document.owner) for address, document in found.objects.declared.items()
+    } == {
         "Secret default/a": (1, ""),
         "Secret default/b": (5, "me"),
         "ConfigMap default/c": (10, ""),
@@ -352,7 +358,7 @@ def test_of_two_with_one_name_the_first_counts_and_the_second_is_reported(kind):
     files = {"b.yaml": one.format(kind, 2, "Mg==").encode(), "a.yaml": one.format(kind, 1, "MQ==").encode()}
     found = read_manifests(files)
     assert [(p.code, p.path) for p in found.problems] == [("DuplicateManifest", "b.yaml")]
-    kept = found.config_maps or found.secrets
+    kept = found.objects.config_maps or found.objects.secrets
     assert kept in ({}, {("default", "x"): {"a": "MQ=="}}, {("default", "x"): {"a": Secret("1")}})
     assert found.namespaces in ({}, {"x": {"no1": "1"}})
 
@@ -501,7 +507,7 @@ def test_a_variable_for_a_group_does_not_hide_an_aso_kind():
 
 def test_a_variable_in_a_name_is_not_a_placeholder():
     found = read("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${NAME}\nstringData: {a: b}\n")
-    assert (found.problems, list(found.secrets)) == ((), [("default", "${NAME}")])
+    assert (found.problems, list(found.objects.secrets)) == ((), [("default", "${NAME}")])
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ VALUES = VariableValues(known={"LOCATION": "x"})
 )
 def test_a_document_without_its_identity_is_rejected(text, code, why):
     found = read(a=text, user=f"{group('user')}  from: {{name: a}}\n")
-    assert ([resource.key.name for resource in found.resources], found.secrets) == (["user"], {}), why
+    assert ([resource.key.name for resource in found.resources], found.objects.secrets) == (["user"], {}), why
     assert [document.is_rejected for document in found.unread] == [True], why
     assert [(problem.code, problem.level) for problem in found.problems] == [(code, Level.ERROR)], why
 
@@ -173,7 +173,7 @@ def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
         f"{member}: {{a: '${{ZONE}}', b: '${{NAME}}', c: '${{x.y}}'}}\n",
         b=f"{group()}  from: {{name: a, key: b}}\n",
     )
-    objects = found.config_maps if kind == "ConfigMap" else found.secrets
+    objects = found.objects.config_maps if kind == "ConfigMap" else found.objects.secrets
     assert list(objects["default", "a"]) == ["b"]
     assert {(problem.code, problem.level) for problem in found.problems} == {
         ("VariableNotSet", Level.WARNING),
@@ -192,8 +192,8 @@ def test_a_value_of_a_secret_stays_in_secrets():
     text = "apiVersion: v1\nkind: {0}\nmetadata: {{name: a}}\n{1}: {{a: '${{TOKEN}}', b: 'x'}}\n"
     texts = {"a": text.format("ConfigMap", "data"), "b": text.format("Secret", "stringData")}
     found = read(values=values, **texts, c=f"{group()}  from: {{name: a, key: b}}\n")
-    assert found.config_maps == {("default", "a"): {"b": "x"}}
-    assert found.secrets == {("default", "a"): {"a": Secret("hush"), "b": Secret("x")}}
+    assert found.objects.config_maps == {("default", "a"): {"b": "x"}}
+    assert found.objects.secrets == {("default", "a"): {"a": Secret("hush"), "b": Secret("x")}}
     assert list_problems(found) == [("SecretInConfigMap", "warning", "a.yaml", 4)]
 
 
@@ -303,7 +303,11 @@ def test_in_a_unit_without_variables_what_the_operator_gives_is_replaced_and_not
 def test_a_document_that_uses_nothing_given_is_read_as_without(text, why):
     files = {"a.yaml": text.encode()}
     found, alone = read_manifests(files, variables=GIVEN), read_manifests(files)
-    assert (found.resources, found.secrets, found.namespaces) == (alone.resources, alone.secrets, alone.namespaces), why
+    assert (found.resources, found.objects.secrets, found.namespaces) == (
+        alone.resources,
+        alone.objects.secrets,
+        alone.namespaces,
+    ), why
     assert (list_problems(found), found.unread) == (list_problems(alone), alone.unread), why
 
 

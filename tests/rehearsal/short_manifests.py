@@ -82,7 +82,7 @@ def find(
     source_settings = join_source_settings(config, None)
     manifests = read_source(config, "default", {path: text.encode() for path, text in files.items()}, {})
     prepare = partial(prepare_resources, config, source_settings, manifests, catalog)
-    prepared = prepare(choose_offline(manifests.secrets, subscription), date(2026, 11, 27))
+    prepared = prepare(choose_offline(manifests.objects.secrets, subscription), date(2026, 11, 27))
     prepared = assign_writers(prepared, {})
     return collect_gaps(Rebuild(prepared, catalog), manifests, config, units, state or State({}))
 

@@ -32,7 +32,7 @@ def rendered(case, catalog):
     files = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
     read = read_manifests(files)
     everything = prepare(read, catalog=catalog, subscription=SUBSCRIPTION)
-    shown = show(everything, read.config_maps)
+    shown = show(everything, read.objects.config_maps)
     return {(s.prepared.resource.gvk.api_version, s.prepared.key.kind, s.prepared.key.name): s for s in shown}
 
 

@@ -352,7 +352,7 @@ SETS = [
 @pytest.mark.parametrize(("text", "codes", "why"), SETS)
 def test_offline_two_subscriptions_under_one_group_are_found(text, codes, why):
     read = read_manifests({"a.yaml": (BOTH + text).encode()})
-    of = choose_offline(read.secrets, "everybodys")
+    of = choose_offline(read.objects.secrets, "everybodys")
     found = {entry.key.kind: entry for entry in prepare(read, catalog=open_catalog(), subscription=of)}
     assert {p.code for request in found.values() for p in request.problems} == codes, why
     if codes:
@@ -362,7 +362,7 @@ def test_offline_two_subscriptions_under_one_group_are_found(text, codes, why):
 
 def test_what_is_in_a_group_without_a_credential_reports_it():
     read = read_manifests({"a.yaml": (BOTH + manifests_with("missing", "b")).encode()})
-    credentials = Credentials({**read.secrets, ("default", "missing"): None}, "everybodys")
+    credentials = Credentials({**read.objects.secrets, ("default", "missing"): None}, "everybodys")
     group, vnet_, subnet = sorted(
         prepare(read, catalog=open_catalog(), subscription=credentials.of), key=lambda entry: entry.resource.source
     )
@@ -380,5 +380,5 @@ def test_a_certificate_in_binary_stays_in_base64_and_other_binaries_are_left_out
         f"apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata: {{AZURE_CLIENT_CERTIFICATE: {data}, b: {data}}}\n"
     )
     read = read_manifests({"a.yaml": text.encode()})
-    assert read.secrets["default", "x"] == {"AZURE_CLIENT_CERTIFICATE": Secret(data)}
+    assert read.objects.secrets["default", "x"] == {"AZURE_CLIENT_CERTIFICATE": Secret(data)}
     assert [problem.code for problem in read.problems] == ["BinarySecret"]

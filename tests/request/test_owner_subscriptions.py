@@ -38,7 +38,7 @@ stringData: {{AZURE_SUBSCRIPTION_ID: {}, AZURE_TENANT_ID: t, AZURE_CLIENT_ID: c}
 )
 def test_validate_reports_that_an_owner_is_elsewhere(texts, subscription, is_said, why):
     manifests = read_manifests({f"{number}.yaml": text.encode() for number, text in enumerate(texts)})
-    credential_of = choose_offline(manifests.secrets, subscription)
+    credential_of = choose_offline(manifests.objects.secrets, subscription)
     prepared = prepare(manifests, catalog=open_catalog(), subscription=subscription)
     said = [(problem.code, problem.field) for problem in warn_owners_elsewhere(prepared, credential_of)]
     assert said == [("SubscriptionMismatch", "spec.owner.armId")] * is_said, why

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.diff.ignore import remove_paths
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.template import SecretKeyRef
 from gitsync.request.exports import collect_destinations, iterate_destinations

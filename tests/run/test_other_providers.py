@@ -11,13 +11,13 @@ from contextlib import suppress
 
 import pytest
 
+from gitsync.diff.secret_changes import CHANGED, NEVER_SET
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.seal import RecordSeals
 from gitsync.model.provider import Kept
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.planning.secret_digest import CHANGED, NEVER_SET
 from tests.support.world import GROUP, GROUP_ID, KilledError, World, of
 
 KEY = Secret("k" * 40)

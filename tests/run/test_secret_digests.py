@@ -8,11 +8,11 @@ import re
 import pytest
 from loguru import logger
 
+from gitsync.diff.secret_changes import CHANGED, MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 from gitsync.errors import UnsafePlanError
 from gitsync.git.state.plan_file import encode_plan
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.secret_digest import CHANGED, MADE_WITH_ANOTHER_KEY, MADE_WITHOUT_KEY, NO_KEY
 from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from tests.support.world import GROUP, GROUP_ID, World, of

@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, ObjectKind
-from gitsync.model.manifests import Manifests
+from gitsync.model.manifests import Manifests, SourceObjects
 from gitsync.model.problem import Level
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
@@ -238,7 +238,10 @@ def test_a_config_map_of_the_manifests_gives_plain_values(world):
 
 
 DECLARED = Manifests(
-    config_maps={("a", "vars"): {"A": "two\nlines"}}, secrets={("a", "vars"): {"A": Secret("hush\n"), "B": Secret("b")}}
+    objects=SourceObjects(
+        config_maps={("a", "vars"): {"A": "two\nlines"}},
+        secrets={("a", "vars"): {"A": Secret("hush\n"), "B": Secret("b")}},
+    )
 )
 
 

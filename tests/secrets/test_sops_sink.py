@@ -46,7 +46,7 @@ async def test_it_is_read_again_as_a_manifest_of_a_repository(sops):
     await write(sink(sops), export({"a": "hidden\n"}))
     manifests = read_manifests(tree(sops.folder / "out"))
     assert manifests.problems == ()
-    source = EncryptedSource(ManifestSource(manifests), manifests.encrypted, sops.sops())
+    source = EncryptedSource(ManifestSource(manifests), manifests.objects.encrypted, sops.sops())
     assert await source.read(address(), ["a"]) == export({"a": "hidden\n"}).data
 
 

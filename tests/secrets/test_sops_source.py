@@ -41,7 +41,7 @@ def sops(request, tmp_path):
 
 def source(files, program):
     manifests = read_manifests(files)
-    return EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
+    return EncryptedSource(ManifestSource(manifests), manifests.objects.encrypted, program)
 
 
 async def read(found, address, *keys):
@@ -92,7 +92,7 @@ def build(text, **more):
 def read_build(text, built, program):
     unit = Unit(name="prod", path="prod", kind=UnitKind.KUSTOMIZATION, file="k.yaml", contents={"base/db.yaml": text})
     manifests = read_manifests({"k.yaml": built.encode()}, units={"k.yaml": unit})
-    return manifests, EncryptedSource(ManifestSource(manifests), manifests.encrypted, program)
+    return manifests, EncryptedSource(ManifestSource(manifests), manifests.objects.encrypted, program)
 
 
 async def test_a_secret_that_kustomize_renames_is_decrypted_from_its_file(sops):

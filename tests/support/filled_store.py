@@ -5,11 +5,11 @@ import asyncio
 import aiohttp
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.children import KindTree
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.model.arm_id import ArmId
-from gitsync.planning.children import KindTree
 from tests.support.command_line import SUBSCRIPTION
 
 ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"

@@ -11,8 +11,8 @@ def load_profile(processes: int) -> None:
     from hypothesis import HealthCheck, settings
 
     # Under load an example may take any time. That reports nothing about the code, so no test fails for it. Each run
-    # has other examples, so a quarter of hypothesis' hundred is enough for one of many.
-    settings.register_profile("ci", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+    # has other examples, so half of hypothesis' hundred is enough for one of many.
+    settings.register_profile("ci", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("dev", settings.get_profile("default"))
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     settings.load_profile(choose_profile(os.environ, load=load, cores=cores, processes=processes))

@@ -1,16 +1,18 @@
 """Tests in several processes, which are forked after all tests are collected: they are collected once, and what their
 modules have loaded is shared.
 
-Each process takes the tests of one file after the other from a queue, so that they share what the file sets up. It is
-pytest's own from there on, but that it sends its reports to the first process instead of printing them.
+Each process takes the tests of one file after the other from a queue, so that they share what the file sets up. The
+longest files are first, so that no process is left with one at the end. A process is pytest's own from there on, but that
+it sends its reports to the first process instead of printing them.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -23,6 +25,8 @@ import pytest
 
 _NUMBER = 4
 """Bytes of a number in the queue and in the shared memory."""
+_SECONDS = "parallel/seconds"
+"""What pytest's cache keeps: the seconds that the tests of each file took."""
 
 
 def add_option(parser: pytest.Parser) -> None:
@@ -76,10 +80,10 @@ class _Work:
     files: list[list[int]] = field(init=False)  # the numbers of their tests
     running: mmap = field(init=False)  # the number of the test that each process runs
     queue: int = field(init=False)  # a pipe with the numbers of files that no process has taken
+    seconds: dict[str, float] = field(default_factory=dict)  # that the tests of each file took, by its path
 
     def __post_init__(self) -> None:
-        items = self.session.items
-        self.files = [list(group) for _, group in groupby(range(len(items)), key=lambda index: items[index].path)]
+        self.files = order_files(self.session.items, _read_seconds(self.session.config))
         self.running = mmap(-1, _NUMBER * self.session.config.option.processes)
         self.queue, filled = os.pipe()
         # A pipe holds 64 KB, and a reader of a few bytes gets all of them or none.
@@ -135,7 +139,7 @@ class _Work:
             ready = wait([process.reports for process in running])
             for process in (process for process in running if process.reports in ready):
                 try:
-                    _report(session.config, process.reports.recv())
+                    _report(session.config, process.reports.recv(), self.seconds)
                 except EOFError:
                     self._finish(process)
             if session.shouldfail or session.shouldstop:
@@ -169,6 +173,33 @@ class _Work:
                     os.kill(process.pid, signal.SIGINT)
                 os.waitpid(process.pid, 0)
         os.close(self.queue)
+        _keep_seconds(self.session.config, self.seconds)
+
+
+def _read_seconds(config: pytest.Config) -> dict[str, float]:
+    """Read how long each file took in earlier runs; empty without pytest's cache."""
+    cache = getattr(config, "cache", None)
+    return dict(cache.get(_SECONDS, {})) if cache else {}
+
+
+def _keep_seconds(config: pytest.Config, seconds: Mapping[str, float]) -> None:
+    """Keep how long each file took. The longest time stays, since a run may have only a part of the tests of a file."""
+    if cache := getattr(config, "cache", None):
+        known = _read_seconds(config)
+        cache.set(_SECONDS, known | {path: max(taken, known.get(path, 0)) for path, taken in seconds.items()})
+
+
+def order_files(items: Sequence[pytest.Item], known: Mapping[str, float]) -> list[list[int]]:
+    """Order files by the seconds that they took, and give the numbers of their tests: those that never ran, the largest
+    first; then those that took the longest.
+    """
+
+    def rank(file: Sequence[int]) -> tuple[float, int]:
+        first = items[file[0]]
+        return -known.get(first.location[0], math.inf), -first.path.stat().st_size
+
+    files = groupby(range(len(items)), key=lambda index: items[index].path)
+    return sorted((list(group) for _, group in files), key=rank)
 
 
 def _flush(config: pytest.Config) -> None:
@@ -212,8 +243,12 @@ class _Sender:
         self._connection.send((None, sent))
 
 
-def _report(config: pytest.Config, sent: tuple[Sequence[dict[str, Any]] | None, dict[str, Any]]) -> None:
-    """Report a test that has ended, or a warning, which has no reports."""
+def _report(
+    config: pytest.Config,
+    sent: tuple[Sequence[dict[str, Any]] | None, dict[str, Any]],
+    seconds: dict[str, float],
+) -> None:
+    """Report a test that has ended, and add its seconds to those of its file; or a warning, which has no reports."""
     reports, arguments = sent
     if reports is None:
         config.hook.pytest_warning_recorded.call_historic(kwargs=arguments)
@@ -221,4 +256,7 @@ def _report(config: pytest.Config, sent: tuple[Sequence[dict[str, Any]] | None, 
     for data in reports:
         report = config.hook.pytest_report_from_serializable(config=config, data=data)
         config.hook.pytest_runtest_logreport(report=report)
+        if not isinstance(report, pytest.SubtestReport):  # whose time is in that of its test
+            path = report.location[0]
+            seconds[path] = seconds.get(path, 0) + report.duration
     config.hook.pytest_runtest_logfinish(**arguments)

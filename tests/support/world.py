@@ -1,4 +1,6 @@
-"""One Azure and one repository, for whole runs: real git, the real SDK client, a real socket, and a clock that jumps."""
+"""One Azure and one repository, for whole runs: a real repository, the real SDK client, a real socket, and a clock that
+jumps.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.reconcile.context import Connections
+from gitsync.reconcile.context import AzureConnection, Connections
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Silent
 from gitsync.run.connections import make_opener
@@ -56,6 +58,7 @@ from gitsync.secrets.stores import SecretStores
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.kept_builds import KeptBuilds
+from tests.support.loose_git import LooseAccess
 from tests.support.parts import change
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -186,7 +189,9 @@ class World:
             Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,), who="off"), **settings
         )
         seals = make_seals(config, os.environ)
-        checkout = open_checkout(str(self.folder), path=config.path, builds=BUILDS, variables=config.variables)
+        checkout = open_checkout(
+            str(self.folder), path=config.path, access=LooseAccess(), builds=BUILDS, variables=config.variables
+        )
         with checkout as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
@@ -197,18 +202,20 @@ class World:
                         ),
                         settings=join_source_settings(config, source.contents.settings),
                         store=store,
-                        arm=await arms.open(access.sign_in),
-                        open_as=make_opener(config, access, arms),
+                        azure=AzureConnection(
+                            arm=await arms.open(access.sign_in),
+                            subscription=config.subscription or "",
+                            open_as=make_opener(config, access, arms),
+                            endpoint=azure.url,
+                            is_local=self.is_local,
+                        ),
                         clock=self.clock,
                         stop=self.stop,
-                        subscription=config.subscription or "",
                         catalog=CATALOG,
                         registry=Registry(self.extensions),
                         progress=Silent(),
                         redactions=self.redactions,
                         secret_stores=self.secret_stores,
-                        endpoint=azure.url,
-                        is_local=self.is_local,
                     )
                     try:
                         run = sync_revision(config, edges, self.confirm, writes=writes)
@@ -336,7 +343,7 @@ def of(report: Report, kind: str, name: str | None = None) -> Result:
 
 def results(report: Report) -> list[Result]:
     """All of the results that does not follow from how they were read, and when."""
-    return [change(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
+    return [change(result, requests=0, condition=replace(result.condition, time="")) for result in report.results]
 
 
 def _list_documents(world: World) -> list[Path]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.catalog.handed_over import HANDED_OVER_FIELDS
 from gitsync.diff.equivalence import SPELLING_RULES
-from gitsync.diff.rules.handed_over import HANDED_OVER_FIELDS
 from gitsync.diff.rules.own_entries import OWN_ENTRIES
 from gitsync.diff.rules.quantities import MIXED_RULES
 from gitsync.diff.rules.single_types import TYPE_RULES

@@ -3,8 +3,7 @@
 The client of the SDK only signs in. Its retries, its registration of providers and its handling of redirects and
 operations are disabled, since each would send requests that gitsync does not count
 (docs/reference/design.md#http-client). The policies that only set headers are disabled too: they cost more than the
-headers. azure-core's requests, answers and senders serve many uses that gitsync does not have, so the client gets plain
-ones (docs/decisions/speed.md).
+headers. gitsync's own sender limits the size of answers and keeps aiohttp's errors.
 """
 
 from __future__ import annotations
@@ -13,13 +12,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, ClassVar, Self, cast
+from typing import Any, cast
 from uuid import uuid4
 
 import aiohttp
 from azure.core.exceptions import AzureError
 from azure.core.pipeline.policies import UserAgentPolicy
 from azure.core.pipeline.transport import AsyncHttpTransport
+from azure.core.rest import HttpRequest
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from multidict import CIMultiDict
@@ -102,12 +102,9 @@ class SdkTransport:
         """Raises TransportError if no answer came, CredentialError if there is no token, ArmError for an answer that is
         too large.
         """
-        outgoing = self._make_request(request)
         try:
             incoming: Any = await self._client.send_request(
-                cast("Any", outgoing),
-                read_timeout=read_timeout,
-                **self._options,
+                self._make_request(request), arm_request=request, read_timeout=read_timeout, **self._options
             )
         except GitsyncError as error:
             if isinstance(error, CredentialError):
@@ -122,7 +119,7 @@ class SdkTransport:
         if answer.status not in _REFUSED:
             return answer
         # A refusal names the identity, which is read from the token that was sent.
-        token = outgoing.headers.get("Authorization", "").removeprefix("Bearer ")
+        token = incoming.request.headers.get("Authorization", "").removeprefix("Bearer ")
         return replace(answer, principal=read_principal(token), is_token_dropped=self._drop_token(token, answer))
 
     def _drop_token(self, token: str, answer: Response) -> bool:
@@ -164,44 +161,29 @@ class SdkTransport:
         token = await self._credential.get_token_info(self._cloud.scope)
         return read_principal(token.token)
 
-    def _make_request(self, request: ArmRequest) -> _Outgoing:
+    def _make_request(self, request: ArmRequest) -> HttpRequest:
         target = request.target.replace("{", "%7B").replace("}", "%7D")  # the SDK treats URLs as templates
         request_id = f"{self._id_prefix}{next(self._id_numbers):012x}"
-        return _Outgoing(
-            url=f"{self._cloud.endpoint}{target}",
+        return HttpRequest(
+            request.method,
+            f"{self._cloud.endpoint}{target}",
             headers={**self._headers, "x-ms-client-request-id": request_id, **request.headers},
-            request=request,
+            content=request.payload.content if request.payload else None,
         )
-
-
-@dataclass(kw_only=True, slots=True)
-class _Outgoing:
-    """The interface that the SDK needs of a request that is sent once, in one part."""
-
-    url: str
-    headers: dict[str, str]  # the sign-in policy adds one
-    request: ArmRequest
-    multipart_mixed_info: ClassVar[None] = None  # the SDK reads it
-
-    def prepare_multipart_body(self) -> None:
-        """Do nothing: there is one part."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # The SDK copies its callers' requests in order not to change them.
-        return self
 
 
 @dataclass(kw_only=True, slots=True)
 class _Incoming:
     """The interface that the SDK needs of an answer that was read to its end."""
 
+    request: HttpRequest  # as it was sent, with its token
     status_code: int  # of HTTP
     reason: str | None  # the words behind the status, None if the server sent none
     headers: Mapping[str, str]  # each name once, with all its values
     content: bytes
 
 
-class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
+class _Sender(AsyncHttpTransport[HttpRequest, _Incoming]):
     """Sends with the session of a connection, which it does not own, and reads the answers. Raises aiohttp's errors."""
 
     def __init__(self, http: HttpConnection, access: ArmAccess) -> None:
@@ -211,21 +193,21 @@ class _Sender(AsyncHttpTransport[_Outgoing, _Incoming]):
         self._proxy = None if cloud.is_loopback else find_proxy(cloud.endpoint, http.environment)
         self._connect_timeout = access.network.connect_timeout
 
-    async def send(self, request: _Outgoing, **options: Any) -> _Incoming:
+    async def send(self, request: HttpRequest, **options: Any) -> _Incoming:
         """Raises ArmError for an answer that exceeds the size limit of the request."""
-        payload = request.request.payload
         async with self._session.request(
-            request.request.method,
+            request.method,
             request.url,
             headers=request.headers,
-            data=payload.content if payload else None,
-            skip_auto_headers=None if payload else _UNTOLD,
+            data=request.content,
+            skip_auto_headers=None if request.content else _UNTOLD,
             timeout=aiohttp.ClientTimeout(sock_connect=self._connect_timeout, sock_read=options["read_timeout"]),
             allow_redirects=False,
             proxy=self._proxy,
         ) as response:
-            content = await self._read_content(response, request.request)
+            content = await self._read_content(response, options["arm_request"])
         return _Incoming(
+            request=request,
             status_code=response.status,
             reason=response.reason,
             headers=_join_headers(response.headers),

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any, Final
 
-from gitsync.diff.hints import ANY, Hints
-from gitsync.formats.json_pointer import JsonPath
+from gitsync.diff.hints import Hints
+from gitsync.formats.json_pointer import ANY, JsonPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

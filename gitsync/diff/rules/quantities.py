@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from gitsync.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.formats.json_members import is_number
 
 _QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGTPE])i")
 _ISO_DURATION: Final = re.compile(
@@ -28,10 +29,6 @@ _DATE: Final = re.compile(
 )
 Length = tuple[int, Fraction]
 """Months and seconds: a month has no length in seconds, and a year has twelve of them."""
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _compare_number_with_text(leaf: Leaf) -> RuleOutcome | None:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.diff.hints import ANY, Hints
-from gitsync.diff.rules.quantities import is_number, parse_time_span
+from gitsync.diff.hints import Hints
+from gitsync.diff.rules.quantities import parse_time_span
 from gitsync.diff.rules.rule import (
     EquivalenceRule,
     Leaf,
@@ -20,7 +20,8 @@ from gitsync.diff.rules.rule import (
     compare_without_case,
     make_outcome,
 )
-from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.json_members import is_number
+from gitsync.formats.json_pointer import ANY, JsonPath
 
 
 def _compare_all_keys(leaf: Leaf) -> RuleOutcome | None:

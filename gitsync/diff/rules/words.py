@@ -15,14 +15,13 @@ from gitsync.diff.rules.rule import (
     compare_without_case,
     make_outcome,
 )
+from gitsync.formats.region_names import is_region, normalize_region
 
 FREE: Final = frozenset(
     {"annotations", "appsettings", "description", "displayname", "env", "environmentvariables", "labels", "metadata"}
     | {"nodelabels", "query", "tags", "title", "value", "values"}
 )
 """Members that hold people's own text, or anything below which is."""
-
-_REGION_ENDINGS: Final = ("location", "locations", "locationname", "region", "regions")
 
 _STATES: Final = frozenset({"allow", "default", "deny", "disabled", "enabled", "false", "none", "off", "on", "true"})
 
@@ -39,22 +38,11 @@ _SIZES: Final = frozenset({"capacity", "family", "name", "size", "tier"})
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _RESOURCE_TYPE: Final = re.compile(r"microsoft\.[a-z]+(?:/[a-z0-9]+)*", re.IGNORECASE)
-_BETWEEN_LETTERS: Final = re.compile(r"[ ()]")
 
 _PROGRESS: Final = frozenset(
     {"accepted", "creating", "provisioning", "registeringdns", "running", "succeeded", "updating"}
 )
 """States of a resource that has not failed."""
-
-
-def normalize_region(text: str) -> str:
-    """The letters and digits of a region's code or display name, which are the same in both."""
-    return _BETWEEN_LETTERS.sub("", text.casefold())
-
-
-def is_region(name: str) -> bool:
-    """Return whether a member, without case, holds a region's name."""
-    return name.endswith(_REGION_ENDINGS)
 
 
 def _compare_enumerations(leaf: Leaf) -> RuleOutcome | None:

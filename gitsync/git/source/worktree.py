@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, Self
 
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.access import GitAccess, GitSettings, make_local_environment
+from gitsync.git.access import GitAccess, GitSettings
 from gitsync.git.command import Repository
 from gitsync.git.source.git_directory import (
     GitDirectory,
@@ -206,12 +206,8 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     if git_directory is None:
         return None
     settings = read_local_config(git_directory, access)
-    mirror = make_mirror(git_directory, settings)
-    repository = Repository(
-        folder=mirror, environment=make_local_environment(), timeout=access.timeout, grace=access.grace
-    )
     return WorkTree(
-        repository=repository,
+        repository=access.open_local(make_mirror(git_directory, settings)),
         top=git_directory.top,
         prefix=read_prefix(folder),
         settings=settings,

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from gitsync.diff.hints import Hints, make_kind_hints
-from gitsync.diff.list_pairing import KEY_FIELDS
 from gitsync.diff.rules.own_entries import is_own_entry
-from gitsync.diff.rules.words import is_region, normalize_region
 from gitsync.errors import UnfitValueError
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.list_pairing import KEY_FIELDS
+from gitsync.formats.region_names import is_region, normalize_region
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.problems.field_path import FieldPath, find_member
 

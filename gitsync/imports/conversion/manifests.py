@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.catalog.children import is_separate, is_unset, list_embedding
 from gitsync.catalog.packed_tables import find_azure_values, name_built_in_role
 from gitsync.catalog.positions import find_root
 from gitsync.catalog.spec_visitor import visit_spec
@@ -23,7 +24,6 @@ from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.problem import Level
-from gitsync.planning.children import is_separate, is_unset, list_embedding
 from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.request.body import convert
 from gitsync.request.fill import find_values

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.extension_client import ExtensionClient
 from gitsync.arm.lro.poll import AcceptedWrite
-from gitsync.diff.ignore import keep_live_paths, remove_paths
 from gitsync.diff.projection import build_merge_patch
 from gitsync.diff.three_way import Remembered
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActionCall
+from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.removals import retain_removed
-from gitsync.planning.secret_digest import seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import begin_write
 from gitsync.reconcile.protocols import Acting
@@ -24,6 +24,7 @@ from gitsync.reconcile.stages.body_extensions import build_body, run_required_ac
 from gitsync.reconcile.stages.embedded_children import leave_children, show_first_refusal
 from gitsync.reconcile.stages.refusal import handle_refusal
 from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
+from gitsync.request.secret_digest import seal_body
 from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
 
 
@@ -34,7 +35,7 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     request = attempt.filled_request
     # Only the first try shows whether the resource existed: later ones may find what this run has sent.
     if not attempt.write.tried:
-        attempt = attempt.with_write(attempt.write.changed(tried=True, existed=bool(attempt.observed.exists)))
+        attempt = attempt.with_write(replace(attempt.write, tried=True, existed=bool(attempt.observed.exists)))
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
@@ -89,9 +90,9 @@ def _note_accepted(
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
     given_id = run.find_given_id(attempt)
     attempt = attempt.with_write(
-        attempt.write.changed(sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
+        replace(attempt.write, sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
     )
-    return attempt.changed(remembered=Remembered(applied=applied, baseline=None))
+    return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
 
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -99,12 +100,12 @@ async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if attempt.write.reply is None:
         return attempt
     # Taken out of the attempt: the next try must not follow the same operation again.
-    reply, attempt = attempt.write.reply, attempt.with_write(attempt.write.changed(reply=None))
+    reply, attempt = attempt.write.reply, attempt.with_write(replace(attempt.write, reply=None))
     restores = run.registry.restores(attempt.as_subject())
     if restores:
         # A deleted resource is recovered without the body: the differences are sent afterwards.
-        attempt = attempt.with_write(attempt.write.changed(sent=None, existed=True))
-        attempt = attempt.changed(remembered=Remembered(applied={}, baseline=None))
+        attempt = attempt.with_write(replace(attempt.write, sent=None, existed=True))
+        attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
     try:
         finished = await (await run.live_writer(attempt)).wait(reply)
     except ProviderError as failure:
@@ -120,8 +121,8 @@ def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     seconds = run.clock.monotonic() - attempt.session.written_at
     if attempt.decision.action is Action.CREATE:
-        return attempt.with_write(attempt.write.changed(create_seconds=seconds))
-    return attempt.with_write(attempt.write.changed(update_seconds=seconds))
+        return attempt.with_write(replace(attempt.write, create_seconds=seconds))
+    return attempt.with_write(replace(attempt.write, update_seconds=seconds))
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
@@ -154,4 +155,4 @@ async def _call(attempt: ApplyAttempt, call: ActionCall, run: Acting) -> ApplyAt
         return attempt.stopped(make_unreadable(failure))
     # What was read before may lack what the action has changed.
     run.cache.note_write(attempt.arm_id)
-    return attempt.with_write(attempt.write.changed(called=(*attempt.write.called, call)))
+    return attempt.with_write(replace(attempt.write, called=(*attempt.write.called, call)))

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.arm.extension_client import ExtensionClient
-from gitsync.diff.ignore import keep_live_paths
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError
 from gitsync.extensions.registry import Registry
+from gitsync.formats.ignored_paths import keep_live_paths
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
@@ -29,10 +29,10 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """
     if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return attempt
-    request, attempt = attempt.filled_request, attempt.with_observed(attempt.observed.changed(answers={}))
+    request, attempt = attempt.filled_request, attempt.with_observed(replace(attempt.observed, answers={}))
     if lookups := run.registry.lookups(attempt.as_subject()):
         answers = {lookup: await _look_up(attempt, lookup, run) for lookup in lookups}
-        attempt = attempt.with_observed(attempt.observed.changed(answers=answers))
+        attempt = attempt.with_observed(replace(attempt.observed, answers=answers))
     try:
         body = run.registry.compared(request.body, attempt.as_subject())
     except PermanentError as refusal:

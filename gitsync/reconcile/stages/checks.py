@@ -6,6 +6,7 @@ and deletes before its first write; what it finds out later is checked here, and
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from gitsync.checks.bodies import hide_values, plan_delete
@@ -36,7 +37,7 @@ async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if attempt.decision.action is not Action.DELETE or attempt.is_resumed or attempt.prune.replaces:
         return attempt
     change = plan_delete(attempt.record)
-    return await _stop_refused(attempt.with_decision(attempt.decision.changed(change=change)), run)
+    return await _stop_refused(attempt.with_decision(replace(attempt.decision, change=change)), run)
 
 
 def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
@@ -59,7 +60,7 @@ def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         exports_secrets=exports_secrets(attempt.prepared.resource),
         purges=bool(run.registry.first_calls(attempt.as_subject())),
     )
-    return attempt.with_decision(attempt.decision.changed(change=change))
+    return attempt.with_decision(replace(attempt.decision, change=change))
 
 
 async def _stop_refused(attempt: A, run: Observing) -> A:
@@ -69,7 +70,7 @@ async def _stop_refused(attempt: A, run: Observing) -> A:
     if not run.rules.writes or change is None:
         return attempt
     findings = (await run.check([change])).get(attempt.key, ())
-    attempt = attempt.with_decision(attempt.decision.changed(checks=findings))
+    attempt = attempt.with_decision(replace(attempt.decision, checks=findings))
     refused = [finding for finding in findings if finding.verdict is CheckVerdict.REFUSED]
     return attempt.stopped(build_refusal(refused[0])) if refused else attempt
 

@@ -5,7 +5,7 @@ Separate from `prune`, which decides whether to delete.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitsync.arm.extension_client import ExtensionClient
 from gitsync.arm.session import OUT_OF_TIME
@@ -69,21 +69,21 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
 
 def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
     """Return the attempt, stopped because the resource no longer exists."""
-    return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
+    return attempt.with_write(replace(attempt.write, done=Action.DELETE)).absent().stopped(DELETED)
 
 
 def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Ending, cache: RunCache) -> PruneAttempt:
     is_of_delete = failure is ending.failure
     # The manifest was renamed, and the new one has adopted the resource. It is not a leftover of the old one.
     if is_of_delete and failure.code == IN_USE:
-        return attempt.with_write(attempt.write.changed(done=Action.DETACH)).stopped(TAKEN_OVER)
+        return attempt.with_write(replace(attempt.write, done=Action.DETACH)).stopped(TAKEN_OVER)
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))
     # Azure works on the delete. That is not a failure: the next run follows it to its end.
     if is_of_delete and ending.is_accepted and failure.code in OUT_OF_TIME:
         return attempt.deleting(make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
-    attempt = attempt.with_write(attempt.write.changed(is_unknown=failure.outcome_unknown))
+    attempt = attempt.with_write(replace(attempt.write, is_unknown=failure.outcome_unknown))
     # Before the DELETE, an action of the kind failed: nothing refused the delete itself.
     condition = make_not_deleted(failure) if is_of_delete else make_unreadable(failure)
     return attempt.stopped(condition, kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)

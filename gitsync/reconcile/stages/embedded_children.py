@@ -38,7 +38,7 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         for node in nodes
         if isinstance(node, Prune) and run.rules.prune and not (node.kept_because or node.detaches)
     )
-    return attempt.with_observed(attempt.observed.changed(children=bodies, brought=brought, leaving=leaving))
+    return attempt.with_observed(replace(attempt.observed, children=bodies, brought=brought, leaving=leaving))
 
 
 def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[IdKey, GoingAlong]]:
@@ -86,8 +86,8 @@ async def tell_brought(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     is_done = attempt.write.done is not Action.NONE or comparison is None or comparison.verdict is not Verdict.IN_SYNC
     if brought is None or is_done:
         return attempt
-    changed = attempt.with_decision(attempt.decision.changed(first_comparison=brought))
-    return changed.with_write(changed.write.changed(done=Action.UPDATE))
+    changed = attempt.with_decision(replace(attempt.decision, first_comparison=brought))
+    return changed.with_write(replace(changed.write, done=Action.UPDATE))
 
 
 def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
@@ -101,7 +101,7 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
         return None
     run.cache.note_write(attempt.arm_id)
     refusal = make_refused(failure, classify(failure))
-    attempt = note_failed_write(attempt.with_write(attempt.write.changed(refused_body=refusal, sent=None)))
+    attempt = note_failed_write(attempt.with_write(replace(attempt.write, refused_body=refusal, sent=None)))
     return attempt.stopped(refusal, kind=StopKind.WAITS)
 
 

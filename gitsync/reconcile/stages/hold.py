@@ -6,6 +6,8 @@ sync, this is the one stage of its leg that writes, to sinks.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitsync.model.verdict import Action, Verdict
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Exporting
@@ -26,7 +28,7 @@ async def export_and_hold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt
     # The hold stops nothing here, so the report shows the resource as it is.
     if attempt.decision.action is Action.NONE and comparison.verdict in _AS_IT_SHOULD_BE:
         return attempt
-    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, withheld=comparison.verdict))
+    attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE, withheld=comparison.verdict))
     attempt = await export(await review_apply(attempt, run), run)
     if attempt.stop:
         return attempt

@@ -6,18 +6,19 @@ A list approves a resource or decides nothing. All that is written, reported or 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitsync.diff.three_way import remove_secrets
 from gitsync.model.export import ObjectKind
 from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import is_settled
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.stages.observe import compare
 from gitsync.request.exports import collect_destinations
+from gitsync.request.secret_digest import mask_digests
 from gitsync.status.aso_status import collect_config_map_values
 
 
@@ -33,7 +34,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
         return attempt
     # A sample is read anyway: it shows whether the lists of the type can be trusted.
     if run.lists.is_sampled(attempt.key):
-        return attempt.with_observed(attempt.observed.changed(is_sampled=True))
+        return attempt.with_observed(replace(attempt.observed, is_sampled=True))
     run.lists.note_approved(attempt.key, attempt.kind)
     return listed
 
@@ -43,7 +44,7 @@ async def _evaluate_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: 
     live = Live(body=entry)
     if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
-    listed = attempt.with_observed(attempt.observed.changed(live=live, exists=True, is_listed=True))
+    listed = attempt.with_observed(replace(attempt.observed, live=live, exists=True, is_listed=True))
     # Its comparison would take a request of its own, which is what the list is to save.
     if _needs_read(listed, run):
         return None

@@ -8,8 +8,8 @@ from functools import partial
 
 from gitsync.diff.handed_over import add_handed_over, take_live_values
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison
+from gitsync.diff.secret_changes import CHANGED, NEVER_SET, add_secret_changes, add_unset_secrets
 from gitsync.diff.three_way import remove_secrets
 from gitsync.diff.unknown_values import (
     UnknownValues,
@@ -18,6 +18,7 @@ from gitsync.diff.unknown_values import (
     blank_baseline,
     collect_unknown_values,
 )
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import Provider
@@ -32,16 +33,6 @@ from gitsync.planning.actions import (
     recognize_failure,
 )
 from gitsync.planning.delete_scope import is_group
-from gitsync.planning.secret_digest import (
-    CHANGED,
-    NEVER_SET,
-    Digests,
-    add_secret_changes,
-    add_unset_secrets,
-    is_sealed,
-    mask_digests,
-    seal_body,
-)
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
@@ -50,6 +41,7 @@ from gitsync.reconcile.stages.embedded_children import add_children, describe_ch
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.reconcile.stages.resolve_values import resolve_id
+from gitsync.request.secret_digest import Digests, is_sealed, mask_digests, seal_body
 from gitsync.status.conditions import RECONCILING, make_warning
 from gitsync.status.error_classes import GROUP_MISSING, PARENT_MISSING
 
@@ -73,7 +65,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return attempt.existing() if exists else attempt.absent()
     # Counted before the read: the read may miss a write that begins during it.
     near = run.cache.count_writes_near(attempt.arm_id)
-    attempt = attempt.with_observed(attempt.observed.changed(writes_before=near))
+    attempt = attempt.with_observed(replace(attempt.observed, writes_before=near))
     found = await (await run.live_reader(attempt)).find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
@@ -111,14 +103,14 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
     It may not show yet. After some reads the write counts as not done: it is sent again, once.
     """
-    attempt = attempt.with_live(None).with_write(attempt.write.changed(unseen=attempt.write.unseen + 1))
+    attempt = attempt.with_live(None).with_write(replace(attempt.write, unseen=attempt.write.unseen + 1))
     if attempt.write.unseen <= MOST_UNSEEN:
         text = f"Azure accepted the write of {attempt.arm_id}, but the resource cannot be read yet."
         stopped = attempt.unfinished()
         return stopped.stopped(make_warning("AzureResourceNotFound", text), kind=StopKind.WAITS)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
     given_up = replace(
-        attempt.with_write(attempt.write.changed(sent=None, done=Action.NONE, unseen=0, resent=True)),
+        attempt.with_write(replace(attempt.write, sent=None, done=Action.NONE, unseen=0, resent=True)),
         remembered=before,
     )
     if not attempt.write.resent:
@@ -208,18 +200,18 @@ async def wait_until_settled(attempt: ApplyAttempt, run: Observing) -> ApplyAtte
     if live is not None and live.is_moving:
         # Only an operation of gitsync goes on record: the next run does not continue that of another.
         is_own = attempt.write.done is not Action.NONE or attempt.is_resumed
-        return attempt.with_write(attempt.write.changed(unfinished=is_own)).stopped(attempt.describe_unsettled())
+        return attempt.with_write(replace(attempt.write, unfinished=is_own)).stopped(attempt.describe_unsettled())
     return attempt
 
 
 async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
-        return attempt.with_decision(attempt.decision.changed(comparison=Comparison(verdict=Verdict.SKIP)))
+        return attempt.with_decision(replace(attempt.decision, comparison=Comparison(verdict=Verdict.SKIP)))
     if attempt.prepared.written_by:
         note = f"{attempt.prepared.written_by} writes it."
         return attempt.with_decision(
-            attempt.decision.changed(comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
+            replace(attempt.decision, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
         )
     attempt = resolve_id(attempt, run.values)
     attempt = await extend_body(attempt, run)
@@ -228,7 +220,7 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     attempt, handed_over = _take_live_values(attempt)
     if _is_untouched(attempt, run.rules):
         return attempt.with_decision(
-            attempt.decision.changed(comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
+            replace(attempt.decision, comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
         )
     is_plain = attempt.filled_request.body is attempt.template.body  # nothing was filled in
     unknown = {} if is_plain else collect_unknown_values(attempt.desired)
@@ -243,12 +235,12 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         )
         comparison = add_handed_over(add_unknown_values(comparison, unknown, attempt.id_doubt), handed_over)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
-    attempt = attempt.with_decision(attempt.decision.changed(action=action))
+    attempt = attempt.with_decision(replace(attempt.decision, action=action))
     note = "" if action is Action.NONE else _foretell(attempt := add_children(attempt, run), run)
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
         note = f"Its last operation failed in Azure; gitsync did not start that operation. {note}".rstrip()
     return attempt.with_decision(
-        attempt.decision.changed(comparison=comparison, action=action, first_comparison=first, note=note)
+        replace(attempt.decision, comparison=comparison, action=action, first_comparison=first, note=note)
     )
 
 
@@ -276,11 +268,11 @@ def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str,
     """Return the attempt with Azure's values in the fields that are handed over, and why they are not compared."""
     live, request = attempt.observed.live, attempt.filled_request
     if live is None:
-        return attempt.changed(handed_over=()), {}
+        return replace(attempt, handed_over=()), {}
     taken = take_live_values(request.body, live.body, attempt.kind.arm_type, attempt.prepared.told)
     if taken.body is not request.body:
-        attempt = attempt.changed(request=replace(request, body=taken.body))
-    return attempt.changed(handed_over=taken.paths) if taken.paths != attempt.handed_over else attempt, taken.because
+        attempt = replace(attempt, request=replace(request, body=taken.body))
+    return replace(attempt, handed_over=taken.paths) if taken.paths != attempt.handed_over else attempt, taken.because
 
 
 def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
@@ -295,7 +287,7 @@ def _leave_out(attempt: ApplyAttempt, unknown: UnknownValues) -> ApplyAttempt:
     return replace(
         attempt,
         request=replace(request, body=leave_out(request.body)),
-        observed=attempt.observed.changed(live=replace(live, body=leave_out(live.body)) if live else None),
+        observed=replace(attempt.observed, live=replace(live, body=leave_out(live.body)) if live else None),
         remembered=before,
     )
 

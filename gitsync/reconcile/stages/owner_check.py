@@ -152,7 +152,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
     field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or NO_ID)
-    moved = attempt.existing().with_decision(attempt.decision.changed(replacement=move))
+    moved = attempt.existing().with_decision(replace(attempt.decision, replacement=move))
     return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, StopKind.FINAL)
 
 
@@ -194,7 +194,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
         text = f"The owner {arm_id} does not exist in Azure, so this resource cannot be checked."
         return stop_without_owner(attempt, make_warning("Failed", text))
-    attempt = attempt.with_observed(attempt.observed.changed(owner=owner))
+    attempt = attempt.with_observed(replace(attempt.observed, owner=owner))
     answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
     return attempt if answer.agrees else block_attempt(attempt, answer.reason)
 
@@ -204,7 +204,7 @@ def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
     condition = writer.condition
     text = f"{writer.key} writes this resource, but is not ready ({condition.reason}): {condition.message}"
     return _stop_for(
-        attempt.with_observed(attempt.observed.changed(exists=writer.ending.exists)),
+        attempt.with_observed(replace(attempt.observed, exists=writer.ending.exists)),
         make_warning(condition.reason, text),
         writer,
     )

@@ -64,11 +64,11 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop if the resource must stay: because of its policy, or since a guard keeps it."""
     prune, record = attempt.prune, attempt.record
     attempt = attempt.with_decision(
-        attempt.decision.changed(comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
+        replace(attempt.decision, comparison=Comparison(verdict=Verdict.DETACH if prune.detaches else Verdict.DELETE))
     )
     if prune.hold:
         attempt = attempt.with_decision(
-            attempt.decision.changed(withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
+            replace(attempt.decision, withheld=Verdict.DETACH if prune.detaches else Verdict.DELETE)
         )
         return attempt.stopped(make_held(prune.hold), Verdict.HELD, StopKind.FINE)
     if prune.kept_because:
@@ -82,15 +82,15 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
             return attempt.absent().stopped(GONE, Verdict.IN_SYNC, StopKind.FINE_NOW)
         return attempt.stopped(_add_reason(attempt, _add_rest(record, REMEMBERED) if prune.detaches else KEPT))
     if prune.detaches:
-        attempt = attempt.with_decision(attempt.decision.changed(action=Action.DETACH))
-        attempt = attempt.with_write(attempt.write.changed(done=Action.DETACH))
+        attempt = attempt.with_decision(replace(attempt.decision, action=Action.DETACH))
+        attempt = attempt.with_write(replace(attempt.write, done=Action.DETACH))
         return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     # The children of an alias are in the subscription that it created, not in that of the credential.
     if refusal and not is_alias(record.manifest.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
     note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
-    return attempt.with_decision(attempt.decision.changed(action=Action.DELETE, note=note))
+    return attempt.with_decision(replace(attempt.decision, action=Action.DELETE, note=note))
 
 
 async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
@@ -118,7 +118,7 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
         return attempt.stopped(make_kept(why), Verdict.BLOCKED, kind, blocked_by=remaining[0].key)
     # The delete of the group has ended, and Azure deleted its content with it.
     if run.rules.writes and attempt.prune.within is not None:
-        return attempt.with_write(attempt.write.changed(done=Action.DELETE)).absent().stopped(DELETED)
+        return attempt.with_write(replace(attempt.write, done=Action.DELETE)).absent().stopped(DELETED)
     return attempt
 
 
@@ -130,10 +130,10 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     is_kept = kind is not None and not kind.can_delete and attempt.prune.within is None
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
-    attempt = attempt.with_observed(attempt.observed.changed(writes_before=run.cache.count_writes_near(record.arm_id)))
+    attempt = attempt.with_observed(replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id)))
     if kind is not None and not kind.can_get:
         attempt = attempt.with_observed(
-            attempt.observed.changed(exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version))
+            replace(attempt.observed, exists=await run.reader(attempt).exists(record.arm_id, record.arm_api_version))
         )
     else:
         reader = await run.live_reader(attempt)
@@ -149,7 +149,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     if not writes or live is None or not live.is_moving:
         return attempt
     moving = make_unknown_state(live.provisioning_state or "") if live.has_unknown_state else DELETING
-    return attempt.with_write(attempt.write.changed(unfinished=attempt.is_resumed)).stopped(moving)
+    return attempt.with_write(replace(attempt.write, unfinished=attempt.is_resumed)).stopped(moving)
 
 
 async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from gitsync.diff.ignore import remove_paths
 from gitsync.diff.three_way import Remembered, make_baseline
 from gitsync.errors import ProviderError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.secret_digest import Digests, keep_digests, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.protocols import Acting, read_live
 from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.reconcile.stages.refusal import note_failed_write
 from gitsync.reconcile.stages.removals import check_removed
+from gitsync.request.secret_digest import Digests, keep_digests, seal_body
 from gitsync.status.conditions import make_unreadable, make_warning
 
 
@@ -48,7 +49,7 @@ def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if attempt.observed.live is None or attempt.request is None:
         is_ours = attempt.request and attempt.observed.exists and attempt.prepared.is_written
         applied = _seal_applied(attempt, run.digests) if is_ours else None
-        return attempt.changed(remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
+        return replace(attempt, remembered=Remembered(applied=applied, baseline=None)) if applied else attempt
     run.cache.keep(attempt.arm_id, attempt.observed.live)
     comparison = attempt.decision.comparison
     # It is not gitsync's: a baseline would turn the next change in Azure into drift.
@@ -56,7 +57,7 @@ def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if is_reported or not attempt.prepared.is_written:
         return attempt
     baseline = make_baseline(attempt.desired, remove_paths(attempt.observed.live.body, attempt.ignored))
-    return attempt.changed(remembered=Remembered(applied=_seal_applied(attempt, run.digests), baseline=baseline))
+    return replace(attempt, remembered=Remembered(applied=_seal_applied(attempt, run.digests), baseline=baseline))
 
 
 def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:

@@ -50,7 +50,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     condition = make_refused(failure, classification)
     kind = _find_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
     # It may have been done: the next try compares before it writes.
-    attempt = attempt.with_write(attempt.write.changed(sent=request if failure.outcome_unknown else None))
+    attempt = attempt.with_write(replace(attempt.write, sent=request if failure.outcome_unknown else None))
     return attempt.stopped(replace(condition, advice=advice) if advice else condition, kind=kind)
 
 
@@ -67,7 +67,7 @@ def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
     the next run finds the same change to make, and can show what changed in Azure since.
     """
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
-    return replace(attempt.with_write(attempt.write.changed(has_failed=True)), remembered=before or attempt.remembered)
+    return replace(attempt.with_write(replace(attempt.write, has_failed=True)), remembered=before or attempt.remembered)
 
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:

@@ -14,11 +14,11 @@ from typing import Any
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.catalog.arm_fields import find_misfit
 from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.ignore import remove_paths
-from gitsync.diff.list_pairing import TAGS
 from gitsync.diff.three_way import REMOVED, make_baseline
 from gitsync.errors import ProviderError
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.formats.list_pairing import TAGS
 from gitsync.formats.name_list import name_first
 from gitsync.model.condition import Condition
 from gitsync.model.provider import Provider
@@ -27,10 +27,10 @@ from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.record_counts import find_generation
 from gitsync.planning.removals import IDENTITY, KEPT, KeptValue, demand_removal, list_kept
-from gitsync.planning.secret_digest import mask_digests
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.protocols import Acting, Observing
 from gitsync.reconcile.stages.body_extensions import build_body
+from gitsync.request.secret_digest import mask_digests
 from gitsync.status.conditions import make_error
 
 _ADVICE = "Remove it in Azure by hand, restore it in the manifest, or ignore it with the annotation gitsync/ignore."
@@ -54,9 +54,11 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
     condition = _make_kept(kept, attempt)
     if not demands:
-        return attempt.with_write(attempt.write.changed(demands=(), keeps=True)).stopped(condition, kind=StopKind.FINAL)
+        return attempt.with_write(replace(attempt.write, demands=(), keeps=True)).stopped(
+            condition, kind=StopKind.FINAL
+        )
     demanded = attempt.write.demanded.union(value.path for value in demands)
-    write = attempt.write.changed(demands=demands, demanded=demanded)
+    write = replace(attempt.write, demands=demands, demanded=demanded)
     return attempt.with_write(write).stopped(condition, kind=StopKind.WAITS)
 
 
@@ -131,9 +133,9 @@ def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> 
     kept = _list_kept(attempt)
     # Only fields were refused, which then always have a value: the write before this one is the result.
     if not kept:
-        return attempt.with_write(attempt.write.changed(demands=()))
+        return attempt.with_write(replace(attempt.write, demands=()))
     condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
-    attempt = attempt.with_write(attempt.write.changed(demands=(), keeps=True))
+    attempt = attempt.with_write(replace(attempt.write, demands=(), keeps=True))
     return attempt.stopped(replace(condition, request_id=failure.request_id), kind=StopKind.FINAL)
 
 
@@ -155,5 +157,5 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
         return attempt
     last = record.condition if record else None
     condition = last if last and last.reason == KEPT else _make_kept(kept, attempt)
-    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
+    attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE))
     return attempt.stopped(condition, Verdict.PENDING, StopKind.FINAL)

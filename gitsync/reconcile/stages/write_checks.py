@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitsync.diff.ignore import remove_paths
+from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.condition import Condition
 from gitsync.model.plan import Reviewed
 from gitsync.model.verdict import Action, Verdict
@@ -34,10 +34,10 @@ from gitsync.planning.replacement import (
     decide_replacement,
     find_replacement,
 )
-from gitsync.planning.secret_digest import Digests, has_secrets, seal_body
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.reconcile.protocols import Observing
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.request.secret_digest import Digests, has_secrets, seal_body
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
@@ -65,10 +65,10 @@ async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
         refusal,
         prunes=run.rules.prune,
     )
-    attempt = attempt.with_decision(attempt.decision.changed(replacement=replacement))
+    attempt = attempt.with_decision(replace(attempt.decision, replacement=replacement))
     if replacement.is_due:
-        return attempt.with_decision(attempt.decision.changed(action=Action.REPLACE))
-    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE))
+        return attempt.with_decision(replace(attempt.decision, action=Action.REPLACE))
+    attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE))
     # Azure's own refusal stays on record: the next run finds the field by it.
     condition: Condition = (
         refusal if refusal and refusal.reason == REFUSED else build_replacement_condition(replacement)
@@ -86,7 +86,7 @@ def _add_new_values(attempt: ApplyAttempt) -> ApplyAttempt:
     added = add_new_values(comparison, attempt.kind.arm_type, attempt.desired, live.body)
     if added is comparison:
         return attempt
-    decision = attempt.decision.changed(comparison=added, first_comparison=added, action=Action.UPDATE)
+    decision = replace(attempt.decision, comparison=added, first_comparison=added, action=Action.UPDATE)
     return attempt.with_decision(decision)
 
 
@@ -106,7 +106,7 @@ async def pause_flapping(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     streak = find_pause(record.writes.streak, comparison, run.rules.flap_limit, run.clock.now())
     if streak is None:
         return attempt
-    attempt = attempt.with_decision(attempt.decision.changed(action=Action.NONE, streak=streak))
+    attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE, streak=streak))
     return attempt.stopped(build_flapping_condition(streak, comparison), comparison.verdict, StopKind.FINAL)
 
 
@@ -115,7 +115,7 @@ async def review_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if run.rules.approval.is_reviewed:
         is_sure = not attempt.prepared.id_doubt
         later = list_runtime_values(attempt.request, is_id_sure=is_sure) if attempt.request else ()
-        return attempt.with_decision(attempt.decision.changed(reviewed=_describe_apply(attempt, later, run.digests)))
+        return attempt.with_decision(replace(attempt.decision, reviewed=_describe_apply(attempt, later, run.digests)))
     review = run.rules.approval.review
     # After a write of this run, the resource differs from the reviewed one by that write.
     if review is None or run.cache.has_sent(attempt.location):
@@ -151,7 +151,7 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         etag=attempt.observed.live.etag if attempt.observed.live else None,
     )
     if run.rules.approval.is_reviewed:
-        return attempt.with_decision(attempt.decision.changed(reviewed=current))
+        return attempt.with_decision(replace(attempt.decision, reviewed=current))
     review = run.rules.approval.review
     if review is None or attempt.decision.action is Action.NONE or run.cache.has_sent(attempt.location):
         return attempt

@@ -31,9 +31,9 @@ class ManifestSource:
     is_remote = False
 
     def __init__(self, manifests: Manifests) -> None:
-        self._declared = manifests.declared  # not the resources, which a worker drops
-        self._secrets = manifests.secrets
-        self._config_maps = manifests.config_maps
+        self._declared = manifests.objects.declared  # not the resources, which a worker drops
+        self._secrets = manifests.objects.secrets
+        self._config_maps = manifests.objects.config_maps
 
     async def owner(self, address: Address) -> str | None:
         declared = self._declared.get(address)
@@ -111,9 +111,9 @@ def _read_values(text: Secret, address: Address, entry: Encrypted) -> Mapping[st
     if problem := next((problem for problem in manifests.problems if problem.may_hide_manifest), None):
         raise _make_unreadable(entry, problem)
     identity = (address.namespace, address.name)
-    if address.object_kind is ObjectKind.CONFIG_MAP and identity in manifests.config_maps:
-        return {key: Secret(value) for key, value in manifests.config_maps[identity].items()}
-    return manifests.secrets.get(identity) if address.object_kind is ObjectKind.SECRET else None
+    if address.object_kind is ObjectKind.CONFIG_MAP and identity in manifests.objects.config_maps:
+        return {key: Secret(value) for key, value in manifests.objects.config_maps[identity].items()}
+    return manifests.objects.secrets.get(identity) if address.object_kind is ObjectKind.SECRET else None
 
 
 def _make_unreadable(entry: Encrypted, problem: Problem) -> SecretStoreError:

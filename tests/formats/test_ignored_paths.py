@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.ignore import keep_live_paths, parse_entry_step, remove_paths
+from gitsync.formats.ignored_paths import keep_live_paths, parse_entry_step, remove_paths
 
 TEAM = (("tags", "team"),)
 EVERY_PREFIX = (("subnets", "*", "prefix"),)

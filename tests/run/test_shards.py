@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.shard import Account, Shard, ShardMember
-from gitsync.planning.shards import cut_shards
+from gitsync.run.shards import cut_shards
 
 SUBSCRIPTIONS = [f"{number:08}-0000-4000-8000-000000000000" for number in range(4)]
 

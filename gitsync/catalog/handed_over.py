@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
-from gitsync.diff.hints import ANY
-from gitsync.diff.rules.quantities import is_number
-from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.json_members import is_number
+from gitsync.formats.json_pointer import ANY, JsonPath
 
 UPGRADE_CHANNEL: Final = "upgradeChannel"
 AUTOSCALE_SETTING: Final = "autoscaleSetting"
@@ -418,3 +418,9 @@ HANDED_OVER_FIELDS: Final = (
         evidence="Azure Front Door documentation, certificates: the secret follows the latest version in the vault.",
     ),
 )
+
+
+@cache
+def select_rows(arm_type: str, told: tuple[str, ...] = ()) -> tuple[HandedOver, ...]:
+    """The rows for a type. `told` has what other manifests state about the resource."""
+    return tuple(row for row in HANDED_OVER_FIELDS if row.types.fullmatch(arm_type) and row.needs in ("", *told))

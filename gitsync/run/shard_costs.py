@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
 
 from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.collections import list_collections
@@ -15,18 +14,10 @@ from gitsync.model.limits import ARM_LIMITS, Limit, RequestKind
 from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
-from gitsync.model.shard import Account, Shard
+from gitsync.model.shard import Account, Shard, ShardCost
 from gitsync.planning.list_cover import ListedResource, find_cover
 
 _READS_OF_A_CREATE = 2  # before and after
-
-
-class ShardCost(NamedTuple):
-    """How many requests are expected, and for how many seconds limits hold them back."""
-
-    reads: int
-    writes: int
-    seconds: float
 
 
 def estimate_costs(

@@ -12,12 +12,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.diff.list_pairing import find_key, find_key_field, find_member, index_by_key, is_same_key
+from gitsync.formats.json_pointer import ANY
+from gitsync.formats.list_pairing import find_key, find_key_field, find_member, index_by_key, is_same_key
 
 Steps = tuple[str, ...]
 Paths = tuple[Steps, ...]
 
-ANY: Final = "*"
 _ENTRY: Final = re.compile(r"\[([^=\[\]]+)=(.+)\]", re.DOTALL)
 _COVERED: Final = ()
 

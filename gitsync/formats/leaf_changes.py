@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.diff.list_pairing import find_key, find_key_field, find_member, index_by_key, is_ordered, is_plain
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.list_pairing import find_key, find_key_field, find_member, index_by_key, is_ordered, is_plain
 
 LeafChange = tuple[JsonPath, Any, Any]
 """A path and the value of each side; None if a side has none."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.diff.rules.words import is_region, normalize_region
 from gitsync.formats.json_pointer import JsonPath
+from gitsync.formats.region_names import is_region, normalize_region
 
 KEY_FIELDS: Final = (
     "name",

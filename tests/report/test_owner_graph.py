@@ -12,7 +12,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared
 from gitsync.model.template import Template
-from gitsync.planning.owner_graph import (
+from gitsync.report.owner_graph import (
     Graph,
     Presence,
     Relation,

@@ -1,0 +1,248 @@
+"""Answers of git about small repositories, from their files: git itself takes a process for each, which is a fifth of
+what tests of runs take. git answers what is not in these files: packs, merges, a shallow history, missing objects.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from gitsync.git.access import GitAccess, make_local_environment
+from gitsync.git.command import Repository
+
+_ID = re.compile(r"[0-9a-f]{40}")
+_TREE = "040000"
+_BRANCH = "ref: refs/heads/"
+_HEAD = ("HEAD^{commit}", "--symbolic-full-name", "HEAD")
+_STATES = ("--first-parent", "--format=%P")
+_LAST_COMMITS = ("--stdin", "-z", "--name-only")
+_LINES = {"tree", "parent", "author", "committer"}
+
+
+class LooseAccess(GitAccess):
+    """Access to git for runs of tests that are not about git."""
+
+    __slots__ = ()
+
+    def open_local(self, folder: Path) -> Repository:
+        return LooseRepository(
+            folder=folder, environment=make_local_environment(), timeout=self.timeout, grace=self.grace
+        )
+
+
+class LeftToGitError(Exception):
+    """Only git can answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LooseRepository(Repository):
+    """A repository that reads what runs need from objects in files of their own."""
+
+    def run(self, *arguments: str, stdin: Sequence[bytes] = ()) -> bytes:
+        try:
+            return answer(self, arguments, b"".join(stdin))
+        except LeftToGitError:
+            return Repository.run(self, *arguments, stdin=stdin)
+
+
+def answer(repository: Repository, arguments: Sequence[str], stdin: bytes) -> bytes:
+    """Answer a command as git does. Raises LeftToGitError if that is left to git."""
+    command, *rest = arguments
+    find = _ANSWERS.get(command)
+    if find is None or repository.is_shallow:
+        raise LeftToGitError
+    return find(_Objects(repository.folder), tuple(rest), stdin)
+
+
+class _Commit(NamedTuple):
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    author: str  # without the address
+    subject: str
+
+
+class _Entry(NamedTuple):
+    """What a tree has at a path."""
+
+    mode: str
+    id: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """The objects of a git directory that are in files of their own."""
+
+    folder: Path
+
+    def read(self, name: str) -> tuple[str, bytes]:
+        """Read the type and the content of an object."""
+        if not _ID.fullmatch(name):
+            raise LeftToGitError
+        try:
+            text = zlib.decompress((self.folder / "objects" / name[:2] / name[2:]).read_bytes())
+        except OSError:
+            raise LeftToGitError from None
+        header, _, content = text.partition(b"\0")
+        return header.split()[0].decode(), content
+
+    def commit(self, name: str) -> _Commit:
+        kind, content = self.read(name)
+        head, _, message = content.decode("utf-8", "surrogateescape").partition("\n\n")
+        lines = [line.partition(" ")[::2] for line in head.split("\n")]
+        subject, _, more = message.partition("\n")
+        if kind != "commit" or any(key not in _LINES for key, _ in lines) or (more and not more.startswith("\n")):
+            raise LeftToGitError
+        values = dict(lines)
+        parents = tuple(value for key, value in lines if key == "parent")
+        author = values["author"].partition(" <")[0]
+        return _Commit(name, values["tree"], parents, author, subject.strip())
+
+    def line(self, name: str) -> Iterator[_Commit]:
+        """Yield a commit and those before it, which have one parent each."""
+        while True:
+            commit = self.commit(name)
+            if len(commit.parents) > 1:
+                raise LeftToGitError
+            yield commit
+            if not commit.parents:
+                return
+            (name,) = commit.parents
+
+    def entries(self, tree: str, around: str = "") -> Iterator[_Entry]:
+        """Yield what a tree itself has."""
+        _, content = self.read(tree)
+        position = 0
+        while position < len(content):
+            end = content.index(b"\0", position)
+            mode, _, name = content[position:end].partition(b" ")
+            position = end + 21
+            path = around + name.decode("utf-8", "surrogateescape")
+            yield _Entry(mode.decode().zfill(6), content[end + 1 : position].hex(), path)
+
+    def walk(self, tree: str, paths: Sequence[str], *, deep: bool, around: str = "") -> Iterator[_Entry]:
+        """Yield the entries at some paths, none for all; with `deep` the files below them instead of folders."""
+        for entry in self.entries(tree, around):
+            is_wanted = not paths or any(_is_within(entry.path, path) for path in paths)
+            leads = any(path.startswith(f"{entry.path}/") for path in paths)
+            if entry.mode == _TREE and (leads or (is_wanted and deep)):
+                yield from self.walk(entry.id, paths, deep=deep, around=f"{entry.path}/")
+            elif is_wanted:
+                yield entry
+
+    def files(self, commit: _Commit | None, paths: Sequence[str]) -> Mapping[str, _Entry]:
+        """The files of a commit at or below some paths; "." is all of them."""
+        inside = () if "." in paths else paths
+        return {} if commit is None else {entry.path: entry for entry in self.walk(commit.tree, inside, deep=True)}
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def _read_head(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    head = (objects.folder / "HEAD").read_text()
+    if arguments != _HEAD or not head.startswith(_BRANCH):
+        raise LeftToGitError
+    ref = head.removeprefix("ref: ").strip()
+    try:
+        commit = (objects.folder / ref).read_text().strip()
+    except OSError:
+        raise LeftToGitError from None
+    return f"{objects.commit(commit).id}\n{ref}\n".encode()
+
+
+def _list_tree(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    given, paths = _split(arguments)
+    *options, name = given
+    flags = {"-z", "--full-tree"}
+    if not flags <= set(options) <= flags | {"-r", "--long"} or not all(map(_is_plain, paths)):
+        raise LeftToGitError
+    entries = objects.walk(objects.commit(name).tree, paths, deep="-r" in options)
+    has_sizes = "--long" in options
+    return b"".join(_format_entry(objects, entry, has_sizes=has_sizes) for entry in entries)
+
+
+def _format_entry(objects: _Objects, entry: _Entry, *, has_sizes: bool) -> bytes:
+    kind = {_TREE: "tree", "160000": "commit"}.get(entry.mode, "blob")
+    size = ""
+    if has_sizes:
+        size = f" {len(objects.read(entry.id)[1]) if kind == 'blob' else '-':>7}"
+    return f"{entry.mode} {kind} {entry.id}{size}\t{entry.path}\0".encode("utf-8", "surrogateescape")
+
+
+def _print_objects(objects: _Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
+    if arguments != ("--batch", "--buffer"):
+        raise LeftToGitError
+    found = [(name, *objects.read(name)) for name in stdin.decode().splitlines()]
+    return b"".join(f"{name} {kind} {len(text)}\n".encode() + text + b"\n" for name, kind, text in found)
+
+
+def _find_ancestor(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    option, earlier, later = arguments
+    if option != "--is-ancestor" or all(commit.id != earlier for commit in objects.line(later)):
+        raise LeftToGitError  # git fails
+    return b""
+
+
+def _log(objects: _Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
+    options, paths = _split(arguments)
+    *_, most = (option.partition("=")[2] for option in options if option.startswith("--max-count="))
+    if options[:2] == _STATES:
+        start, _, end = options[-1].partition("..")
+        before = {commit.id for commit in objects.line(start)}
+        commits = [commit for commit in objects.line(end) if commit.id not in before]
+        changes = (commit for commit in commits if _list_changes(objects, commit, paths, has_deletions=True))
+        return b"".join(f"{' '.join(commit.parents)}\n".encode() for commit in islice(changes, int(most)))
+    if options[:3] != _LAST_COMMITS:
+        raise LeftToGitError
+    (revision, _, *paths) = stdin.decode().splitlines()
+    commits = list(objects.line(revision))
+    if len(commits) > int(most):
+        raise LeftToGitError
+    return b"".join(_format_change(commit, _list_changes(objects, commit, paths)) for commit in commits)
+
+
+def _format_change(commit: _Commit, paths: Sequence[str]) -> bytes:
+    words = ("", commit.id, " ".join(commit.parents), commit.author, commit.subject, "\n")
+    text = "\0".join(words) + "".join(f"{path}\0" for path in paths) if paths else ""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _list_changes(
+    objects: _Objects, commit: _Commit, paths: Sequence[str], *, has_deletions: bool = False
+) -> list[str]:
+    """List the files at or below some paths that a commit added or changed, in the order of trees."""
+    if not all(path == "." or _is_plain(path) for path in paths):
+        raise LeftToGitError
+    parent = objects.commit(commit.parents[0]) if commit.parents else None
+    old, new = objects.files(parent, paths), objects.files(commit, paths)
+    deleted = [path for path in old if path not in new] if has_deletions else []
+    return [path for path, entry in new.items() if old.get(path) != entry] + deleted
+
+
+def _split(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split arguments into those before and behind `--`."""
+    if "--" not in arguments:
+        return arguments, ()
+    end = arguments.index("--")
+    return arguments[:end], arguments[end + 1 :]
+
+
+def _is_plain(path: str) -> bool:
+    return all(part not in {"", ".", ".."} for part in path.split("/"))
+
+
+_ANSWERS: Mapping[str, Callable[[_Objects, tuple[str, ...], bytes], bytes]] = {
+    "rev-parse": _read_head,
+    "ls-tree": _list_tree,
+    "cat-file": _print_objects,
+    "merge-base": _find_ancestor,
+    "log": _log,
+}
