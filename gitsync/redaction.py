@@ -93,12 +93,12 @@ class Redactions:
         for part in {value, *_parts(value)}:
             if len(part) >= SHORTEST and part not in MASKED:
                 self._learn(part)
-        for whole in _list_wholes(value):
-            for at in range(0, min(len(whole), _LONGEST_WITH_PIECES) - SHORTEST + 1, _STEP):
-                self._beginnings.add(six := whole[at : at + SHORTEST])
+        for text_of_secret in _list_texts_of_secret(value):
+            for at in range(0, min(len(text_of_secret), _LONGEST_WITH_PIECES) - SHORTEST + 1, _STEP):
+                self._beginnings.add(six := text_of_secret[at : at + SHORTEST])
                 pieces = self._pieces.setdefault(six, [])
                 if len(pieces) < _MOST_POSITIONS:
-                    pieces.append((whole, at))
+                    pieces.append((text_of_secret, at))
 
     def _learn(self, part: str) -> None:
         for spelling in set(_spellings(part)):
@@ -142,8 +142,8 @@ class Redactions:
 
     def _list_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Yield start and end of the pieces of values that have these six characters."""
-        for whole, offset in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
-            before, after = whole[:offset], whole[offset:]
+        for text_of_secret, offset in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
+            before, after = text_of_secret[:offset], text_of_secret[offset:]
             left = _count_alike(text[max(at - offset, 0) : at][::-1], before[::-1])
             right = _count_alike(text[at : at + len(after)], after)
             piece = text[at - left : at + right]
@@ -208,13 +208,13 @@ def _parts(value: str) -> Iterator[str]:
     yield from filter(_is_random, _RANDOM.findall(value))
 
 
-def _list_wholes(value: str) -> Iterator[str]:
+def _list_texts_of_secret(value: str) -> Iterator[str]:
     """Yield what is secret in each of its pieces: the value, or the secrets inside a longer one."""
     inner, is_structured = [*list_inner_secrets(value)], _STRUCTURE.search(value)
     if inner or is_structured:
         inner += (found for found in _RANDOM.findall(value) if _is_random(found) and not _ID.search(found))
-    wholes = inner if inner or is_structured else [_URL.sub("", value, count=1)]
-    return (whole for whole in wholes if len(whole) > _SHORTEST_PIECE)
+    texts = inner if inner or is_structured else [_URL.sub("", value, count=1)]
+    return (text_of_secret for text_of_secret in texts if len(text_of_secret) > _SHORTEST_PIECE)
 
 
 def _is_random(text: str) -> bool:

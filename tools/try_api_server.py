@@ -206,8 +206,10 @@ async def create_and_replace(bench: Bench, cluster: Kubernetes) -> str:
     await write(cluster, make_export(at("lake"), first="1"), make_export(where, blob="https://lake"))
     await write(cluster, make_export(at("lake"), second="2"), make_export(where, blob="https://lake"))
     stored = bench.show(at("lake"))
-    is_whole = list(stored["data"]) == ["second"] and stored["metadata"]["annotations"]["gitsync/owner"] == str(REDIS)
-    return FINE if is_whole else str(stored)
+    is_complete = list(stored["data"]) == ["second"] and stored["metadata"]["annotations"]["gitsync/owner"] == str(
+        REDIS
+    )
+    return FINE if is_complete else str(stored)
 
 
 async def write_nothing_twice(bench: Bench, cluster: Kubernetes) -> str:

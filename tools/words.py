@@ -10,6 +10,7 @@ What is read:
 
 - Markdown, templates, tables of problems, workflows, scripts: their text;
 - modules: strings (an f-string is one text), docstrings and comments;
+- modules of the package: the names that they define, of functions, classes, parameters, variables and attributes;
 - modules of tests: docstrings, comments, and the names of tests. Their strings are input and expected output.
 
 What is left out:
@@ -32,7 +33,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,9 +67,14 @@ class Finding(NamedTuple):
     instead: str  # what to write
 
 
+def read_table(name: str) -> list[dict[str, Any]]:
+    """The rows of a table of words.toml."""
+    rows: list[dict[str, Any]] = tomllib.loads((ROOT / "tools" / "words.toml").read_text(encoding="utf-8"))[name]
+    return rows
+
+
 def read_rows() -> list[Row]:
-    rows = tomllib.loads((ROOT / "tools" / "words.toml").read_text(encoding="utf-8"))["words"]
-    return [Row(**row | {"pattern": _compile(row["pattern"])}) for row in rows]
+    return [Row(**row | {"pattern": _compile(row["pattern"])}) for row in read_table("words")]
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
@@ -76,6 +82,8 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 ROWS = read_rows()
+NAMES = {_compile(row["pattern"]): row["field"] for row in read_table("names")}
+ALLOWED_NAMES = {row["name"]: row["why"] for row in read_table("allowed_names")}
 
 _CODE = re.compile(r"`[^`\n]*`|(?:[\w.-]+/)*[\w-]+\.(?:bash|html|json|md|py|sh|toml|ya?ml)\b")
 _COMMENTED = r"quoted from (?:ASO|Azure)(?: -->)?$"
@@ -164,6 +172,30 @@ def read_tests(text: str) -> Iterator[Piece]:
             yield Piece(node.lineno, "name", node.name.replace("_", " "))
 
 
+def find_in_names(text: str) -> Iterator[Finding]:
+    """The words in names that a module defines; one finding for each line and name."""
+    defined = {(line, name) for node in ast.walk(ast.parse(text)) for line, name in _list_defined(node)}
+    for line, name in sorted(defined):
+        split = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)).lower()
+        for pattern, instead in NAMES.items():
+            if name not in ALLOWED_NAMES and pattern.search(split):
+                yield Finding(line, name, "name", instead)
+
+
+def _list_defined(node: ast.AST) -> Iterator[tuple[int, str]]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.lineno, node.name
+        case ast.arg():
+            yield node.lineno, node.arg
+        case ast.Name(ctx=ast.Store()):
+            yield node.lineno, node.id
+        case ast.Attribute(ctx=ast.Store()):
+            yield node.lineno, node.attr
+        case ast.alias(asname=str(name)):
+            yield node.lineno, name
+
+
 def _read_comments(text: str) -> Iterator[Piece]:
     """Comments; those of consecutive lines are one text."""
     lines: list[str] = []
@@ -209,7 +241,8 @@ def _join(node: ast.expr) -> str:
 
 
 def find_in_file(path: Path) -> list[Finding]:
-    return find(read_file(path))
+    names = find_in_names(path.read_text(encoding="utf-8")) if _is_of_package(path) else ()
+    return sorted([*find(read_file(path)), *names])
 
 
 def find(pieces: Iterable[Piece]) -> list[Finding]:
@@ -249,6 +282,10 @@ def _is_prose(path: Path) -> bool:
     if not path.is_file() or path.suffix not in PROSE or _show(path) in NOT_PROSE:
         return False
     return path.suffix == ".py" or not _is_test(path)
+
+
+def _is_of_package(path: Path) -> bool:
+    return path.suffix == ".py" and _show(path).startswith("gitsync/")
 
 
 def _is_test(path: Path) -> bool:

@@ -276,7 +276,7 @@ def _read_texts(path: str, files: _SourceFiles, unit: Unit) -> Iterator[_Text]:
         return
     for number, document in enumerate(read_documents(path, content).documents):
         if not document.seal:
-            whole = _Text(
+            full_text = _Text(
                 file=path,
                 line=document.line(),
                 number=number,
@@ -286,7 +286,7 @@ def _read_texts(path: str, files: _SourceFiles, unit: Unit) -> Iterator[_Text]:
                 document_line=document.line(),
                 is_apart=not is_below(path, unit.path),
             )
-            yield from _walk(whole, document.lines, 0)
+            yield from _walk(full_text, document.lines, 0)
 
 
 def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:

@@ -69,12 +69,12 @@ def group_drift(
     """
     groups: dict[tuple[str, ...], dict[str, DriftedResource]] = {}
     for resource in sorted(resources, key=lambda resource: resource.arm_id.key):
-        whole = _identify(_find_author(resource))
+        identity = _identify(_find_author(resource))
         if together or not resource.fields:
-            groups.setdefault(() if together else whole, {})[resource.arm_id] = resource
+            groups.setdefault(() if together else identity, {})[resource.arm_id] = resource
             continue
         for field in resource.fields:
-            group = groups.setdefault(_identify(field.changed_by) or whole, {})
+            group = groups.setdefault(_identify(field.changed_by) or identity, {})
             known = group.get(resource.arm_id, replace(resource, fields=()))
             group[resource.arm_id] = replace(known, fields=(*known.fields, field))
     return tuple(tuple(groups[author].values()) for author in sorted(groups))

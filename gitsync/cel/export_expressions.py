@@ -163,7 +163,7 @@ def _check_secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> 
             f"expression {quote_expression(program.text)} uses secret.{name}, which {kind.gvk.kind} does not have."
         )
         yield Finding(code="UnknownSecret", path=path, message=message, hint=hint)
-    if program.uses_secret_whole:
+    if program.uses_secret_object:
         yield Finding(
             code="SecretNotNamed",
             path=path,
@@ -197,14 +197,14 @@ def _check_overlooked(path: FieldPath, program: CompiledExpression) -> Iterator[
 
 
 def _refuse_secrets(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
-    if program.secrets or program.uses_secret_whole:
+    if program.secrets or program.uses_secret_object:
         message = f"expression {quote_expression(program.text)} uses secret, which is empty in configMapExpressions."
         hint = "Move the expression to secretExpressions: ConfigMaps are not confidential."
         yield Finding(code="SecretInConfigMap", path=path, message=message, hint=hint)
 
 
 def _refuse_in_metadata(path: FieldPath, program: CompiledExpression) -> Iterator[Finding]:
-    if program.secrets or program.uses_secret_whole:
+    if program.secrets or program.uses_secret_object:
         message = (
             f"expression {quote_expression(program.text)} uses secret, but annotations and labels are not encrypted."
         )

@@ -57,7 +57,7 @@ class CompiledExpression:
     tree: ExpressionNode
     type: Type  # of the result
     secrets: frozenset[str]  # the keys of `secret` that it names, in any way
-    uses_secret_whole: bool  # it also uses `secret` in other ways, so the names are not complete
+    uses_secret_object: bool  # it also uses `secret` in other ways, so the names are not complete
 
 
 @lru_cache(maxsize=256)
@@ -82,7 +82,7 @@ def compile_expression(text: str, environment: Environment) -> CompiledExpressio
         hint = next((mistake.hint for mistake in told if mistake.hint), "")
         raise _make_refused(text, f"{said}; and {more} more" if more else said, hint)
     return CompiledExpression(
-        text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_whole=found.uses_secret_whole
+        text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_object=found.uses_secret_object
     )
 
 

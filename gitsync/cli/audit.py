@@ -86,13 +86,13 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     from gitsync.audit.audit import audit
     from gitsync.audit.report import AuditReport
     from gitsync.checks.requests import CheckRequests
-    from gitsync.cli.offline import check_subscription, read_whole
+    from gitsync.cli.offline import check_subscription, read_all
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
     from gitsync.unmanaged.inventory import make_inventory
 
-    offline = read_whole(config, options.redactions)
+    offline = read_all(config, options.redactions)
     with open_recorded(config) as store:
         records = tuple(store.load().records.values())
         runs = store.read_runs(since, MOST_RUNS)

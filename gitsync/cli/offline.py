@@ -120,7 +120,7 @@ def _warn(
     )
 
 
-def read_whole(config: Config, redactions: Redactions) -> Offline:
+def read_all(config: Config, redactions: Redactions) -> Offline:
     """Read and prepare SOURCE. SourceError if something in it cannot be read: what it stands for would look as if git
     did not have it.
     """

@@ -71,7 +71,7 @@ def read_count(text: str) -> int:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Search, print the report and return the exit code."""
-    from gitsync.cli.offline import read_whole
+    from gitsync.cli.offline import read_all
     from gitsync.cli.recorded import load_state
     from gitsync.cli.searching import watch_search
     from gitsync.run.connections import find_global_subscription
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
     with watch_search(options, config, "unmanaged") as watch:
         config = replace(config, subscription=find_global_subscription(config) or None)
-        offline = read_whole(config, options.redactions)
+        offline = read_all(config, options.redactions)
         inventory = make_inventory(offline.everything, load_state(config).records.values())
         scopes = _choose_scopes(options.resource_group, inventory, config)
         report = asyncio.run(_search(options, config, inventory, scopes))
@@ -159,13 +159,13 @@ async def _search_scopes(
     registry, tree, missing = Registry.load(), KindTree(open_catalog()), {*options.resource_group}
     estates = {}
     for subscription, groups in scopes.items():
-        is_whole = _EVERY in groups
-        scope = ImportScope(subscription=subscription, groups=() if is_whole else groups, may_lack_groups=True)
+        is_complete = _EVERY in groups
+        scope = ImportScope(subscription=subscription, groups=() if is_complete else groups, may_lack_groups=True)
         refused: list[str] = []
         reader = ResourceReader(
             search.arm.reader(search.begin_session()), search.count, refused.append, trusts_lists=True
         )
-        beyond = is_whole or not options.resource_group
+        beyond = is_complete or not options.resource_group
         looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full, looks_beyond=beyond)
         found = await (looks.search_graph(scope, requests) if options.fast else looks.search_lists(scope))
         estates[subscription] = found.add_refusals(refused)

@@ -119,7 +119,7 @@ def _build_document(offline: Offline, report: Report) -> dict[str, object]:
         "headline": format_headline(report),
         "resources": len(offline.prepared),
         "files": offline.coverage.files,
-        "passedOver": sum(offline.coverage.passed_over.values()),
+        "passedOver": sum(offline.coverage.skipped_documents.values()),
         "coverage": build_coverage(offline.coverage),
         "errors": errors,
         "warnings": len(offline.problems) - errors,

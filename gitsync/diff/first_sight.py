@@ -17,9 +17,9 @@ from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.diff.rules.words import FREE
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.formats.list_pairing import (
+    ATOMIC_MAPPINGS,
     OPEN_LISTS,
     TAGS,
-    WHOLE_MAPPINGS,
     find_key_field,
     find_member,
     index_by_key,
@@ -54,7 +54,7 @@ def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = 
         inside = path[-1] if path else ""
         for key, value in desired.items():
             yield from compare_first_sight(value, find_member(live, key, inside), hints, (*path, key))
-        if path and path[-1] in WHOLE_MAPPINGS:
+        if path and path[-1] in ATOMIC_MAPPINGS:
             further = {key: value for key, value in live.items() if key not in desired}
             yield from (
                 Difference(format_pointer((*path, key)), None, value, FURTHER) for key, value in further.items()
@@ -102,7 +102,7 @@ def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> Firs
 
 def _compare_absent(desired: Any, path: JsonPath) -> FirstSightDifferences:
     """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
-    if desired == [] or (desired == {} and path[-1] in WHOLE_MAPPINGS):
+    if desired == [] or (desired == {} and path[-1] in ATOMIC_MAPPINGS):
         return
     if path[0] == TAGS or str(path[-1]).startswith("/"):
         yield Difference(format_pointer(path), format_value(desired), None, ABSENT)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.formats.list_pairing import (
+    ATOMIC_MAPPINGS,
     OPEN_LISTS,
     TAGS,
-    WHOLE_MAPPINGS,
     find_key_field,
     find_member,
     index_by_key,
@@ -39,7 +39,7 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
             for key, value in desired.items()
             if (kept := project(value, find_member(live, key, name), key)) is not None
         }
-        return {**live, **projected} if name in WHOLE_MAPPINGS else projected
+        return {**live, **projected} if name in ATOMIC_MAPPINGS else projected
     if isinstance(desired, list) and any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
         return None  # Azure may keep it in another order, so any of its values may be the secret
     if isinstance(desired, list) and isinstance(live, list):
@@ -65,7 +65,7 @@ def drop_empty(value: Any) -> Any:
     """Return a value without nulls and empty objects; those in lists stay."""
     if isinstance(value, dict):
         members = ((key, drop_empty(child)) for key, child in value.items() if child is not None)
-        return {key: child for key, child in members if child != {} or key.startswith("/") or key in WHOLE_MAPPINGS}
+        return {key: child for key, child in members if child != {} or key.startswith("/") or key in ATOMIC_MAPPINGS}
     if isinstance(value, list):
         return [drop_empty(child) for child in value]
     return value

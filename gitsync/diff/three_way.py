@@ -21,7 +21,7 @@ from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.formats.leaf_changes import compute_changes, find, find_removed, is_same
-from gitsync.formats.list_pairing import TAGS, WHOLE_MAPPINGS, is_same_key
+from gitsync.formats.list_pairing import ATOMIC_MAPPINGS, TAGS, is_same_key
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Comparison, Difference, Verdict
 
@@ -149,10 +149,10 @@ def _list_drifted(
         if is_empty and find(applied, path, reference) is not None:
             continue  # removed from git and deleted in Azure: both agree
         # Of an entry that is new in Azure, `current` has the key only; git may have all of it by now.
-        whole = find(live, path, now) if before is None and desired_value is not None else current
+        live_value = find(live, path, now) if before is None and desired_value is not None else current
         # A change to what git has by now is not drift: both agree.
         if current is None or not any(
-            is_equal(path, value, whole, hints) for value in _list_fine_values(path, desired_value, before, hints)
+            is_equal(path, value, live_value, hints) for value in _list_fine_values(path, desired_value, before, hints)
         ):
             yield Difference(format_pointer(_spell_tag(path, desired)), format_value(desired_value), current, MOVED)
 
@@ -233,7 +233,7 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
     if kind in _SCALARS:
         return bool(desired == applied == baseline == live != MASKED)
     if kind is dict:
-        if key in WHOLE_MAPPINGS and live.keys() != desired.keys():
+        if key in ATOMIC_MAPPINGS and live.keys() != desired.keys():
             return False
         if key == TAGS and not live.keys() >= desired.keys():  # Azure has their names in another case
             live = project(desired, live, TAGS)

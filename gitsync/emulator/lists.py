@@ -40,7 +40,7 @@ def list_groups(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of the resource groups of a subscription."""
     cloud = apply_lag(cloud, request)
     cloud.require_scope(request)
-    return _make_page(cloud, request, _list_children(cloud, request.target), partial(_build_whole, cloud))
+    return _make_page(cloud, request, _list_children(cloud, request.target), partial(_build_full, cloud))
 
 
 def list_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -77,7 +77,7 @@ def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespo
     def show(resource: StoredResource) -> dict[str, Any] | None:
         assigned = str(find_value(resource.body, ("properties", "principalId"))).casefold()
         is_listed = principal is None or assigned == principal[1].casefold()
-        return _build_whole(cloud, resource) if is_listed else None
+        return _build_full(cloud, resource) if is_listed else None
 
     return _make_page(cloud, request, _list_type(cloud, request), show)
 
@@ -105,7 +105,7 @@ def _make_page(cloud: EmulatedCloud, request: ServerRequest, keys: Iterable[str]
     return make_page(request, rows, show_key, cloud.settings.page_size, ends_empty=behaviour.ends_empty)
 
 
-def _build_whole(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
+def _build_full(cloud: EmulatedCloud, resource: StoredResource) -> dict[str, Any]:
     return build_body(cloud, parse(resource.id), resource)
 
 

@@ -143,7 +143,7 @@ def _write(
     created = before is None or not before.visible
     operation, style = start_write(cloud, request, behaviour, created=created)
     origin = BodyOrigin(api_version=request.api_version, by=request.caller.actor, hide=request.course.hide)
-    body = store_children(cloud, request.target, body, origin, whole=request.method == "PUT")
+    body = store_children(cloud, request.target, body, origin, replaces=request.method == "PUT")
     resource = make_stored(cloud, request.target, body, origin)
     if operation is not None and not operation.over:
         state = behaviour.creating if created else behaviour.updating

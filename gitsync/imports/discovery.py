@@ -65,7 +65,7 @@ class Discovery:
         `missing_groups` names and patterns of the scope that none has, and `other_groups` those that it does not name.
         """
         kind = self._tree.find(GROUPS)
-        if kind is None or not (scope.groups or scope.is_whole):
+        if kind is None or not (scope.groups or scope.is_complete):
             return []
         entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
         names = [entry.get("name") for entry in entries]

@@ -83,11 +83,11 @@ class ExtensionSearch:
     async def find(self, scope: ImportScope, roots: Sequence[FoundResource]) -> None:
         """Find what extends the scope, and what is in it. `roots` are groups, and resources directly in groups."""
         bases = [scope.root]
-        if not scope.is_whole:  # a list of a group shows what extends the resources in it
+        if not scope.is_complete:  # a list of a group shows what extends the resources in it
             groups = [root for root in roots if not root.owner_id]
             bases = [root.arm_id for root in roots if not any(root.arm_id.is_below(group.arm_id) for group in groups)]
         searches = [self._find_listed(arm_type, bases, scope) for arm_type in _LISTED]
-        if scope.is_whole:
+        if scope.is_complete:
             searches.append(self._find_listed(_ROLES, bases, scope, _CUSTOM))
         searches += [self._find_hidden(arm_type, types, roots) for arm_type, types in _HIDDEN.items()]
         await asyncio.gather(*searches)
@@ -117,7 +117,7 @@ class ExtensionSearch:
         arm_id = ArmId(entry.get("id", ""))
         extended = ArmId(arm_id[: max(arm_id.key.rfind("/providers/"), 0)])
         known = self._acceptance.find(extended)
-        is_root = scope.is_whole and extended.is_same(scope.root)
+        is_root = scope.is_complete and extended.is_same(scope.root)
         # A list shows role assignments of management groups too, which no manifest of this scope can declare.
         if not (extended.is_below(base) or extended.is_same(base)):
             self._acceptance.leave_out(arm_id, INHERITED)

@@ -34,7 +34,7 @@ _NO_SECRET: Final = re.compile(
     r"@Microsoft\.|\$[({]|\{\{|/subscriptions/|https?://[^@]*$|(true|false)?$", re.IGNORECASE
 )
 """What is not a secret under any name: a reference to one, an id, a URL without a user, a switch."""
-_WHOLE_DATA: Final = frozenset({"customData", "userData"})
+_USER_DATA: Final = frozenset({"customData", "userData"})
 _KEY_OR_TOKEN: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+")
 _MACHINE_MADE: Final = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/]{32,}={0,2}")
 _SHORTEST: Final = 4
@@ -75,7 +75,7 @@ def _looks_secret(visit: Visit, spec: Any) -> bool:
         _SECRET_NAME.search("".join(words))
         or not _SECRET_WORDS.isdisjoint(words[-1:])
         or _OF_DOTNET.match(name)
-        or (field in _WHOLE_DATA and text == value)
+        or (field in _USER_DATA and text == value)
         or _MACHINE_MADE.fullmatch(text)
     )
 

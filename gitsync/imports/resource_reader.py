@@ -120,20 +120,20 @@ class ResourceReader:
         one by one. Resources that are gone are left out.
         """
         # Providers differ by type, not by resource, so the first entry answers for all.
-        is_whole = self._trusts_lists or not listed or await self._check(kind, *next(iter(listed.items())))
-        wanted = [*others, *(() if is_whole else listed)]
+        is_complete = self._trusts_lists or not listed or await self._check(kind, *next(iter(listed.items())))
+        wanted = [*others, *(() if is_complete else listed)]
         bodies = await asyncio.gather(*(self.try_read(arm_id, kind.api_version) for arm_id in wanted))
         read = {arm_id: body for arm_id, body in zip(wanted, bodies, strict=True) if body is not None}
-        return {**(listed if is_whole else {}), **read}
+        return {**(listed if is_complete else {}), **read}
 
     async def _check(self, kind: Kind, arm_id: ArmId, entry: Body) -> bool:
         """Return whether lists of a kind are complete: checked once for each kind, by its first resource."""
         # A task, since many lists of a type are read at the same time: all wait for the one answer.
         if kind.arm_type not in self._checks:
-            self._checks[kind.arm_type] = asyncio.create_task(self._is_whole(kind, arm_id, entry))
+            self._checks[kind.arm_type] = asyncio.create_task(self._is_complete(kind, arm_id, entry))
         return await self._checks[kind.arm_type]
 
-    async def _is_whole(self, kind: Kind, arm_id: ArmId, entry: Body) -> bool:
+    async def _is_complete(self, kind: Kind, arm_id: ArmId, entry: Body) -> bool:
         body = await self.try_read(arm_id, kind.api_version)
         return body is not None and _list_settings(kind, body) == _list_settings(kind, entry)
 

@@ -185,8 +185,8 @@ def _strip_version(version: Any) -> str | None:
     """
     if not isinstance(version, str):
         return None
-    if whole := _VARIABLE.fullmatch(version):
-        return f"${{{whole[1]}#v}}"  # the variable is replaced later, and its v removed then
+    if match := _VARIABLE.fullmatch(version):
+        return f"${{{match[1]}#v}}"  # the variable is replaced later, and its v removed then
     return None if version.startswith("$") else version.removeprefix("v")
 
 

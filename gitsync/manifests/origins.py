@@ -353,14 +353,14 @@ def _make_patches(document: Document, target: Any) -> Iterator[Patch]:
     if isinstance(value, dict):
         own = (find_member(value, "kind"), find_member(value, "metadata", "name"))
         kind, name = (kind, name) if isinstance(target, dict) else own
-    whole = Patch(path=document.path, kind=kind or "", name=name or "", at=(), value=value, lines=document.lines)
+    patch = Patch(path=document.path, kind=kind or "", name=name or "", at=(), value=value, lines=document.lines)
     if isinstance(value, dict):
-        yield whole
+        yield patch
     for index, operation in enumerate(value if isinstance(value, list) else []):
         pointer = find_member(operation, "path")
         if isinstance(pointer, str) and find_member(operation, "value") is not None:
             lines = document.lines.below((index, "value"))
-            yield replace(whole, at=_read_pointer(pointer), value=operation["value"], lines=lines)
+            yield replace(patch, at=_read_pointer(pointer), value=operation["value"], lines=lines)
 
 
 def _read_pointer(pointer: str) -> FieldPath:

@@ -32,10 +32,10 @@ from gitsync.manifests.unread_documents import (
     list_hidden,
     list_misspelt_fields,
     mark_followed,
-    pass_over,
-    pass_over_hook,
     reject,
     report_templates,
+    skip,
+    skip_hook,
 )
 from gitsync.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, find_feeding_object
 from gitsync.manifests.variable_values import NO_VARIABLES, VariableSet
@@ -178,7 +178,7 @@ class _Sorter:
             located = self.origins.locate(single, self.unit) if self.unit and is_built else single
             # Helm and Argo CD run a hook as a job of the release, and keep it out of the estate.
             if annotation := find_hook(located, self.unit):
-                self.unread.add(pass_over_hook(located, annotation))
+                self.unread.add(skip_hook(located, annotation))
             else:
                 self.add(located)
 
@@ -191,7 +191,7 @@ class _Sorter:
         if take is None and not (is_object(value) and is_ours(value["apiVersion"])):
             # An object in a CAPZ object is not a wrapper itself.
             if self.wrapper or not self.capz.take(document, self.unit):
-                self.unread.add(pass_over(document))
+                self.unread.add(skip(document))
             return
         # A unit may set the namespace of all that it builds.
         namespace = (self.unit and self.unit.namespace) or self.namespace

@@ -41,7 +41,7 @@ class UnreadContent:
     unread: tuple[UnreadDocument, ...]
 
 
-def pass_over(document: Document) -> UnreadContent:
+def skip(document: Document) -> UnreadContent:
     """Skip a document, or reject it if it was meant for gitsync."""
     likeness = Likeness.read(document.value)
     fault = _find_list_fault(document.value, likeness) or find_header_fault(document.value, likeness)
@@ -64,8 +64,8 @@ def reject(document: Document, *problems: Problem) -> UnreadContent:
     """Return a document that is not used, with its problems."""
     likeness = Likeness.read(document.value)
     items = tuple(_iterate_own_items(document, likeness))
-    whole_document = likeness.make_unread(_locate(document), is_rejected=True)
-    return UnreadContent(problems, (*(items or (whole_document,)), *list_hidden(document)))
+    full_document = likeness.make_unread(_locate(document), is_rejected=True)
+    return UnreadContent(problems, (*(items or (full_document,)), *list_hidden(document)))
 
 
 def list_hidden(document: Document) -> tuple[UnreadDocument, ...]:
@@ -336,7 +336,7 @@ def find_hook(document: Document, unit: Unit | None) -> str:
     return next((name for name in unit.traits.hooks if name in annotations), "")
 
 
-def pass_over_hook(document: Document, annotation: str) -> UnreadContent:
+def skip_hook(document: Document, annotation: str) -> UnreadContent:
     """Skip a hook. If it is a resource, warn and keep its name, so that the resource is not deleted."""
     value, hook = document.value, _HOOKS[annotation]
     source = SourceLocation(document.path, document.line())

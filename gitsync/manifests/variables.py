@@ -44,7 +44,7 @@ _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata
 _DATA: Final = ("data", "stringData")
 _BRACED: Final = re.compile(r"(?<!\$)\$\{([_a-zA-Z][_a-zA-Z0-9]*)[}:=/#%^,]")
 _BRACELESS: Final = re.compile(r"(?<!\$)\$([_a-zA-Z][_a-zA-Z0-9]*)")
-_WHOLE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # hardly a literal text
+_BARE: Final = re.compile(r"\$[_A-Z][_A-Z0-9]*")  # hardly a literal text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class VariableReader:
         remaining = []
         for path, text in _iterate_texts(subject.document.value):
             for name in (word for word in _BRACELESS.findall(text) if word in values.known or _is_variable(word, path)):
-                is_meant = not is_flux and (name in values.known or _WHOLE.fullmatch(text))
+                is_meant = not is_flux and (name in values.known or _BARE.fullmatch(text))
                 level = Level.ERROR if is_meant or _is_kubernetes_name(path) else Level.WARNING
                 remaining.append((path, describe_braceless(name, subject.unit, has_variables=True), level))
         return self._note(subject, document, remaining)
@@ -159,7 +159,7 @@ class VariableReader:
         for path, text in _iterate_texts(subject.document.value):
             level = Level.ERROR if _is_kubernetes_name(path) or _identifies_in_azure(path) else Level.WARNING
             faults = [describe_unreplaced(name, subject.unit) for name in _BRACED.findall(text) if name not in given]
-            if level is Level.ERROR or _WHOLE.fullmatch(text):
+            if level is Level.ERROR or _BARE.fullmatch(text):
                 names = [name for name in _BRACELESS.findall(text) if _is_variable(name, path)]
                 faults += [describe_braceless(name, subject.unit, has_variables=False) for name in names]
             remaining += [(path, fault, level) for fault in faults]

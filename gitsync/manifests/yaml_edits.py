@@ -112,10 +112,10 @@ class EditableFile:
     def _write(self, section: FilePart, edits: Mapping[int, DocumentEdits]) -> bytes:
         """Write edits into the text of a section."""
         try:
-            whole = section.chunk.decode()
+            chunk_text = section.chunk.decode()
         except UnicodeDecodeError:
             raise EditRefused("The file is not in UTF-8.", 1) from None
-        text = whole.removeprefix(_BOM)
+        text = chunk_text.removeprefix(_BOM)
         for number in sorted(edits, reverse=True):  # a removed document changes the numbers of the following ones
             document, wanted = section.documents[number], edits[number]
             if document.seal:
@@ -127,7 +127,7 @@ class EditableFile:
                 text = self._write_changes(text, number, list_changes(document.value, wanted))
             except UnspliceableError as error:
                 raise EditRefused(error.reason, document.lines.find_nearest(error.path)) from None
-        return (_BOM * whole.startswith(_BOM) + text).encode()
+        return (_BOM * chunk_text.startswith(_BOM) + text).encode()
 
     def _write_changes(self, text: str, number: int, changes: Sequence[TextChange]) -> str:
         """Write the changes of a document. Its text is parsed once for all changes that do not overlap."""

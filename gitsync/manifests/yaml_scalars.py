@@ -37,7 +37,7 @@ FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 BASES: Mapping[str, int] = {"0x": 16, "0b": 2, "0o": 8}
 LEAST, MOST = -(2**63), 2**64 - 1  # Go's int64, else its uint64
 LONGEST = 100  # characters of an integer in any base; Python refuses to read thousands of digits
-WHOLE_BELOW = 1e21  # Go writes a whole float as an integer below this
+INTEGER_BELOW = 1e21  # Go writes a whole float as an integer below this
 
 
 def resolve(text: str) -> Scalar:
@@ -77,7 +77,7 @@ def _parse_number(text: str) -> int | float | None:
     number = float(text)
     if math.isinf(number):
         return None
-    return int(number) if number.is_integer() and abs(number) < WHOLE_BELOW else number
+    return int(number) if number.is_integer() and abs(number) < INTEGER_BELOW else number
 
 
 def _parse_integer(text: str) -> int:

@@ -258,8 +258,8 @@ class _Splicer:
         self.check_own(container, change.path[:-1])
         index = step if isinstance(step, int) else len(container.entries)
         if not container.entries:
-            whole: Any = [change.value] if isinstance(step, int) else {step: change.value}
-            self.set_value(TextChange("set", change.path[:-1], whole))
+            added: Any = [change.value] if isinstance(step, int) else {step: change.value}
+            self.set_value(TextChange("set", change.path[:-1], added))
         elif container.style in FLOWS:
             self.add_in_flow(container, index, step, change.value)
         else:

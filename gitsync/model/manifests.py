@@ -136,7 +136,7 @@ class Manifests:
         return {key: known_id.arm_id for key, known_id in self.known.items() if not known_id.doubt}
 
     @property
-    def passed_over(self) -> int:
+    def skipped_documents(self) -> int:
         """How many documents are not for gitsync."""
         return sum(not (document.is_rejected or document.is_followed) for document in self.unread)
 
@@ -162,7 +162,7 @@ class Coverage:
     """The number of ASO objects in each file that no kustomization of its folder names; a sync does not fill it."""
 
     @property
-    def passed_over(self) -> Mapping[str, int]:
+    def skipped_documents(self) -> Mapping[str, int]:
         """The number of documents that are not for gitsync, by kind: the most frequent first, then by name."""
         return _count_kinds(document for document in self.unread if not (document.is_rejected or document.is_followed))
 

@@ -30,7 +30,7 @@ FLAPPING: Final = WaitReason.FLAPPING.value
 LONGEST_GAP: Final = timedelta(days=2)
 """Longer than the day between nightly runs; shorter than the week after which a person may change a field again."""
 
-WHOLE: Final = ""
+ALL_UNITS: Final = ""
 """The JSON pointer of the resource itself (RFC 6901): what changed if it was deleted."""
 
 _LONGEST_VALUE: Final = 60
@@ -115,7 +115,7 @@ def build_flapping_condition(streak: WriteStreak, comparison: Comparison) -> Con
 def _list_drifted_paths(comparison: Comparison) -> tuple[str, ...]:
     """List the fields that changed in Azure; none if git changed too, since that is a change to apply."""
     if comparison.verdict is Verdict.MISSING:
-        return (WHOLE,)
+        return (ALL_UNITS,)
     if comparison.verdict is not Verdict.DRIFTED:
         return ()
     return tuple(sorted(difference.path for difference in comparison.differences))
@@ -157,5 +157,5 @@ def renew_duration(recorded: int | None, measured: float | None) -> int | None:
 
 def round_duration(seconds: float) -> int:
     """Round to whole seconds, at least one, and to two significant digits."""
-    whole = max(1, round(seconds))
-    return round(whole, min(0, 2 - len(str(whole))))
+    seconds_above_zero = max(1, round(seconds))
+    return round(seconds_above_zero, min(0, 2 - len(str(seconds_above_zero))))

@@ -221,7 +221,7 @@ def _names_field(message: str, pointer: str) -> bool:
     steps = [step.casefold() for step in pointer.split("/")[1:]]
     below = steps[1:] if steps[0] == "properties" else steps
     names = [name.casefold().split(".") for name in _NAME.findall(message)]
-    return any(whole[: len(name)] == name for name in names for whole in (steps, below))
+    return any(path[: len(name)] == name for name in names for path in (steps, below))
 
 
 def warn_unused_consents(results: Iterable[Result], applies: Mapping[Key, Apply]) -> Iterator[Problem]:

@@ -27,14 +27,14 @@ class Finding:
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
     """Locate a finding: its file, line and field; a missing field has the line of its nearest parent."""
-    place = find_location(finding.path, resource)
+    location = find_location(finding.path, resource)
     return Problem(
         code=finding.code,
         message=finding.message,
         hint=finding.hint,
         level=finding.level,
-        path=place.path,
-        line=place.line,
+        path=location.path,
+        line=location.line,
         field=format_field(finding.path),
         invalidates=finding.invalidates,
         rendered_by=(resource.rendered_by,) if resource.rendered_by else (),

@@ -158,7 +158,7 @@ class Write:
     demands: tuple[KeptValue, ...] = ()  # what the next write must remove, since Azure kept it when it was left out
     demanded: frozenset[JsonPath] = frozenset()  # all of that so far
     keeps: bool = False  # Azure keeps some of it anyway
-    refused_whole: Condition | None = None
+    refused_body: Condition | None = None
     """Why Azure refused it with the children that would go along: it is sent without them since."""
 
 

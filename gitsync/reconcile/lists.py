@@ -52,7 +52,7 @@ class Lists:
         self._day = day
         self._entries: dict[IdKey, Entry | None] = {}  # None: shown twice, and not alike
         self._children: dict[IdKey, Entry] = {}  # as their parents show them
-        self._is_whole: dict[ResourceList, bool] = {}
+        self._is_complete: dict[ResourceList, bool] = {}
         self._reading: defaultdict[ResourceList, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._is_useful: dict[Hashable, bool] = {}
         self._failures: Counter[Hashable] = Counter()
@@ -93,9 +93,9 @@ class Lists:
         self, resource_list: ResourceList, key: Key, entry_id: IdKey, evaluate: Evaluate[T]
     ) -> tuple[bool, T | None]:
         """Return whether a list shows a resource or its absence, and what `evaluate` makes of that."""
-        is_whole = self._is_useful.get(resource_list.family, True) and await self._request(resource_list, key)
+        is_complete = self._is_useful.get(resource_list.family, True) and await self._request(resource_list, key)
         # A list that was given up may have shown this entry before.
-        if not is_whole and entry_id not in self._entries:
+        if not is_complete and entry_id not in self._entries:
             return False, None
         entry = self._entries.pop(entry_id, None)
         approval = await evaluate(entry) if entry is not None else None
@@ -143,12 +143,12 @@ class Lists:
 
     async def _request(self, resource_list: ResourceList, key: Key) -> bool:
         """Read a list, once. Returns whether it was read to its end, or until it had shown all that is wanted."""
-        if resource_list in self._is_whole:
-            return self._is_whole[resource_list]
+        if resource_list in self._is_complete:
+            return self._is_complete[resource_list]
         async with self._reading[resource_list]:
-            if resource_list not in self._is_whole:
-                self._is_whole[resource_list] = await self._read(resource_list, key)
-        return self._is_whole[resource_list]
+            if resource_list not in self._is_complete:
+                self._is_complete[resource_list] = await self._read(resource_list, key)
+        return self._is_complete[resource_list]
 
     async def _read(self, resource_list: ResourceList, key: Key) -> bool:
         if self._read_pages is None:

@@ -61,9 +61,9 @@ def list_missing_values(
         if not is_exported and need.key not in list_declared_keys(need.address, manifests):
             needs[need.address, need.key or ""].append(need)
     # A key has no gap of its own if its complete object is needed and missing.
-    whole = {address for address, key in needs if not key}
+    read_at_once = {address for address, key in needs if not key}
     for (address, key), group in sorted(needs.items()):
-        if not key or address not in whole:
+        if not key or address not in read_at_once:
             yield _describe(group, rebuild, config)
 
 

@@ -113,10 +113,10 @@ class Rebuild:
         """
         if not self.is_elsewhere(arm_id):
             return None
-        whole, *above = map(_cut_subscription, arm_id.lineage)
+        full_id, *above = map(_cut_subscription, arm_id.lineage)
         paths = [
             path
-            for path in (whole, *(ancestor for ancestor in above if "/providers/" in ancestor))
+            for path in (full_id, *(ancestor for ancestor in above if "/providers/" in ancestor))
             if path in self._by_path
         ]
         return self._by_path[paths[0]] if paths else None

@@ -101,7 +101,7 @@ def _clean(text: str) -> str:
 
 def _list_samples(end: RunEnd, last_success: float | None) -> Figures:
     ended = end.ended_at.timestamp()
-    if end.is_success and end.is_whole:
+    if end.is_success and end.is_complete:
         last_success = ended
     run: Figures = {
         "gitsync_run_end_timestamp_seconds": [((), ended)],

@@ -330,7 +330,7 @@ class RunEnd:
     started: float  # the same as `started_at`, in the clock's monotonic seconds
     exit_code: ExitCode
     is_success: bool  # the exit code is that of a success
-    is_whole: bool  # the run was not restricted to some resources
+    is_complete: bool  # the run was not restricted to some resources
     report: Report | None  # masked; None if the run was refused or ended early, and for a search
     visits: Mapping[Key, list[StageVisit]]  # the stages of each resource, in the clock's monotonic seconds
     figures: Figures = field(default_factory=dict)  # those of a search

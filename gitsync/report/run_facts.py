@@ -90,7 +90,7 @@ def format_left_out(coverage: Coverage) -> list[str]:
     """Format the parts of the sentence about documents that did not become resources; empty if all did."""
     parts = (
         _format_kinds("followed", {_name_followed(kind, times): times for kind, times in coverage.followed.items()}),
-        _format_kinds("skipped:", coverage.passed_over),
+        _format_kinds("skipped:", coverage.skipped_documents),
         f"{format_plural(coverage.rejected, 'document')} rejected" if coverage.rejected else "",
         f"{format_plural(len(coverage.ignored), 'file')} ignored" if coverage.ignored else "",
         f"{format_plural(len(coverage.skipped), 'kustomization')} skipped" if coverage.skipped else "",
@@ -150,7 +150,7 @@ def build_coverage(coverage: Coverage) -> Mapping[str, Any]:
         "files": coverage.files,
         "resources": coverage.resources,
         "followed": dict(coverage.followed),
-        "passedOver": dict(coverage.passed_over),
+        "passedOver": dict(coverage.skipped_documents),
         "rejected": coverage.rejected,
         "ignoredFiles": len(coverage.ignored),
         "skippedKustomizations": len(coverage.skipped),

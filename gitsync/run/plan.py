@@ -134,19 +134,21 @@ def covers(source: Checkout, record: Record) -> bool:
 def _read_other_files(config: Config, connections: Connections, run_input: RunInput) -> OtherFiles:
     """Read the whole source of a run of a single file: what that file no longer declares may have been moved."""
     source = connections.source
-    if source.contents.read_whole is None:
+    if source.contents.read_all is None:
         raise AssertionError("a file was read alone, and its source cannot be")
     try:
-        whole = source.contents.read_whole()
+        everything = source.contents.read_all()
     except GitsyncError as error:
         return OtherFiles(file=source.contents.file, error=error.message)
-    manifests = read_selected_manifests(config, connections.settings, whole.files, whole.units, run_input.references)
+    manifests = read_selected_manifests(
+        config, connections.settings, everything.files, everything.units, run_input.references
+    )
     redact_manifests(manifests, connections.redactions)
     today = connections.clock.now().date()
     others = prepare_resources(
         config, connections.settings, manifests, connections.catalog, run_input.credentials.of, today
     )
-    index = index_source(others, {}, (*whole.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
+    index = index_source(others, {}, (*everything.problems, *manifests.problems), RestOfSource(unread=manifests.unread))
     index = replace(index, new={})  # files beside this one have similar names
     return OtherFiles(
         file=source.contents.file, folder=find_unit(source.contents.file), declared=tuple(others), source=index

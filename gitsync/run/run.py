@@ -201,12 +201,16 @@ def _write_back(
     config: Config, run: RunContext, state: State, collected: Collected, report: Report, selection: Selection
 ) -> Report:
     connections = run.connections
-    is_whole = all(selection.has(key) and covers(connections.source, record) for key, record in state.records.items())
+    is_complete = all(
+        selection.has(key) and covers(connections.source, record) for key, record in state.records.items()
+    )
     exports = ExportOutcome(config_maps=run.export_sinks.kept.written, leftovers=collected.still_there)
     # A part of the source does not have all of its resources, so it cannot report the state of the estate.
     knows_all = not config.only and selection.keys is None
     report, notified = notify(config, connections, state, report, run.rules.agent) if knows_all else (report, None)
-    report = write_status(connections, state, report, exports, run.rules.agent, is_whole=is_whole, notified=notified)
+    report = write_status(
+        connections, state, report, exports, run.rules.agent, is_complete=is_complete, notified=notified
+    )
     return write_heartbeat(connections, report, run.rules.agent) if config.heartbeat and knows_all else report
 
 

@@ -75,10 +75,10 @@ def cut_shards(members: Iterable[ShardMember], workers: int) -> tuple[Shard, ...
     for atom in atoms:
         by_account[atom.account].append(atom)
     pieces: list[list[_Atom]] = []
-    for _, whole in sorted(by_account.items()):
-        is_large = sum(len(atom.keys) for atom in whole) > share
+    for _, group in sorted(by_account.items()):
+        is_large = sum(len(atom.keys) for atom in group) > share
         # Only an account that is too large for one worker is cut: its limits count for all of its requests together.
-        pieces += _cut_account(whole, by_key, share) if is_large else [whole]
+        pieces += _cut_account(group, by_key, share) if is_large else [group]
     return _deal(pieces, by_key, workers)
 
 

@@ -93,7 +93,7 @@ class RunWatch:
             started=self.started,
             exit_code=exit_code,
             is_success=exit_code in SUCCESS,
-            is_whole=not self.config.only,
+            is_complete=not self.config.only,
             report=report,
             visits=self.timeline.visits,
         )

@@ -79,7 +79,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
     exports: ExportOutcome,
     agent: str,
     *,
-    is_whole: bool,
+    is_complete: bool,
     notified: str | None = None,
 ) -> Report:
     """Record the results of the run. A failure is in the report: the changes in Azure remain.
@@ -91,7 +91,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
     remaining = [record for record in {**before.records, **records}.values() if record]
     update = Update(
         records=records,
-        revision=report.revision if is_whole else find_common_revision(before, report.revision, agent),
+        revision=report.revision if is_complete else find_common_revision(before, report.revision, agent),
         agent=agent,
         summary=partial(
             summary.render, remaining, revision=report.revision, problems=shown.problems, target=report.target

@@ -89,7 +89,7 @@ class _ApplicationSet:
             lines=self.document.lines.below(where),
         )
 
-    def pass_over(self, where: FieldPath, reason: str) -> Declarations:
+    def skip(self, where: FieldPath, reason: str) -> Declarations:
         problem = Problem(
             code="GeneratorNotFollowed",
             level=Level.WARNING,
@@ -114,7 +114,7 @@ def read_application_set(document: Document, view: SourceView) -> Declarations:
         finalizers=[] if read_switch(document, ("spec", "syncPolicy", "preserveResourcesOnDeletion")) else [FINALIZER],
     )
     if read_optional(document, ("spec", "templatePatch")):
-        return appset.pass_over(("spec", "templatePatch"), "is not one of the templates that gitsync renders")
+        return appset.skip(("spec", "templatePatch"), "is not one of the templates that gitsync renders")
     return join_declarations(_read_generators(appset))
 
 
@@ -127,7 +127,7 @@ def _read_generators(appset: _ApplicationSet) -> Iterator[Declarations]:
                 left -= 1
                 yield _read_generated(appset.render(renderer, parameters), appset.view)
         except _NotFollowedError as error:
-            yield appset.pass_over(error.where, error.reason)
+            yield appset.skip(error.where, error.reason)
         except TemplateError as error:
             message, hint = str(error), "Write the template without it, or commit the Applications that it renders."
             raise InvalidFieldError(("spec", "template"), f"ApplicationSet {appset.key}: {message}", hint) from error

@@ -249,7 +249,7 @@ def follow(start: Declarations, build: BuildUnits, read: ReadObjects, repository
                     *begun,
                     *follower.list_inside(),
                     *follower.problems,
-                    *_pass_over_all(follower),
+                    *_skip_all(follower),
                     *(
                         _warn_suspended(follower.found[name])
                         for name, unit in units.items()
@@ -340,7 +340,7 @@ def _make_name(cluster_folder: str, name: str) -> str:
     return posixpath.join(cluster_folder, name)
 
 
-def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
+def _skip_all(follower: _Follower) -> Iterator[Problem]:
     """Report the objects of other sources: one problem for each, and one for all charts elsewhere of a kind of object
     in a cluster.
     """
@@ -349,8 +349,8 @@ def _pass_over_all(follower: _Follower) -> Iterator[Problem]:
         if _has_chart_elsewhere(waiting.declared):
             charts.setdefault((waiting.cluster_folder, waiting.declared.kind), []).append(waiting)
         else:
-            yield _pass_over(waiting, has_files=follower.has_files(waiting.declared.source))
-    yield from map(_pass_over_charts, charts.values())
+            yield _skip(waiting, has_files=follower.has_files(waiting.declared.source))
+    yield from map(_skip_charts, charts.values())
 
 
 def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
@@ -360,7 +360,7 @@ def _has_chart_elsewhere(declared: DeclaredUnit) -> bool:
     return declared.unit.is_chart and declared.source.kind != THIS_REPOSITORY.kind
 
 
-def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
+def _skip_charts(found: Sequence[_FoundObject]) -> Problem:
     first = found[0]
     named = name_first([f"{chart.declared.key} ({chart.declared.source})" for chart in found], MOST_NAMED)
     kind = first.declared.kind
@@ -376,7 +376,7 @@ def _pass_over_charts(found: Sequence[_FoundObject]) -> Problem:
     )
 
 
-def _pass_over(found: _FoundObject, *, has_files: bool) -> Problem:
+def _skip(found: _FoundObject, *, has_files: bool) -> Problem:
     source = found.declared.source
     if isinstance(source, GitAddress) and has_files:
         problem = _make_problem(found, "OtherSource", f"It is built from the revision {source.revision}.")

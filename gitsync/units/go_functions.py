@@ -141,11 +141,11 @@ def _count(value: Any) -> int:
 
 
 def _slice(value: Any, *bounds: int) -> Any:
-    whole = value.encode() if isinstance(value, str) else value
-    start, end = (*bounds, *(0, len(whole))[len(bounds) :])
-    if not isinstance(whole, bytes | list) or not 0 <= start <= end <= len(whole):
+    content = value.encode() if isinstance(value, str) else value
+    start, end = (*bounds, *(0, len(content))[len(bounds) :])
+    if not isinstance(content, bytes | list) or not 0 <= start <= end <= len(content):
         raise TypeError(value)
-    part = whole[start:end]
+    part = content[start:end]
     return part.decode() if isinstance(part, bytes) else part
 
 

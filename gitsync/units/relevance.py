@@ -19,7 +19,7 @@ from gitsync.manifests.capz import CapzObjects
 from gitsync.manifests.credential_secret import OF_NAMESPACE
 from gitsync.manifests.document_forms import split_list
 from gitsync.manifests.headers import is_object
-from gitsync.manifests.unread_documents import pass_over
+from gitsync.manifests.unread_documents import skip
 from gitsync.manifests.used_objects import is_feeding
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.units.kustomization import NAMES, resolve, split_pair
@@ -164,7 +164,7 @@ def _check_object(document: Document) -> str | None:
         raise _DoubtError
     if is_feeding(value):
         return None if value["kind"] == "Namespace" else _read_name(value.get("metadata"))
-    if is_ours(value["apiVersion"]) or CapzObjects("").take(document, None) or pass_over(document).problems:
+    if is_ours(value["apiVersion"]) or CapzObjects("").take(document, None) or skip(document).problems:
         raise _DoubtError
     return None
 
@@ -176,7 +176,7 @@ def _check_patch(entry: Any, folder: str, files: Mapping[str, bytes]) -> None:
     if not inline and path not in files:
         raise _DoubtError
     for document in _read(path, _read_text(inline).encode() if inline else files[path]):
-        if pass_over(document).problems:
+        if skip(document).problems:
             raise _DoubtError
 
 

@@ -106,7 +106,7 @@ def _matches(glob: str, name: str) -> bool:
 class CoveredFolders:
     """Folders that units are built from."""
 
-    whole: frozenset[str] = frozenset()  # those with everything below
+    subtrees: frozenset[str] = frozenset()  # those with everything below
     flat: frozenset[str] = frozenset()  # those without their folders
     charts: frozenset[str] = frozenset()  # those of charts
 
@@ -115,7 +115,7 @@ class CoveredFolders:
         units = tuple(units)
         others = [unit for unit in units if not unit.is_chart]
         return cls(
-            whole=frozenset(
+            subtrees=frozenset(
                 unit.path for unit in others if unit.settings.selection is None or unit.settings.selection.recurses
             ),
             flat=frozenset(
@@ -126,7 +126,7 @@ class CoveredFolders:
 
     def has(self, path: str) -> bool:
         """Return whether a file is in one of the folders."""
-        is_in_folder = find_folder(path) in self.flat or any(folder in self.whole for folder in list_folders(path))
+        is_in_folder = find_folder(path) in self.flat or any(folder in self.subtrees for folder in list_folders(path))
         return is_in_folder or is_in_chart(path, self.charts)
 
 

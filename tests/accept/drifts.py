@@ -125,6 +125,6 @@ def drifted(name: str = "shop", new: Any = "Premium_LRS", **more: Any) -> Drifte
 def accepted(*resources: DriftedResource, texts: Mapping[str, str | None] | None = None) -> Accepted:
     """Accepted drift with the texts that git gets; by default every file with the value in Azure."""
     found = resources or (drifted(),)
-    wanted = texts if texts is not None else {one.source.path: AFTER for one in found}
+    wanted = texts if texts is not None else {document.source.path: AFTER for document in found}
     encoded = {path: None if text is None else text.encode() for path, text in wanted.items()}
     return Accepted(resources=found, texts=encoded)

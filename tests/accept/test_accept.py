@@ -56,22 +56,24 @@ def find_key(drift: Drift, tree: Tree) -> Key:
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     world = World(tmp_path_factory.mktemp("drifts"))
-    texts = {one.path: one.text.encode(one.encoding) for one in ALL} | {p: t.encode() for p, t in AROUND.items()}
+    texts = {drift.path: drift.text.encode(drift.encoding) for drift in ALL} | {
+        p: t.encode() for p, t in AROUND.items()
+    }
     write(world, texts)
     report = world.sync()
-    assert not [str(one.key) + one.message for one in report.results if not one.is_fine]
+    assert not [str(result.key) + result.message for result in report.results if not result.is_fine]
     for drift in ALL:
-        arm_id = next(one for one in world.azure().ids() if one.endswith(f"/{drift.name.rpartition('/')[2]}"))
+        arm_id = next(arm_id for arm_id in world.azure().ids() if arm_id.endswith(f"/{drift.name.rpartition('/')[2]}"))
         if drift.deletes:
             world.somebody_deletes(arm_id)
         else:
             world.somebody_changes(arm_id, drift.changes, remove=drift.remove)
-    write(world, {one.path: one.before for one in ALL})
+    write(world, {drift.path: drift.before for drift in ALL})
     tree = open_world_tree(world)
     assert tree.prepared, "it is read before anything is edited"
     found = world.plan()
     bulk = accept(world, found)
-    named = tuple(name for one in ALL if one.is_named for name in (one.name, *one.others))
+    named = tuple(name for drift in ALL if drift.is_named for name in (drift.name, *drift.others))
     found_by_name = world.plan(only=named)
     by_pattern = accept(world, found_by_name, tuple(f"*/{name}" for name in named))
     assert not by_pattern.resources, "a pattern is no name"
@@ -88,33 +90,33 @@ def write(world: World, texts: dict[str, bytes]) -> None:
 
 
 def result_of(report: Report, key: Key) -> Result | None:
-    return next((one for one in report.results if one.key == key), None)
+    return next((result for result in report.results if result.key == key), None)
 
 
-@pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("drift", ALL, ids=lambda case: case.name)
 def test_the_file_changes_only_where_it_must(story: Story, drift: Drift) -> None:
     file = story.folder / drift.path
     assert (file.read_bytes() if file.exists() else None) == drift.after, drift.why
 
 
-@pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("drift", ALL, ids=lambda case: case.name)
 def test_what_is_left_is_named_with_its_location(story: Story, drift: Drift) -> None:
     accepted = story.by_name if drift.is_named else story.bulk
     key = find_key(drift, story.tree)
-    left = {one.field: one for one in accepted.left if one.key == key}
-    assert left.keys() == drift.left.keys(), [one.reason for one in left.values()]
+    left = {refusal.field: refusal for refusal in accepted.left if refusal.key == key}
+    assert left.keys() == drift.left.keys(), [refusal.reason for refusal in left.values()]
     for field, reason in drift.left.items():
         assert reason in left[field].reason
         assert left[field].advice
         assert [place for place in left[field].locations if place.line]
 
 
-@pytest.mark.parametrize("drift", DELETES, ids=lambda one: one.name)
+@pytest.mark.parametrize("drift", DELETES, ids=lambda case: case.name)
 def test_what_would_remove_a_manifest_takes_its_name(story: Story, drift: Drift) -> None:
-    left = next(one for one in story.bulk.left if one.key == find_key(drift, story.tree))
+    left = next(refusal for refusal in story.bulk.left if refusal.key == find_key(drift, story.tree))
     assert left.reason == "It was deleted in Azure, so its manifest would be removed."
     assert left.advice == f"To accept it anyway, run gitsync accept {left.key.kind}/{left.key.name}"
-    assert not any(one.is_gone for one in story.bulk.resources)
+    assert not any(resource.is_gone for resource in story.bulk.resources)
 
 
 def test_an_item_of_a_list_and_an_owner_without_its_child_stay_without_their_names(tmp_path: Path) -> None:
@@ -130,10 +132,10 @@ def test_an_item_of_a_list_and_an_owner_without_its_child_stay_without_their_nam
         assert len(accepted.left) == 2, names
         assert {file.name: file.read_text() for file in world.folder.glob("*.yaml")} == before, names
     accepted = accept(world, found, ("VirtualNetwork/hub", "VirtualNetworksSubnet/one"))
-    assert [(one.key.name, one.is_gone) for one in accepted.resources] == [("hub", True), ("one", True)]
+    assert [(resource.key.name, resource.is_gone) for resource in accepted.resources] == [("hub", True), ("one", True)]
 
 
-@pytest.mark.parametrize("drift", ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("drift", ALL, ids=lambda case: case.name)
 def test_the_next_plan_reports_nothing_of_what_was_accepted(story: Story, drift: Drift) -> None:
     key = find_key(drift, story.tree)
     before = result_of(story.found, key)
@@ -147,24 +149,24 @@ def test_the_next_plan_reports_nothing_of_what_was_accepted(story: Story, drift:
     assert after
     taken = {
         field.pointer
-        for one in (*story.bulk.resources, *story.by_name.resources)
-        if one.key == key
-        for field in one.fields
+        for resource in (*story.bulk.resources, *story.by_name.resources)
+        if resource.key == key
+        for field in resource.fields
     }
-    assert not taken & {one.path for one in after.differences}
+    assert not taken & {difference.path for difference in after.differences}
     assert (after.found not in DRIFTED) is drift.silent, after.differences
 
 
 def test_no_other_request_has_changed(story: Story) -> None:
-    taken = {one.key for one in (*story.bulk.resources, *story.by_name.resources)}
-    before = {key: repr(find_request(one)) for key, one in story.tree.prepared.items() if key not in taken}
-    after = {key: repr(find_request(one)) for key, one in story.edited.prepared.items() if key not in taken}
+    taken = {resource.key for resource in (*story.bulk.resources, *story.by_name.resources)}
+    before = {key: repr(find_request(resource)) for key, resource in story.tree.prepared.items() if key not in taken}
+    after = {key: repr(find_request(resource)) for key, resource in story.edited.prepared.items() if key not in taken}
     assert before == after
 
 
 def test_the_table_is_as_long_as_it_should_be() -> None:
     assert len(ALL) >= 40
-    assert sum(bool(one.left) for one in ALL) >= 8
+    assert sum(bool(drift.left) for drift in ALL) >= 8
 
 
 def test_no_secret_is_accepted(tmp_path: Path) -> None:
@@ -174,7 +176,9 @@ def test_no_secret_is_accepted(tmp_path: Path) -> None:
     world.says(secret=secret, group=f"{group}spec: {{location: westeurope, tags: {{env: dev}}}}\n").sync()
     world.somebody_changes(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop", {"/tags/env": "x Not-really-1"})
     accepted = accept(world, world.plan())
-    assert [(one.field, one.reason) for one in accepted.left] == [("spec.tags.env", "Its value has a secret in it.")]
+    assert [(refusal.field, refusal.reason) for refusal in accepted.left] == [
+        ("spec.tags.env", "Its value has a secret in it.")
+    ]
     assert accepted.texts == {}
     assert "Not-really" not in repr(accepted)
 
@@ -184,7 +188,7 @@ def test_what_cannot_be_compared_is_not_skipped(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.says(group=f"{group}spec: {{location: 5}}\n")
     accepted = accept(world, world.plan())
-    assert [(str(one.key), one.reason[:31]) for one in accepted.left] == [
+    assert [(str(refusal.key), refusal.reason[:31]) for refusal in accepted.left] == [
         ("ResourceGroup.resources.azure.com/default/shop", "It was not compared with Azure:")
     ]
 
@@ -201,8 +205,8 @@ def test_of_a_conflict_only_named_fields_go_and_none_that_git_alone_changed(tmp_
     report = world.plan()
     tree = open_world_tree(world)
     bulk = accept_drift(report, tree)
-    assert [field.pointer for one in bulk.resources for field in one.fields] == ["/tags/azure"]
-    assert [one.field for one in bulk.left] == ["spec.tags.both"]
+    assert [field.pointer for resource in bulk.resources for field in resource.fields] == ["/tags/azure"]
+    assert [refusal.field for refusal in bulk.left] == ["spec.tags.both"]
     accept(world, report, ("shop",), ("/tags",))
     after = edited.replace("both: of git", "both: of azure").replace("azure: a", "azure: of azure")
     assert (world.folder / "group.yaml").read_text() == group + after, "what git alone changed is not taken back"
@@ -213,4 +217,4 @@ def test_what_git_has_removed_and_a_run_keeps_is_not_drift(tmp_path: Path) -> No
     world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
     world.says(subnet=SUBNET)  # its owner is gone from git, so the delete of that is held
     accepted = accept(world, world.plan(prune=True))
-    assert {one.key.name for one in accepted.left} <= {"one"}, "only what git has can be left alone"
+    assert {refusal.key.name for refusal in accepted.left} <= {"one"}, "only what git has can be left alone"

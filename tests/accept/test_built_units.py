@@ -35,10 +35,10 @@ def tell(world: World, rows: list[BuiltDrift], more: Mapping[str, str] | None = 
     files = {path: text for row in rows for path, text in row.files.items()}
     world.says_files({"core.yaml": TAGGED.format(name="core"), **files, **(more or {})})
     report = world.sync()
-    assert not [f"{one.key} {one.message}" for one in report.results if not one.is_fine]
+    assert not [f"{result.key} {result.message}" for result in report.results if not result.is_fine]
     for row in rows:
         for name in row.names:
-            arm_id = next(one for one in world.azure().ids() if one.endswith(f"/{name}"))
+            arm_id = next(arm_id for arm_id in world.azure().ids() if arm_id.endswith(f"/{name}"))
             if name in row.deletes:
                 world.somebody_deletes(arm_id)
             else:
@@ -61,11 +61,13 @@ def check(story: Story, row: BuiltDrift) -> None:
         expected[path] = expected[path].replace(old, new, 1)
     files = {path: story.folder / path for path in row.files}
     assert {path: file.read_text() if file.exists() else "" for path, file in files.items()} == expected, row.why
-    left = [one for one in story.accepted.left if one.key.name in row.names]
-    assert tuple(str(place) for one in left for place in one.locations) == row.left, row.why
-    assert all(row.reason in one.reason for one in left), row.why
-    drifted = {one.key.name for one in story.after.results if one.verdict in DRIFTED}
-    assert drifted & set(row.names) == {one.key.name for one in left}, f"the next plan says nothing of it: {row.why}"
+    left = [refusal for refusal in story.accepted.left if refusal.key.name in row.names]
+    assert tuple(str(place) for refusal in left for place in refusal.locations) == row.left, row.why
+    assert all(row.reason in refusal.reason for refusal in left), row.why
+    drifted = {result.key.name for result in story.after.results if result.verdict in DRIFTED}
+    assert drifted & set(row.names) == {refusal.key.name for refusal in left}, (
+        f"the next plan says nothing of it: {row.why}"
+    )
 
 
 # Each estate is one test: to make it takes seconds, and workers would share no fixture.

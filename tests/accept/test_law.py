@@ -90,7 +90,7 @@ def find_lines(tree: Tree, resource: DriftedResource) -> set[int]:
 
 def check_lines(before: bytes, after: bytes, allowed: set[int], accepted: Accepted) -> None:
     old, new = before.splitlines(), after.splitlines()
-    adds = any(field.old is REMOVED for one in accepted.resources for field in one.fields)
+    adds = any(field.old is REMOVED for resource in accepted.resources for field in resource.fields)
     for word, begin, end, _, _ in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if word in {"replace", "delete"}:
             assert set(range(begin + 1, end + 1)) <= allowed, old[begin:end]
@@ -114,19 +114,26 @@ def test_what_was_accepted_is_gone_from_the_next_plan_and_nothing_else_has_chang
         config = Config(source=str(world.folder), subscription=SUBSCRIPTION)
         tree = open_tree(config, world.clock, world.redactions)
         report = world.plan()
-        drifted = [str(one.key) for one in report.results if one.differences]
+        drifted = [str(result.key) for result in report.results if result.differences]
         accepted = accept_drift(report, tree, drifted)
-        taken = {one.key: one for one in accepted.resources}
-        assert {str(one.key) for one in (*accepted.resources, *accepted.left)} == set(drifted), "each is accounted for"
+        taken = {resource.key: resource for resource in accepted.resources}
+        assert {str(refusal.key) for refusal in (*accepted.resources, *accepted.left)} == set(drifted), (
+            "each is accounted for"
+        )
         for path, text in accepted.texts.items():
             assert text is not None
-            lines = {line for one in taken.values() if one.source.path == path for line in find_lines(tree, one)}
+            lines = {
+                line
+                for document in taken.values()
+                if document.source.path == path
+                for line in find_lines(tree, document)
+            }
             check_lines(tree.content(path), text, lines, accepted)
             (world.folder / path).write_bytes(text)
-        after = {one.key: one for one in world.plan().results}
-        left = {(one.key, one.field) for one in accepted.left}
-        for key, one in taken.items():
-            pointers = {field.pointer for field in one.fields}
+        after = {result.key: result for result in world.plan().results}
+        left = {(refusal.key, refusal.field) for refusal in accepted.left}
+        for key, taken_fields in taken.items():
+            pointers = {field.pointer for field in taken_fields.fields}
             assert not pointers & {difference.path for difference in after[key].differences}
             if not any(other == key for other, _ in left):
                 assert not after[key].differences

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.accept.drift import DriftedField, NotAccepted
-from gitsync.accept.publish import PublishedAs, quote_place
+from gitsync.accept.publish import PublishedAs, quote_field
 from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 from gitsync.errors import ConfigError, PublishError
 from gitsync.model.arm_id import ArmId
@@ -37,12 +37,12 @@ class Run:
 
     def publish(self, *groups, examined=(SHOP_ID, WEB_ID), who=Who.AUTO):
         publication = self.repository.publication(self.job, who)
-        return list(publish_pull_requests(groups, Examined(frozenset(map(quote_place, examined))), publication))
+        return list(publish_pull_requests(groups, Examined(frozenset(map(quote_field, examined))), publication))
 
     def take(self, number, state):
         """What a person does on the page."""
         requests = self.host.requests
-        next(one for one in requests if one["number"] == number)["state"] = state
+        next(request for request in requests if request["number"] == number)["state"] = state
         self.host.put_requests(*requests)
 
     @property
@@ -106,7 +106,7 @@ def test_drift_that_comes_back_gets_a_new_request(on_github):
     run.publish()
     assert run.publish() == []
     assert run.publish(accepted())[0].action is PublishedAs.OPENED
-    assert [one["state"] for one in run.host.requests] == ["closed", "open"]
+    assert [request["state"] for request in run.host.requests] == ["closed", "open"]
 
 
 def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
@@ -121,7 +121,10 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
     assert run.publish(accepted())[0].action is PublishedAs.LEFT
     assert run.branches == {}
     (other,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
-    assert (other.action, [one["state"] for one in run.host.requests]) == (PublishedAs.OPENED, ["closed", "open"])
+    assert (other.action, [request["state"] for request in run.host.requests]) == (
+        PublishedAs.OPENED,
+        ["closed", "open"],
+    )
 
 
 def test_a_merged_request_leaves_a_branch_to_delete(run):
@@ -432,10 +435,12 @@ UNKNOWN = Attribution(doubt="Azure has nothing yet.")
     ],
 )
 def test_how_drift_is_grouped(resources, groups, why):
-    assert [[one.key.name for one in group] for group in group_drift(resources)] == groups, why
-    assert [[one.key.name for one in group] for group in group_drift(resources[::-1])] == groups, "in any order"
-    names = [one.key.name for one in sorted(resources, key=lambda one: one.arm_id)]
-    assert [[one.key.name for one in group] for group in group_drift(resources, together=True)] == [names]
+    assert [[resource.key.name for resource in group] for group in group_drift(resources)] == groups, why
+    assert [[resource.key.name for resource in group] for group in group_drift(resources[::-1])] == groups, (
+        "in any order"
+    )
+    names = [resource.key.name for resource in sorted(resources, key=lambda resource: resource.arm_id)]
+    assert [[resource.key.name for resource in group] for group in group_drift(resources, together=True)] == [names]
 
 
 WEAK = NotAccepted(key=rg(), field="spec.tags.env", reason="It weakens.")
@@ -460,5 +465,5 @@ def test_which_fields_have_drift_in_a_plan(verdict, more, left, known):
     without_id = result(rg("other"), verdict=verdict)
     examined = list_examined(report(one, without_id), left)
     fields = ("", "spec.tags", "spec.tags.env", "spec.location")
-    assert {field for field in fields if examined.knows(quote_place(ArmId(group_id().upper()), field))} == known
-    assert not examined.knows(quote_place(ArmId(f"{group_id()}2"), "spec.location"))
+    assert {field for field in fields if examined.knows(quote_field(ArmId(group_id().upper()), field))} == known
+    assert not examined.knows(quote_field(ArmId(f"{group_id()}2"), "spec.location"))

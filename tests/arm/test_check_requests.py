@@ -51,13 +51,13 @@ def test_the_docs_list_what_a_plan_may_send():
 
 async def test_a_reader_sends_no_other_post(rig: Rig):
     with pytest.raises(AssertionError):
-        await rig.reader.ask(f"{VNET}/listKeys", API, {})
+        await rig.reader.check(f"{VNET}/listKeys", API, {})
     assert rig.server.lines == []
 
 
 async def test_a_question_is_asked_and_counted_apart_from_writes(rig: Rig):
     rig.server.on("POST", VALIDATE, Say(200, {"properties": {}}))
-    assert await rig.reader.ask(VALIDATE, API, {"a": 1}) == {"properties": {}}
+    assert await rig.reader.check(VALIDATE, API, {"a": 1}) == {"properties": {}}
     assert (rig.arm.requests.questions, rig.arm.requests.writes) == (1, 0)
     assert rig.arm.use.by_type == {"Microsoft.Resources/validateResources": {"question": 1}}
 
@@ -66,5 +66,5 @@ async def test_a_question_is_asked_and_counted_apart_from_writes(rig: Rig):
 async def test_an_odd_answer_is_no_answer(rig: Rig, answer):
     rig.server.on("POST", VALIDATE, answer)
     with pytest.raises(ArmError) as failed:
-        await rig.reader.ask(VALIDATE, API, {})
+        await rig.reader.check(VALIDATE, API, {})
     assert failed.value.code == "UnusableAnswer"

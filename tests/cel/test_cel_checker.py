@@ -223,7 +223,7 @@ def test_every_mistake_is_reported_and_each_once():
 )
 def test_which_secrets_an_expression_names(text, names, whole, why):
     found = checked(text)
-    assert (found.secrets, found.uses_secret_whole, found.mistakes) == (names, whole, ()), why
+    assert (found.secrets, found.uses_secret_object, found.mistakes) == (names, whole, ()), why
 
 
 def test_the_table_of_overloads_is_read_in_full():

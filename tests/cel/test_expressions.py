@@ -19,7 +19,7 @@ from tests.support.builders import lines_of
 
 def test_a_program_has_its_type_and_its_secrets():
     program = compile_expression("self.status.id + secret.a + secret['b']", UNTYPED)
-    assert (str(program.type), program.secrets, program.uses_secret_whole) == ("string", {"a", "b"}, False)
+    assert (str(program.type), program.secrets, program.uses_secret_object) == ("string", {"a", "b"}, False)
     assert compile_expression("self.status.id", UNTYPED) is compile_expression("self.status.id", UNTYPED)
 
 

@@ -435,7 +435,7 @@ def test_a_run_that_changes_nothing_starts_few_programs(store, remote, clock, co
     with another(remote, clock) as again:
         again.load()
         again.check_writable()
-    assert [one for one in commands() if "pack" not in one] == ["fetch", "ls-tree", "cat-file", "push"]
+    assert [command for command in commands() if "pack" not in command] == ["fetch", "ls-tree", "cat-file", "push"]
 
 
 def test_a_check_finds_a_remote_that_went_away(store, bare, tmp_path: Path):

@@ -95,7 +95,7 @@ def test_a_path_of_a_file_is_read_alone(work, ref):
     assert names(work.path, path="apps/a.yaml", ref=ref) == ["apps/a.yaml"]
     with open_checkout(str(work.path), path="apps/a.yaml", ref=ref) as checkout:
         assert (checkout.contents.file, checkout.contents.units["apps/a.yaml"].name) == ("apps/a.yaml", "apps/a.yaml")
-        assert list(checkout.contents.read_whole().files) == ["apps/a.yaml", "apps/b.yaml", "c.yaml"]
+        assert list(checkout.contents.read_all().files) == ["apps/a.yaml", "apps/b.yaml", "c.yaml"]
 
 
 @pytest.mark.parametrize("ref", [None, "main"])

@@ -103,7 +103,7 @@ def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(
     tree.put("apps/prod/kustomization.yaml", text)
     tree.commit()
     with open_checkout(str(tree.path), ref="main" if how == "ref" else None, path="apps") as found:
-        (problem,) = [one for one in found.contents.problems if one.code == "KustomizationFailed"]
+        (problem,) = [problem for problem in found.contents.problems if problem.code == "KustomizationFailed"]
         assert said in problem.message, why
         assert (problem.path, problem.line, problem.unit) == ("apps/prod/kustomization.yaml", line, "apps/prod")
         assert problem.level is Level.WARNING, "no file below it mentions a group of ASO"
@@ -155,9 +155,9 @@ def test_a_unit_of_gitsync_yaml_that_is_not_there_is_an_error(tree, ref, unit, s
     tree.put("gitsync.yaml", f"namespace: team\nunits:\n- {unit}\n")
     tree.commit()
     with open_checkout(str(tree.path), ref=ref, path="apps") as found:
-        problems = [(one.code, one.path, one.line) for one in found.contents.problems]
+        problems = [(problem.code, problem.path, problem.line) for problem in found.contents.problems]
         assert problems == ([("UnitNotFound", "gitsync.yaml", 3)] if said else []), why
-        assert all(said in one.message for one in found.contents.problems)
+        assert all(said in problem.message for problem in found.contents.problems)
 
 
 def test_units_are_those_of_the_revision(tree):

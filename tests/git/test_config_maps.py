@@ -72,8 +72,8 @@ def test_a_folder_keeps_config_maps_beside_records(tmp_path: Path):
         assert not store.save(updated(EXPORT)), "nothing changed"
     assert (folder / "default/ConfigMap/endpoints.json").read_text() == TEXT
     with StatusFolder(folder) as store:
-        one = a_record("one")
-        assert store.load() == State({one.key: one}, "a" * 40, {ADDRESS: EXPORT})
+        record = a_record("one")
+        assert store.load() == State({record.key: record}, "a" * 40, {ADDRESS: EXPORT})
         assert store.save(updated(forget=(ADDRESS,)))
     assert not (folder / "default/ConfigMap").exists()
 

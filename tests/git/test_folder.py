@@ -45,10 +45,10 @@ def test_a_folder_that_is_not_there_is_an_empty_state_and_is_not_made(store, fol
 
 
 def test_what_is_saved_is_loaded(store, folder):
-    one = a_record("one")
-    assert store.save(an_update(one))
-    assert kept(folder) == State({one.key: one}, "a" * 40)
-    assert store.save(an_update(a_record("two"), forget=(one.key,)))
+    record = a_record("one")
+    assert store.save(an_update(record))
+    assert kept(folder) == State({record.key: record}, "a" * 40)
+    assert store.save(an_update(a_record("two"), forget=(record.key,)))
     assert [key.name for key in kept(folder).records] == ["two"]
 
 
@@ -61,11 +61,11 @@ def test_nothing_is_written_where_nothing_changed(store, folder):
 
 def test_an_inventory_of_very_many_records_is_read(store, folder):
     """That of 30,000 records has 9 MB. One that gitsync did not write just so is read as a whole."""
-    one = a_record("one")
-    store.save(an_update(one))
+    record = a_record("one")
+    store.save(an_update(record))
     inventory = folder / "inventory.json"
     inventory.write_bytes(inventory.read_bytes() + b" " * 9_000_000 + b"\n")
-    assert kept(folder) == State({one.key: one}, "a" * 40)
+    assert kept(folder) == State({record.key: record}, "a" * 40)
 
 
 def test_the_tree_is_the_branchs(store, folder, bare, clock):
@@ -82,9 +82,9 @@ def test_the_tree_is_the_branchs(store, folder, bare, clock):
 
 
 def test_folders_that_become_empty_go(store, folder):
-    one = a_record("one")
-    store.save(an_update(one))
-    store.save(an_update(forget=(one.key,)))
+    record = a_record("one")
+    store.save(an_update(record))
+    store.save(an_update(forget=(record.key,)))
     assert sorted(path.name for path in folder.iterdir()) == [
         ".lock",
         "SUMMARY.md",

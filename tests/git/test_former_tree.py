@@ -116,7 +116,7 @@ def test_a_seal_stays_good_or_bad(tmp_path):
     save(folder, an_update(a_record("two", agent="us")))
     make_former(folder)
     assert save(folder, NOTHING)
-    trusts = {key.name: one.trust for key, one in read_state(FolderListing(root=folder), seals).records.items()}
+    trusts = {key.name: record.trust for key, record in read_state(FolderListing(root=folder), seals).records.items()}
     assert trusts == {"one": Trust.SIGNED, "two": Trust.UNSIGNED}
 
 
@@ -268,7 +268,7 @@ def test_a_worker_that_joins_a_run_of_an_earlier_version(status, open_status, ba
         own.load()
         own.save(replace(an_update(a_record("one", count=5)), exit_code=0))
     with open_status() as store:
-        assert {key.name: one.writes.count for key, one in store.load().records.items()} == {
+        assert {key.name: record.writes.count for key, record in store.load().records.items()} == {
             "one": 5,
             "two": 0,
             "three": 0,
@@ -276,7 +276,7 @@ def test_a_worker_that_joins_a_run_of_an_earlier_version(status, open_status, ba
         store.save(NOTHING)
     with open_status() as store:
         assert not store.load().is_former
-        assert {key.name: one.writes.count for key, one in store.load().records.items()} == {
+        assert {key.name: record.writes.count for key, record in store.load().records.items()} == {
             "one": 5,
             "two": 0,
             "three": 0,
@@ -302,7 +302,7 @@ def test_what_a_worker_of_an_earlier_version_recorded_is_taken_in_as_json(
         store.save(NOTHING)
     with open_status() as store:
         state = store.load()
-    assert {key.name: one.writes.count for key, one in state.records.items()} == {"new": 0, "one": 5, "three": 0}
+    assert {key.name: record.writes.count for key, record in state.records.items()} == {"new": 0, "one": 5, "three": 0}
     names = bare.git("ls-tree", "-r", "--name-only", NAME).splitlines()
     assert [name for name in names if name.endswith(".yaml")] == ["inventory.yaml"]
     assert json.loads(bare.git("show", f"{NAME}:inventory.json"))["schema"] == 2

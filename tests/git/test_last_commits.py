@@ -45,7 +45,9 @@ def write_story(cloned):
 def test_each_path_has_its_own_commit_from_one_log(story, cloned):
     with open_checkout(str(cloned.path)) as source:
         found = source.list_last_commits(story["Write a README"], [HUB, SPOKE, UNIT, ("nothing.yaml",)])
-    assert {place: (one.commit, one.author, one.subject) for place, one in found.items() if not one.doubt} == {
+    assert {
+        place: (commit.commit, commit.author, commit.subject) for place, commit in found.items() if not commit.doubt
+    } == {
         HUB: (story["Widen the hub"], "Cy", "Widen the hub"),  # not the merge, and not its removal
         SPOKE: (story["Move the spoke"], "Ada", "Move the spoke"),
         UNIT: (story["Configure prod"], "Bo", "Configure prod"),  # anything below the unit
@@ -58,7 +60,7 @@ def test_paths_count_from_the_folder_of_the_source(story, cloned):
         found = source.list_last_commits(
             story["Write a README"], [("prod", "base/app.yaml"), (".",), ("base/app.yaml",)]
         )
-    assert [one.subject for one in found.values()] == ["Configure prod", "Configure prod", "Add an app"]
+    assert [commit.subject for commit in found.values()] == ["Configure prod", "Configure prod", "Add an app"]
 
 
 def test_a_shallow_clone_does_not_know_what_came_before_it(story, cloned, tmp_path):
@@ -99,7 +101,7 @@ def test_settings_of_a_person_do_not_change_the_log(story, cloned):
         cloned.git("config", "--global", *setting.split("="))
     with open_checkout(str(cloned.path)) as source:
         found = source.list_last_commits(story["Write a README"], [HUB, ("apps/rg.yaml",)])
-    assert [one.subject for one in found.values()] == ["Widen the hub", "First"]
+    assert [commit.subject for commit in found.values()] == ["Widen the hub", "First"]
 
 
 def test_what_git_cannot_read_is_unknown(story, cloned):

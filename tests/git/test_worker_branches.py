@@ -91,9 +91,9 @@ def test_a_first_sync_by_workers_has_no_status_branch_before(open_status, open_w
 
 
 def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_status, open_worker, bare):
-    one = a_record("one")
-    save(open_status(), one)
-    assert not save(open_worker(3, tip(bare), load(open_status())), one, ended=1)
+    record = a_record("one")
+    save(open_status(), record)
+    assert not save(open_worker(3, tip(bare), load(open_status())), record, ended=1)
     assert bare.git("log", "-1", "--format=%(trailers:key=Ended,valueonly)", "gitsync/status-shards/42/3") == "1"
 
 
@@ -147,27 +147,27 @@ def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_wo
 
 
 def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_behind(open_status, open_worker, bare):
-    one = a_record("one")
-    save(open_status(), one)
+    record = a_record("one")
+    save(open_status(), record)
     start = tip(bare)
-    save(open_worker(1, start, load(open_status())), change(one, count=2))
+    save(open_worker(1, start, load(open_status())), change(record, count=2))
     left = bare.git("rev-parse", "gitsync/status-shards/42/1")
-    save(open_status(), change(one, count=3))
+    save(open_status(), change(record, count=3))
     bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
-    assert load(open_status()).records == {one.key: change(one, count=3)}
+    assert load(open_status()).records == {record.key: change(record, count=3)}
 
 
 def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin(open_status, open_worker, bare):
     other = a_record("other")
     save(open_status(), other)
     start, pinned = tip(bare), load(open_status())
-    one = a_record("one")
-    save(open_status(), one, other)
-    claim = change(one, claim=Claim.EXPECTED, count=0)
+    record = a_record("one")
+    save(open_status(), record, other)
+    claim = change(record, claim=Claim.EXPECTED, count=0)
     with open_worker(1, start, pinned) as store:
         store.load()
-        assert store.reserve(an_update(claim)) == {one.key: one}
-    assert load(open_status()).records == {one.key: one, other.key: other}
+        assert store.reserve(an_update(claim)) == {record.key: record}
+    assert load(open_status()).records == {record.key: record, other.key: other}
 
 
 def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_status, open_worker, bare):
@@ -277,7 +277,7 @@ def test_a_status_without_seals_has_no_identity_and_the_same_bytes(bare, clock):
 
 
 def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker, bare):
-    one = a_record("one")
+    record = a_record("one")
     with open_worker(1) as store:
         store.load()
         hook = Path(bare.path) / "hooks" / "pre-receive"
@@ -286,7 +286,7 @@ def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker
         with pytest.raises(PublishError):
             store.save(replace(an_update(), exit_code=0))
     hook.unlink()
-    assert save(open_worker(1), one)
+    assert save(open_worker(1), record)
 
 
 WORKERS = 64

@@ -147,7 +147,7 @@ def test_capz_manages_what_it_wraps_unless_the_unit_sets_otherwise(kind, manages
 
 
 @pytest.mark.parametrize(
-    ("text", "passed_over", "why"),
+    ("text", "skipped_documents", "why"),
     [
         (GROUP.partition("  resources")[0].replace("spec:\n", "spec: {}\n"), 1, "an empty object of CAPZ"),
         (GROUP.replace("AzureASOManagedCluster", "AzureCluster"), 1, "an object of CAPZ of another kind"),
@@ -155,9 +155,9 @@ def test_capz_manages_what_it_wraps_unless_the_unit_sets_otherwise(kind, manages
         (GROUP.replace("metadata: {name: prod, namespace: fleet}\n", ""), 1, "an object without metadata"),
     ],
 )  # fmt: skip
-def test_what_wraps_nothing_is_skipped(text, passed_over, why):
+def test_what_wraps_nothing_is_skipped(text, skipped_documents, why):
     found = read(text)
-    assert (found.resources, found.passed_over) == ((), passed_over), why
+    assert (found.resources, found.skipped_documents) == ((), skipped_documents), why
 
 
 @pytest.mark.parametrize(

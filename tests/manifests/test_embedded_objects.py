@@ -44,7 +44,7 @@ def test_a_document_of_another_tool_is_named_with_the_objects_inside(text, said)
     found = read_manifests({"a.yaml": b"# first\n" + text.encode()})
     (problem,) = found.problems
     assert (problem.message, problem.is_error, problem.line) == (said, False, 2)
-    assert (found.resources, found.passed_over) == ((), 1)
+    assert (found.resources, found.skipped_documents) == ((), 1)
 
 
 @pytest.mark.parametrize("text", [CONFIG_MAP, SECRET])

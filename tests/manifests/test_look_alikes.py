@@ -23,7 +23,7 @@ def item(text):
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "resources", "passed_over", "why"),
+    ("path", "text", "resources", "skipped_documents", "why"),
     [
         ("tsconfig.json", '{\n  // strict\n  "compilerOptions": {},\n}\n', 0, 1, "JSON with comments"),
         ("values.yaml", "replicas: 1\nimage: {tag: latest}\n", 0, 1, "values of a chart"),
@@ -35,10 +35,10 @@ def item(text):
         ("composition.yaml", COMPOSITION, 0, 1, "a composition of Crossplane"),
     ],
 )  # fmt: skip
-def test_what_is_not_for_gitsync_is_skipped_and_counted(path, text, resources, passed_over, why):
+def test_what_is_not_for_gitsync_is_skipped_and_counted(path, text, resources, skipped_documents, why):
     found = read_manifests({path: text.encode()})
     assert found.problems == (), why
-    assert (len(found.resources), found.passed_over) == (resources, passed_over), why
+    assert (len(found.resources), found.skipped_documents) == (resources, skipped_documents), why
 
 
 @pytest.mark.parametrize(

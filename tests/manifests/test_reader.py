@@ -88,11 +88,11 @@ def test_the_namespace(said, namespace, expected, why):
 )
 def test_what_is_not_for_us_is_counted(text, why):
     found = read(text)
-    assert (found.resources, found.problems, found.passed_over) == ((), (), 1), why
+    assert (found.resources, found.problems, found.skipped_documents) == ((), (), 1), why
 
 
 def test_nothing_is_not_counted():
-    assert read("---\n# a comment\n---\n\n---\nnull\n").passed_over == 0
+    assert read("---\n# a comment\n---\n\n---\nnull\n").skipped_documents == 0
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "values.tpl", "a.yaml.bak", "README"])
@@ -195,7 +195,7 @@ def test_lists_are_taken_apart():
     found = read(text)
     (resource,) = found.resources
     assert (resource.source.line, resource.lines.find(("spec", "location"))) == (4, 12)
-    assert (found.problems, found.passed_over) == ((), 0)
+    assert (found.problems, found.skipped_documents) == ((), 0)
 
 
 def test_a_list_of_one_kind_need_not_repeat_it():

@@ -236,7 +236,7 @@ def test_what_is_skipped_is_named_in_the_order_of_the_files():
         UnreadDocument(source=SourceLocation("a.yaml", 6), form="ARM template"),
         UnreadDocument(source=SourceLocation("b.yaml", 1)),
     )
-    assert found.passed_over == 3
+    assert found.skipped_documents == 3
 
 
 def indented(text):

@@ -181,7 +181,7 @@ RUN_END = RunEnd(
     started=1000.0,
     exit_code=0,
     is_success=True,
-    is_whole=True,
+    is_complete=True,
     report=None,
     visits={},
 )

@@ -125,7 +125,7 @@ def test_a_refused_run_reports_only_what_is_known():
 SUCCESSES = [
     (END, FAILED, 1777629690.0, "a run that fails keeps the last success"),
     (END, REFUSAL, 1777629690.0, "so does a refused one"),
-    (END, replace(END, is_whole=False), 1777629690.0, "some resources are not all"),
+    (END, replace(END, is_complete=False), 1777629690.0, "some resources are not all"),
     (END, replace(END, ended_at=FAILED.ended_at), 1777633200.0, "a success is the last one"),
     (FAILED, FAILED, None, "there was none, and that is not one at 0"),
     (replace(END, agent="blue"), FAILED, None, "that was another agent's"),

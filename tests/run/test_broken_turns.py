@@ -124,11 +124,11 @@ def test_a_classifier_that_fails_is_reported(tmp_path):
 
 
 def test_an_internal_error_behind_an_extension_stays_one(tmp_path):
-    async def asks_on(subject, azure, next):
+    async def prompts_on(subject, azure, next):
         return await next(subject, azure)
 
     ours = Extension(group=VNETS[0], kind=VNETS[1], pre_check=raising(KeyError("x")))
-    world = extended(World(tmp_path), theirs(pre_check=asks_on), ours).says(group=GROUP, vnet=VNET)
+    world = extended(World(tmp_path), theirs(pre_check=prompts_on), ours).says(group=GROUP, vnet=VNET)
     assert world.sync().exit_code == 70
 
 

@@ -343,7 +343,7 @@ def of(report: Report, kind: str, name: str | None = None) -> Result:
 
 def results(report: Report) -> list[Result]:
     """All of the results that does not follow from how they were read, and when."""
-    return [change(one, requests=0, condition=replace(one.condition, time="")) for one in report.results]
+    return [change(result, requests=0, condition=replace(result.condition, time="")) for result in report.results]
 
 
 def _list_documents(world: World) -> list[Path]:

@@ -151,6 +151,34 @@ def test_modules_of_tests(tool, code, expected, why):
     assert words(tool.find(tool.read_tests(code))) == expected, why
 
 
+@pytest.mark.parametrize(
+    ("code", "expected", "why"),
+    [
+        ("def list_questions(): pass", [(1, "list_questions")], "a function"),
+        ("class OddAnswer: pass", [(1, "OddAnswer")], "a class, split at its capitals"),
+        ("def f(asked, *, is_whole): pass", [(1, "asked"), (1, "is_whole")], "parameters"),
+        ("x = 1\nplaces = []", [(2, "places")], "a variable"),
+        ("class A:\n    place: str", [(2, "place")], "a field"),
+        ("self._asked = {}", [(1, "_asked")], "an attribute"),
+        ("from m import f as ask", [(1, "ask")], "another name of an import"),
+        ("MOST_PLACES = 4", [(1, "MOST_PLACES")], "a constant"),
+        ("print(asked, x.places, f(judge=1))", [], "names that another module defines"),
+        ("task = basket = misplaced = replaced = holes = []", [], "a part of another word"),
+        ("def place_forest(): pass", [], "a verb"),
+        ("is_in_place = True", [], "plain English"),
+        ("class A:\n    asks: str", [], "a name that is allowed"),
+    ],
+)
+def test_names(tool, code, expected, why):
+    assert words(tool.find_in_names(code)) == expected, why
+
+
+def test_each_name_that_is_allowed_has_a_word_and_a_reason(tool):
+    for name, why in tool.ALLOWED_NAMES.items():
+        assert why, name
+        assert any(pattern.search(name.replace("_", " ")) for pattern in tool.NAMES), name
+
+
 def test_a_finding_has_its_line_and_ends_with_one(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# Title\n\nIt is read anew,\nand whom.\n")

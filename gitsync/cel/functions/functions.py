@@ -115,8 +115,8 @@ def _choose_extreme(name: str, values: Sequence[Any]) -> Any:
     return chosen
 
 
-def _contains_all(budget: EvaluationBudget, whole: Sequence[Any], part: Sequence[Any]) -> bool:
-    return all(contains(budget, item, whole) for item in part)
+def _contains_all(budget: EvaluationBudget, elements: Sequence[Any], part: Sequence[Any]) -> bool:
+    return all(contains(budget, item, elements) for item in part)
 
 
 _PLAIN: Final[dict[OverloadKey, Callable[..., Any]]] = {

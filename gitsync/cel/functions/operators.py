@@ -134,7 +134,7 @@ def contains(budget: EvaluationBudget, item: Any, container: Any) -> bool:
     raise EvaluationError(f"no such overload: in({name_type(item)}, {name_type(container)})")
 
 
-_WHOLE: Final[dict[str, Calculate]] = {
+_INTEGERS: Final[dict[str, Calculate]] = {
     "_+_": operator.add,
     "_-_": operator.sub,
     "_*_": operator.mul,
@@ -150,8 +150,8 @@ _DOUBLE: Final[dict[str, Calculate]] = {
 
 
 FUNCTIONS: Final[dict[tuple[str, ...], Callable[..., Any]]] = {
-    **{(name, "int", "int"): _bound_result(calculate, check_int) for name, calculate in _WHOLE.items()},
-    **{(name, "uint", "uint"): _bound_result(calculate, check_uint) for name, calculate in _WHOLE.items()},
+    **{(name, "int", "int"): _bound_result(calculate, check_int) for name, calculate in _INTEGERS.items()},
+    **{(name, "uint", "uint"): _bound_result(calculate, check_uint) for name, calculate in _INTEGERS.items()},
     **{(name, "double", "double"): calculate for name, calculate in _DOUBLE.items()},
     ("-_", "int"): lambda number: check_int(-number),
     ("-_", "double"): operator.neg,

@@ -108,7 +108,7 @@ _MOST_DIGITS = 400
 
 def parse_int(literal: str) -> int:
     """Read a signed 64-bit number, which may begin with `-`."""
-    value = _parse_whole(literal)
+    value = _parse_integer(literal)
     if not _LEAST <= value <= _MOST:
         raise ValueError(f"invalid int literal: {_shorten(literal)} does not fit 64 bits")
     return value
@@ -116,7 +116,7 @@ def parse_int(literal: str) -> int:
 
 def parse_uint(literal: str) -> Uint:
     """Read an unsigned 64-bit number, which ends with `u`."""
-    value = _parse_whole(literal.rstrip("uU"))
+    value = _parse_integer(literal.rstrip("uU"))
     if value > _MOST_UINT:
         raise ValueError(f"invalid uint literal: {_shorten(literal)} does not fit 64 bits")
     return Uint(value)
@@ -148,7 +148,7 @@ def parse_bytes(literal: str) -> bytes:
     return b"".join((*parts, inside[end:].encode("utf-8", "surrogatepass")))
 
 
-def _parse_whole(literal: str) -> int:
+def _parse_integer(literal: str) -> int:
     digits = literal.removeprefix("-")
     if len(digits) > _MOST_DIGITS:
         raise ValueError(f"invalid int literal: {_shorten(literal)} does not fit 64 bits")

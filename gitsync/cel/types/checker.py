@@ -65,7 +65,7 @@ class Checked:
     type: Type  # of the result
     mistakes: tuple[Mistake, ...]  # every one, in reading order
     secrets: frozenset[str]  # the keys of `secret` that it names
-    uses_secret_whole: bool  # it uses `secret` other than by key
+    uses_secret_object: bool  # it uses `secret` other than by key
 
 
 def check(tree: ExpressionNode, variables: Mapping[str, Type]) -> Checked:
@@ -73,7 +73,7 @@ def check(tree: ExpressionNode, variables: Mapping[str, Type]) -> Checked:
     checker = _Checker(variables)
     type_ = checker.settle(checker.infer_type(tree))
     mistakes = sorted(checker.mistakes, key=lambda mistake: (mistake.at.line, mistake.at.column))
-    return Checked(type_, tuple(mistakes), frozenset(checker.secrets), checker.uses_secret_whole)
+    return Checked(type_, tuple(mistakes), frozenset(checker.secrets), checker.uses_secret_object)
 
 
 class _Checker:
@@ -82,7 +82,7 @@ class _Checker:
     def __init__(self, variables: Mapping[str, Type]) -> None:
         self.mistakes: list[Mistake] = []
         self.secrets: set[str] = set()
-        self.uses_secret_whole = False
+        self.uses_secret_object = False
         self._inference = Inference()
         self._seen: dict[int, Type] = {}  # by identity: the tree outlives the walk
         self._scopes: list[Mapping[str, Type]] = [variables]
@@ -117,7 +117,7 @@ class _Checker:
 
     def _infer_name(self, node: Ident) -> Type:
         if self._is_secret(node):
-            self.uses_secret_whole = True
+            self.uses_secret_object = True
         # The innermost variable of a name hides the others.
         for scope in reversed(self._scopes):
             if node.name in scope:

@@ -19,7 +19,7 @@ _CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<digits>[0-9]{1,18}))?(
 TypeOf = Callable[[ExpressionNode], Type]
 """The type of a part of the expression; dyn if it is unknown."""
 
-_WHOLE: Final = frozenset({"int", "uint"})
+_INTEGERS: Final = frozenset({"int", "uint"})
 _FRACTION: Final = frozenset({"double", "string"})
 _TEXT: Final = frozenset({
     "list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null",
@@ -27,11 +27,11 @@ _TEXT: Final = frozenset({
 
 _TAKEN: Final = {
     "s": _TEXT,
-    "d": _WHOLE,
-    "o": _WHOLE,
-    "b": _WHOLE | {"bool"},
-    "x": _WHOLE | {"string", "bytes"},
-    "X": _WHOLE | {"string", "bytes"},
+    "d": _INTEGERS,
+    "o": _INTEGERS,
+    "b": _INTEGERS | {"bool"},
+    "x": _INTEGERS | {"string", "bytes"},
+    "X": _INTEGERS | {"string", "bytes"},
     "f": _FRACTION,
     "e": _FRACTION,
 }

@@ -133,8 +133,8 @@ def _list_resources(wanted: _Wanted) -> Iterator[Candidate]:
         return
     times = Counter((key.kind, key.name) for key in keys)
     for key in keys:
-        is_clear = times[key.kind, key.name] == 1
-        yield Candidate(f"{key.kind}/{key.name}" if is_clear else str(key), key.namespace)
+        is_unambiguous = times[key.kind, key.name] == 1
+        yield Candidate(f"{key.kind}/{key.name}" if is_unambiguous else str(key), key.namespace)
 
 
 def _list_kinds_and_resources(wanted: _Wanted) -> Iterator[Candidate]:

@@ -46,24 +46,24 @@ def _compare_arm_ids(leaf: Leaf) -> RuleOutcome | None:
 
 def _compare_relative_ids(leaf: Leaf) -> RuleOutcome | None:
     """A path that Azure returns in full must be below the resource itself, or below one of its parents."""
-    short, whole = leaf.desired, leaf.live
-    if _is_arm_id(short) and not _is_arm_id(whole):
-        short, whole = whole, short
-    if not short.startswith("/") or not _is_arm_id(whole) or not _normalize(short):
+    short, full = leaf.desired, leaf.live
+    if _is_arm_id(short) and not _is_arm_id(full):
+        short, full = full, short
+    if not short.startswith("/") or not _is_arm_id(full) or not _normalize(short):
         return None
-    root = _normalize(whole).removesuffix(_normalize(short))
+    root = _normalize(full).removesuffix(_normalize(short))
     own = _normalize(leaf.hints.own_id)
-    return make_outcome(root != _normalize(whole) and bool(root) and (own == root or own.startswith(f"{root}/")))
+    return make_outcome(root != _normalize(full) and bool(root) and (own == root or own.startswith(f"{root}/")))
 
 
 def _compare_name_with_id(leaf: Leaf) -> RuleOutcome | None:
     """A name stands for the resource in the own group: one of the same name in another group is another."""
-    name, whole = sorted((leaf.desired, leaf.live), key=_is_arm_id)
-    if not leaf.name.endswith("id") or "/" in name or not _is_arm_id(whole):
+    name, full = sorted((leaf.desired, leaf.live), key=_is_arm_id)
+    if not leaf.name.endswith("id") or "/" in name or not _is_arm_id(full):
         return None
     group = "/".join(_normalize(leaf.hints.own_id).split("/")[:5])
     return make_outcome(
-        _normalize(whole).startswith(f"{group}/providers/") and _normalize(whole).endswith(f"/{_normalize(name)}")
+        _normalize(full).startswith(f"{group}/providers/") and _normalize(full).endswith(f"/{_normalize(name)}")
     )
 
 

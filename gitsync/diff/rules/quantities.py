@@ -36,8 +36,8 @@ def _compare_number_with_text(leaf: Leaf) -> RuleOutcome | None:
     text, value = _put_text_first(leaf)
     if not isinstance(text, str) or not is_number(value):
         return None
-    is_whole = isinstance(value, int) or value.is_integer()
-    return make_outcome(text == json.dumps(value) or (is_whole and text == json.dumps(int(value))))
+    is_integer = isinstance(value, int) or value.is_integer()
+    return make_outcome(text == json.dumps(value) or (is_integer and text == json.dumps(int(value))))
 
 
 def _compare_boolean_with_text(leaf: Leaf) -> RuleOutcome | None:

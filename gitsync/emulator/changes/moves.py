@@ -81,7 +81,7 @@ def _apply_move(cloud: EmulatedCloud, target: Target, move: Move, at: float) -> 
     before = look_before(cloud, target, deletes=move.delete)
     if move.create is not None:
         origin = BodyOrigin(api_version="2024-01-01", by=move.by or "somebody")
-        body = store_children(cloud, target, drop_read_only(move.create), origin, whole=True)
+        body = store_children(cloud, target, drop_read_only(move.create), origin, replaces=True)
         cloud.store.put_resource(target.key, make_stored(cloud, target, body, origin))
     elif before.resource is None:
         raise KeyError(target.key)
@@ -101,7 +101,7 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
         else:
             body = set_value(body, pointer, value)
     origin = BodyOrigin(api_version=before.api_version, by=before.by)
-    body = store_children(cloud, target, body, origin, whole=False)
+    body = store_children(cloud, target, body, origin, replaces=False)
     cloud.change(target.key, replace(before, body=body, state=state))
 
 

@@ -138,7 +138,7 @@ def list_children(store: Store, key: str, embedded: EmbeddedList) -> list[tuple[
 
 
 def store_children(
-    cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin, *, whole: bool
+    cloud: EmulatedCloud, target: Target, body: Mapping[str, Any], origin: BodyOrigin, *, replaces: bool
 ) -> Any:
     """Store the children that a parent's body embeds, and return the body without them.
 
@@ -146,7 +146,7 @@ def store_children(
     """
     for embedded in list_embedded_lists(target.type):
         body, desired = take_children(body, embedded)
-        if desired is None and not (whole and embedded.removes):
+        if desired is None and not (replaces and embedded.removes):
             continue  # a PATCH, or a type whose PUT without the list keeps the children
         prefix = f"{target.key}/{embedded.type.casefold()}/"
         kept_keys = {prefix + child["name"].casefold() for child in desired or ()}
@@ -180,7 +180,7 @@ _TEXT = re.compile(
     r"|.*connectionstring$|customdata|certificate(value|data)$"
 )
 
-_WHOLE = frozenset({"protectedsettings", "protectedsettingsfromkeyvault"})
+_ATOMIC = frozenset({"protectedsettings", "protectedsettingsfromkeyvault"})
 _EMPTIED = frozenset({"configurationprotectedsettings"})
 """Objects whose members are shown with empty values."""
 
@@ -191,7 +191,7 @@ def hide_secrets(value: Any) -> Any:
         return {
             name: _show_member(name, member)
             for name, member in value.items()
-            if not (name.casefold() in _WHOLE or (isinstance(member, str) and _is_secret_name(name)))
+            if not (name.casefold() in _ATOMIC or (isinstance(member, str) and _is_secret_name(name)))
         }
     if isinstance(value, list):
         return [hide_secrets(item) if isinstance(item, dict | list) else item for item in value]

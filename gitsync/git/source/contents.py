@@ -93,7 +93,7 @@ class SourceContents:
     """Returns every file that all this was made of."""
 
     file: str = ""  # the only one that is read, "" for a folder
-    read_whole: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
+    read_all: Callable[[], SourceContents] | None = field(default=None, compare=False, repr=False)
     """Reads the whole source."""
 
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
@@ -145,7 +145,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
         has_declared=bool(built.declared),
         read_inputs=read_inputs,
         file=choice.file,
-        read_whole=partial(read_contents, listing, replace(wanted, path="")),
+        read_all=partial(read_contents, listing, replace(wanted, path="")),
         read_left_out=read_left_out,
         explain_unreadable=partial(_explain_unreadable, listing, choice, wanted.budget),
         find_unread=partial(_find_unread, listing, wanted, choice, own, built),

@@ -174,7 +174,7 @@ _LONGEST = 4096
 _DIRECTORY = b"ps_d"
 """The group in the expressions of pathspec that matches the / behind a folder."""
 
-_FOLDER, _WHOLE = 1, 2
+_FOLDER, _SUBTREE = 1, 2
 """How a line matches: it names a folder above the path, or the path itself, which weighs more (pathspec's order)."""
 
 
@@ -239,7 +239,7 @@ class IgnorePatterns:
         steps = path.split("/")
         above: dict[int, int] = {}
         for depth, step in enumerate(steps, start=1):
-            weight = _WHOLE if depth == len(steps) else _FOLDER
+            weight = _SUBTREE if depth == len(steps) else _FOLDER
             for index in (*self._by_name.get(step, ()), *self._by_path.get("/".join(steps[:depth]), ())):
                 if weight == _FOLDER or not _split(self._lines[index])[2]:
                     above[index] = weight
@@ -252,7 +252,7 @@ class IgnorePatterns:
                 continue
             expression = _compile(self._lines[index])
             if expression is not None and (match := expression.search(encoded)):
-                yield index, _FOLDER if match.groupdict().get(_DIRECTORY) else _WHOLE
+                yield index, _FOLDER if match.groupdict().get(_DIRECTORY) else _SUBTREE
 
 
 def _split(line: str) -> tuple[bool, str, bool]:

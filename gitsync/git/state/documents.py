@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.errors import StateError
 from gitsync.formats.strict_json import read_json
 from gitsync.manifests.yaml_documents import FileDocuments, read_documents
-from gitsync.manifests.yaml_scalars import WHOLE_BELOW
+from gitsync.manifests.yaml_scalars import INTEGER_BELOW
 from gitsync.problems.checked_mapping import CheckedMapping
 from gitsync.problems.field_path import FieldPath, format_field
 
@@ -54,7 +54,7 @@ def sort_keys(value: Any) -> Any:
             return {str(key): sort_keys(value[key]) for key in sorted(value)}
         case list() | tuple():
             return [sort_keys(member) for member in value]
-        case float() if value.is_integer() and abs(value) < WHOLE_BELOW:
+        case float() if value.is_integer() and abs(value) < INTEGER_BELOW:
             return int(value)
         case bool() | int() | None:
             return value
@@ -108,8 +108,8 @@ def _read_former(path: str, content: bytes) -> Mapping[str, Any]:
     if problems:
         first = min(problems, key=lambda problem: problem.order)
         raise StateError(f"{path}:{first.line}: {first.message}", hint=_HINT)
-    is_whole = len(file_contents.documents) == 1 and content.endswith(b"\n")
-    if not is_whole or not isinstance(file_contents.documents[0].value, Mapping):
+    is_complete = len(file_contents.documents) == 1 and content.endswith(b"\n")
+    if not is_complete or not isinstance(file_contents.documents[0].value, Mapping):
         raise StateError(f"{path}:1: The file is not a single mapping, or is truncated.", hint=_HINT)
     values: Mapping[str, Any] = file_contents.documents[0].value
     return values

@@ -35,8 +35,8 @@ def find_fault(review: Review, keys: Sequence[Secret]) -> tuple[str, str] | None
     if not review.seal.startswith(f"{_KEYED}:"):
         if keys:
             return "was made without a digest key, so it may have been changed since it was reviewed", _SAME_KEY
-        is_whole = not review.seal or _is_same(review.seal, _make_seal(review, None))
-        return None if is_whole else ("was changed since it was made: its seal does not fit", _AGAIN)
+        is_complete = not review.seal or _is_same(review.seal, _make_seal(review, None))
+        return None if is_complete else ("was changed since it was made: its seal does not fit", _AGAIN)
     own = [key for key in keys if review.seal.split(":")[1] == _name_key(key)]
     if keys and not own:
         return "was sealed with a digest key that this run does not have", _SAME_KEY

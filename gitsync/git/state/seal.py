@@ -29,7 +29,7 @@ them have no location either, and are as good in any repository with the key.
 
 _SCHEME = "hmac-sha256"
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
-_LONGEST_WHOLE = 1e21
+_LARGEST_INTEGER = 1e21
 _NOT_COVERED = frozenset({SEAL, "requestId"})  # the id of the request belongs to the condition
 
 _PARTS = 5  # one less without a status, two less without a location
@@ -149,7 +149,7 @@ def _normalize_numbers(value: Any) -> Any:
     if not is_large and not isinstance(value, float):
         return value
     number = float(value)
-    return int(number) if number.is_integer() and abs(number) < _LONGEST_WHOLE else number
+    return int(number) if number.is_integer() and abs(number) < _LARGEST_INTEGER else number
 
 
 def _make_key_name(key: Secret) -> str:

@@ -134,16 +134,16 @@ class ForeignStatus:
     state: State
 
 
-def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secret], None]) -> ForeignStatus:
+def read_foreign_status(address: str, reader: StatusReader, redact: Callable[[Secret], None]) -> ForeignStatus:
     """Read the status at a location. `redact` gets the password in its URL.
 
     Raises StateError if it cannot be read, or if there is none: unknown is not empty.
     """
     try:
-        home = _find_place(place, reader)
+        home = _find_status(address, reader)
         for secret in () if isinstance(home, Path) else home.secrets:
             redact(secret)
-        with _open_store(home, place.partition("#")[2], reader) as store:
+        with _open_store(home, address.partition("#")[2], reader) as store:
             state = store.load()
     except GitsyncError as error:
         raise StateError(f"A status of --known-from cannot be read: {error.message}", hint=error.hint) from error
@@ -153,12 +153,13 @@ def read_foreign_status(place: str, reader: StatusReader, redact: Callable[[Secr
     return ForeignStatus(name=store.name, state=state)
 
 
-def _find_place(place: str, reader: StatusReader) -> Remote | Path:
+def _find_status(address: str, reader: StatusReader) -> Remote | Path:
     """Find the repository that a location names, or its folder of status files."""
-    location = place.partition("#")[0]
+    location = address.partition("#")[0]
     if not location and reader.source is None:
         raise StateError(
-            f"{place} is a branch of the source, and this command has no source.", hint="Write it as REPOSITORY#BRANCH."
+            f"{address} is a branch of the source, and this command has no source.",
+            hint="Write it as REPOSITORY#BRANCH.",
         )
     if not location and reader.source is not None:
         return find_status_remote(reader.source)
@@ -183,5 +184,5 @@ def _open_store(home: Remote | Path, branch: str, reader: StatusReader) -> State
     name = check_ref(branch or DEFAULT_BRANCH)
     repository = normalize_repository(home.url)
     # A repository on this machine may be a clone of the one that its runs know.
-    place = None if repository.startswith("/") else name_source(repository, name)
-    return StatusBranch(home, name, clock=reader.clock, seals=replace(reader.seals, source_name=place))
+    address = None if repository.startswith("/") else name_source(repository, name)
+    return StatusBranch(home, name, clock=reader.clock, seals=replace(reader.seals, source_name=address))

@@ -37,7 +37,7 @@ class ImportScope:
         return ArmId(f"/subscriptions/{self.subscription}")
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         return not self.groups and not self.ids
 
 
@@ -67,11 +67,11 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
     if not subscriptions:
         raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
     named = [path.resource_group or "" for path in paths if path.count("/") + 1 == _GROUP_STEPS]
-    is_whole = any(path.count("/") + 1 == _SUBSCRIPTION_STEPS for path in paths)
+    is_complete = any(path.count("/") + 1 == _SUBSCRIPTION_STEPS for path in paths)
     return ImportScope(
         subscription=subscriptions.popitem()[1],
-        groups=() if is_whole else tuple(dict.fromkeys((*groups, *named))),
-        ids=() if is_whole else tuple(dict.fromkeys(path for path in paths if path.count("/") + 1 > _GROUP_STEPS)),
+        groups=() if is_complete else tuple(dict.fromkeys((*groups, *named))),
+        ids=() if is_complete else tuple(dict.fromkeys(path for path in paths if path.count("/") + 1 > _GROUP_STEPS)),
         goes_on=True,
         problems=tuple(map(make_id_problem, wrong)),
     )

@@ -30,7 +30,7 @@ def add_children(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # A create has no children in Azure yet.
     if not nodes or attempt.decision.action is not Action.UPDATE or attempt.observed.live is None:
         return attempt
-    going = {} if attempt.write.refused_whole else dict(_list_going(attempt, run))
+    going = {} if attempt.write.refused_body else dict(_list_going(attempt, run))
     bodies = {arm_id: child.body for arm_id, child in going.items()}
     brought = {arm_id: child.comparison for arm_id, child in going.items()}
     leaving = frozenset(
@@ -101,7 +101,7 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
         return None
     run.cache.note_write(attempt.arm_id)
     refusal = make_refused(failure, classify(failure))
-    attempt = note_failed_write(attempt.with_write(replace(attempt.write, refused_whole=refusal, sent=None)))
+    attempt = note_failed_write(attempt.with_write(replace(attempt.write, refused_body=refusal, sent=None)))
     return attempt.stopped(refusal, kind=StopKind.WAITS)
 
 
@@ -110,7 +110,7 @@ def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
     about a body that is not in git. It is added, since the parent may be its cause. One that leads to a replacement
     stays.
     """
-    first, stop = attempt.write.refused_whole, attempt.stop
+    first, stop = attempt.write.refused_body, attempt.stop
     if first is None or stop is None or not attempt.write.has_failed or stop.kind is StopKind.LATE:
         return attempt
     second = stop.condition

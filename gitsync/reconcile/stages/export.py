@@ -195,7 +195,7 @@ def _evaluate(
     subject, budget = _build_self(attempt), EvaluationBudget()
     for expression in expressions:
         for entry in evaluate_exports([expression], subject, set_secrets, budget):
-            if expression.value.secrets or expression.value.uses_secret_whole:
+            if expression.value.secrets or expression.value.uses_secret_object:
                 redactions.add(entry.value)
             yield entry
 
