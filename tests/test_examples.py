@@ -68,13 +68,13 @@ def test_an_arm_id_names_what_the_manifests_make_or_what_azure_has(prepared):
 
 
 def test_both_halves_of_the_peering_wait_for_both_networks(prepared):
-    waits_for = {resource.key.name: {key.name for key in resource.depends_on} for resource in prepared}
+    waits_for = {resource.key.name: {key.name for key in resource.relations.depends_on} for resource in prepared}
     assert waits_for["hub-to-shop"] == {"hub", "shop-spoke"}
     assert waits_for["shop-to-hub"] == {"hub", "shop-spoke"}
 
 
 def test_what_reads_a_config_map_waits_for_the_identity_that_writes_it(prepared):
-    waits_for = {resource.key.name: {key.name for key in resource.depends_on} for resource in prepared}
+    waits_for = {resource.key.name: {key.name for key in resource.relations.depends_on} for resource in prepared}
     assert "gitsync" in waits_for["gitsync-contributor"]
     assert {"shop-db", "shop-app"} <= waits_for["shop-db-administrator"]
 

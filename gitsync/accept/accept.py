@@ -92,7 +92,7 @@ def _sort_by_owner(parts: Sequence[DriftedResource], tree: Tree) -> list[Drifted
     """Sort resources so that each comes after those that it depends on."""
     rest, ordered = {part.key: part for part in parts}, []
     while rest:
-        free = [key for key in rest if not rest.keys() & set(tree.prepared[key].depends_on)] or list(rest)
+        free = [key for key in rest if not rest.keys() & set(tree.prepared[key].relations.depends_on)] or list(rest)
         ordered += [rest.pop(key) for key in free]
     return ordered
 

@@ -176,7 +176,7 @@ class _Search:
             (
                 resource
                 for resource in self.tree.prepared.values()
-                if key in resource.depends_on and resource.key not in gone
+                if key in resource.relations.depends_on and resource.key not in gone
             ),
             key=lambda resource: resource.key,
         )

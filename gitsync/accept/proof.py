@@ -149,7 +149,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     if remembered is not None:
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
     live = remove_paths(result.comparison.live_body, prepared.ignored)
-    body = take_live_values(body, live, kind.arm_type, prepared.told).body
+    body = take_live_values(body, live, kind.arm_type, prepared.relations.told).body
     return compare(body, live, remembered, make_kind_hints(kind))
 
 

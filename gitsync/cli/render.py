@@ -102,7 +102,7 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
         **({"policyReason": prepared.policy_reason} if prepared.policy_reason else {}),
         "armId": shown.arm_id,
         "armApiVersion": prepared.api_version,
-        "dependsOn": [str(other) for other in prepared.depends_on],
+        "dependsOn": [str(other) for other in prepared.relations.depends_on],
         "problems": [build_problem(problem) for problem in prepared.problems],
     }
     return document | ({"body": shown.request.body} if shown.request else {})

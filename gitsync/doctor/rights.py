@@ -165,8 +165,8 @@ class _ResourceRights:
 
     def _list_owner(self) -> Iterator[NeededRight]:
         prepared, registry = self._prepared, self._registry
-        if prepared.owner and prepared.owner.arm_id:
-            owner = prepared.owner.arm_id
+        if prepared.relations.owner and prepared.relations.owner.arm_id:
+            owner = prepared.relations.owner.arm_id
             is_checked = registry.checks_owner(*self._group_kind) or not _is_arm(prepared)
             use = Use.RUN if is_checked else Use.OWNERS
             yield self._need(name_action(owner, "read"), _choose_scope(owner), use)

@@ -104,9 +104,13 @@ def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple
     """
     selected = [resource for resource in prepared if selection.has(resource.key)]
     # A dependency that is not selected is read, since its id or its exports are needed.
-    needed_keys = {key for resource in selected for key in resource.depends_on}
+    needed_keys = {key for resource in selected for key in resource.relations.depends_on}
     watched = (resource for resource in prepared if resource.key in needed_keys and not selection.has(resource.key))
-    return (*selected, *(replace(resource, policy=Policy.SKIP, depends_on=(), is_watched=True) for resource in watched))
+    return (*selected, *map(_watch, watched))
+
+
+def _watch(prepared: Prepared) -> Prepared:
+    return replace(prepared, policy=Policy.SKIP, relations=replace(prepared.relations, depends_on=()), is_watched=True)
 
 
 def spell_out(selection: Selection, keys: Iterable[Key]) -> Selection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
@@ -84,6 +84,25 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """What a resource has to do with others."""
+
+    owner: OwnerRef | None = None  # None for kinds without one
+    depends_on: tuple[Key, ...] = ()
+    """The manifests of the same set that must come first (owner, references, producers of values), sorted."""
+
+    ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
+    written_by: Key | None = None
+    """Another manifest of the same resource in Azure, which writes it; None if this one does."""
+
+    told: tuple[tuple[str, str], ...] = ()
+    """Values of other manifests by which fields are handed over to Azure (`catalog.handed_over`), by name."""
+
+
+NO_RELATIONS: Final = Relations()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A resource made ready for ARM."""
 
@@ -91,13 +110,10 @@ class Prepared:
     policy: Policy
     arm_id: ArmId | None  # None if it is not known
     api_version: str | None  # ARM's; None if the kind is unknown
-    owner: OwnerRef | None  # None for kinds without one
     template: Template | None
     """None if no request can be built: an owner or a reference is missing, or the kind is unknown."""
 
-    depends_on: tuple[Key, ...] = ()
-    """The manifests of the same set that must come first (owner, references, producers of values), sorted."""
-
+    relations: Relations = NO_RELATIONS
     problems: tuple[Problem, ...] = ()  # every problem of this resource, errors and warnings
     ignored: tuple[tuple[str, ...], ...] = ()
     """The paths of the body that gitsync ignores today, as steps (`formats.ignored_paths`)."""
@@ -109,15 +125,8 @@ class Prepared:
     """
 
     is_watched: bool = False  # it is outside the run, and only read because another resource needs it
-    written_by: Key | None = None
-    """Another manifest of the same resource in Azure, which writes it; None if this one does."""
-
     policy_reason: str = ""  # a sentence with the origin of the policy, "" if it is the manifest or its namespace
     provider: Provider = Provider.ARM
-    told: tuple[tuple[str, str], ...] = ()
-    """Values of other manifests by which fields are handed over to Azure (`catalog.handed_over`), by name."""
-
-    ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
 
     @property
     def key(self) -> Key:
@@ -146,4 +155,4 @@ class Prepared:
     @property
     def is_written(self) -> bool:
         """Return whether gitsync may write the resource because of this manifest."""
-        return self.policy.allows_modify and self.written_by is None
+        return self.policy.allows_modify and self.relations.written_by is None

@@ -39,10 +39,7 @@ def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) 
     if not writers:
         return tuple(prepared)  # as in most runs
     waiting = tuple(
-        replace(resource, written_by=writer, depends_on=tuple(sorted({*resource.depends_on, writer})))
-        if (writer := writers.get(resource.key))
-        else resource
-        for resource in prepared
+        _leave_to(writer, resource) if (writer := writers.get(resource.key)) else resource for resource in prepared
     )
     return _break_circles(waiting)
 
@@ -79,7 +76,9 @@ def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
     """
     for _ in range(_MOST_CIRCLES):
         circle = _find_circle(prepared)
-        freed = {resource.key for resource in prepared if resource.key in circle and resource.written_by in circle}
+        freed = {
+            resource.key for resource in prepared if resource.key in circle and resource.relations.written_by in circle
+        }
         if not freed:
             return prepared
         prepared = tuple(_stop_waiting(resource) if resource.key in freed else resource for resource in prepared)
@@ -89,15 +88,25 @@ def _break_circles(prepared: tuple[Prepared, ...]) -> tuple[Prepared, ...]:
 
 def _find_circle(prepared: Iterable[Prepared]) -> Collection[Key]:
     try:
-        TopologicalSorter({resource.key: resource.depends_on for resource in prepared if resource.is_valid}).prepare()
+        TopologicalSorter(
+            {resource.key: resource.relations.depends_on for resource in prepared if resource.is_valid}
+        ).prepare()
     except CycleError as error:
         circle: list[Key] = error.args[1]
         return circle
     return ()
 
 
+def _leave_to(writer: Key, prepared: Prepared) -> Prepared:
+    relations = prepared.relations
+    depends_on = tuple(sorted({*relations.depends_on, writer}))
+    return replace(prepared, relations=replace(relations, written_by=writer, depends_on=depends_on))
+
+
 def _stop_waiting(prepared: Prepared) -> Prepared:
-    return replace(prepared, depends_on=tuple(key for key in prepared.depends_on if key != prepared.written_by))
+    relations = prepared.relations
+    others = tuple(key for key in relations.depends_on if key != relations.written_by)
+    return replace(prepared, relations=replace(relations, depends_on=others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +154,7 @@ def move_claims(
 
 
 def _may_take(prepared: Prepared, untrusted: Collection[Key]) -> bool:
-    is_writer = prepared.policy.allows_modify and prepared.written_by is None and not prepared.is_watched
+    is_writer = prepared.policy.allows_modify and prepared.relations.written_by is None and not prepared.is_watched
     return is_writer and bool(prepared.arm_id) and prepared.key not in untrusted
 
 
@@ -158,7 +167,7 @@ def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared])
     is_same = record.key[:2] == writer.key[:2] and record.arm_id.is_same(writer.arm_id)
     if not is_same:
         return False
-    if other is None or other.written_by == writer.key:
+    if other is None or other.relations.written_by == writer.key:
         return True
     return other.arm_id is not None and not record.arm_id.is_same(other.arm_id)
 
@@ -171,8 +180,8 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         manifest=replace(
             former.manifest,
             policy=writer.policy,
-            owner=writer.owner.key if writer.owner else None,
-            depends_on=writer.depends_on,
+            owner=writer.relations.owner.key if writer.relations.owner else None,
+            depends_on=writer.relations.depends_on,
             **find_declaration(writer.resource),
         ),
         spec=replace(
@@ -252,8 +261,8 @@ def _make_expected(apply: Apply, agent: str) -> Record:
         manifest=RecordedManifest(
             api_version=prepared.resource.gvk.api_version,
             policy=prepared.policy,
-            owner=prepared.owner.key if prepared.owner else None,
-            depends_on=prepared.depends_on,
+            owner=prepared.relations.owner.key if prepared.relations.owner else None,
+            depends_on=prepared.relations.depends_on,
             **find_declaration(prepared.resource),
         ),
         spec=RecordedSpec(

@@ -47,8 +47,8 @@ def group_by_owner(plan: Plan, may_embed: Callable[[str, str], bool]) -> dict[Ke
 
 def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
     for apply in plan.applies.values():
-        if apply.prepared.owner and apply.prepared.owner.key:
-            yield apply.prepared.owner.key, apply
+        if apply.prepared.relations.owner and apply.prepared.relations.owner.key:
+            yield apply.prepared.relations.owner.key, apply
     for prune in plan.prunes.values():
         if prune.record.manifest.owner:
             yield prune.record.manifest.owner, prune

@@ -112,8 +112,16 @@ def index_source(
     unknown = [entry for entry in declared if not (entry.is_valid and (entry.arm_id or entry.key in recorded))]
     return SourceIndex(
         named_ids=_find_named_ids(declared, records),
-        owned={entry.owner.key: entry for entry in declared if entry.owner and entry.owner.key},
-        owners={entry.owner.arm_id: entry for entry in declared if entry.owner and entry.owner.arm_id},
+        owned={
+            entry.relations.owner.key: entry
+            for entry in declared
+            if entry.relations.owner and entry.relations.owner.key
+        },
+        owners={
+            entry.relations.owner.arm_id: entry
+            for entry in declared
+            if entry.relations.owner and entry.relations.owner.arm_id
+        },
         faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_doubts(declared))),
         invalid=_sort_problems(p for entry in declared if not entry.is_valid for p in entry.problems),
         traces=_index_by_name((*map(_trace_document, unread), *map(_trace_manifest, unknown))),

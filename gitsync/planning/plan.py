@@ -70,7 +70,9 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
         key: Apply(
             prepared=manifest,
             record=records.get(key),
-            depends_on=tuple(other for other in manifest.depends_on if other in by_key) if manifest.is_valid else (),
+            depends_on=tuple(other for other in manifest.relations.depends_on if other in by_key)
+            if manifest.is_valid
+            else (),
         )
         for key, manifest in by_key.items()
     }

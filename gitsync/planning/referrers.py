@@ -55,7 +55,7 @@ def collect_referrers(
                 or any(map(names, _iterate_texts(record.spec.applied)))
             )
         prepared = apply.prepared
-        named = {*prepared.depends_on} - {*prepared.ordered_after}
+        named = {*prepared.relations.depends_on} - {*prepared.relations.ordered_after}
         return not named.isdisjoint(deleted) or any(map(names, _iterate_texts(prepared.resource.spec)))
 
     return tuple(sorted(key for key in ids if key not in deleted and refers(key)))

@@ -83,8 +83,8 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
         manifest=RecordedManifest(
             api_version=prepared.resource.gvk.api_version,
             policy=prepared.policy,
-            owner=prepared.owner.key if prepared.owner else None,
-            depends_on=prepared.depends_on if prepared.is_valid else (),
+            owner=prepared.relations.owner.key if prepared.relations.owner else None,
+            depends_on=prepared.relations.depends_on if prepared.is_valid else (),
             hold=prepared.hold,
             **find_declaration(prepared.resource),
         ),
@@ -168,9 +168,12 @@ class _Rehearsal:
             return replace(stopped, ending=AttemptEnding(blocked_by=other.key, is_tolerated=other.ending.is_tolerated))
         if not prepared.policy.allows_modify:
             return _add_message(blank, Verdict.SKIP, _note_policy(before, prepared.policy))
-        if prepared.written_by:
+        if prepared.relations.written_by:
             return _add_message(
-                blank, Verdict.IN_SYNC, f"{prepared.written_by} writes it.", _note_policy(before, blank.manifest.policy)
+                blank,
+                Verdict.IN_SYNC,
+                f"{prepared.relations.written_by} writes it.",
+                _note_policy(before, blank.manifest.policy),
             )
         is_known = before is not None and before.arm_id.is_same(request.arm_id)
         twin = before if is_known else self._by_id.get(request.arm_id.key)
@@ -221,8 +224,8 @@ def _make_blank(prepared: Prepared) -> Result:
             api_version=prepared.resource.gvk.api_version,
             source=prepared.resource.source,
             policy=prepared.policy,
-            owner=prepared.owner.key if prepared.owner else None,
-            depends_on=prepared.depends_on,
+            owner=prepared.relations.owner.key if prepared.relations.owner else None,
+            depends_on=prepared.relations.depends_on,
         ),
         verdict=Verdict.IN_SYNC,
         condition=Condition(status=ConditionStatus.UNKNOWN, reason="Planned"),

@@ -350,7 +350,9 @@ class ApplyAttempt(AttemptBase):
     def as_subject(self) -> Subject:
         """What extensions see of this attempt."""
         owner = (
-            self.apply.prepared.owner.key.name if self.apply.prepared.owner and self.apply.prepared.owner.key else ""
+            self.apply.prepared.relations.owner.key.name
+            if self.apply.prepared.relations.owner and self.apply.prepared.relations.owner.key
+            else ""
         )
         return Subject(
             key=self.key,

@@ -52,7 +52,7 @@ def build_apply_record(
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
         condition = old.condition
-    if old and attempt.request is None and not prepared.written_by:
+    if old and attempt.request is None and not prepared.relations.written_by:
         return _revise_record(attempt, old, condition, spec, now)
     return Record(
         key=attempt.key,
@@ -63,8 +63,8 @@ def build_apply_record(
         manifest=RecordedManifest(
             api_version=prepared.resource.gvk.api_version,
             policy=attempt.policy,
-            owner=prepared.owner.key if prepared.owner else None,
-            depends_on=prepared.depends_on,
+            owner=prepared.relations.owner.key if prepared.relations.owner else None,
+            depends_on=prepared.relations.depends_on,
             hold=_find_hold(attempt),
             **find_declaration(prepared.resource),
         ),
@@ -141,8 +141,8 @@ def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Reco
         manifest=RecordedManifest(
             api_version=resource.gvk.api_version,
             policy=prepared.policy,
-            owner=prepared.owner.key if prepared.owner else None,
-            depends_on=prepared.depends_on,
+            owner=prepared.relations.owner.key if prepared.relations.owner else None,
+            depends_on=prepared.relations.depends_on,
         ),
         access=RecordedAccess(credential=prepared.credential, operator=agent),
     )
@@ -266,7 +266,7 @@ def _find_given_id(attempt: ApplyAttempt) -> str:
 
 def _find_claim(attempt: ApplyAttempt) -> Claim:
     old = attempt.record
-    if attempt.prepared.written_by:
+    if attempt.prepared.relations.written_by:
         return Claim.NONE
     if attempt.remembered is None and old and old.claim is not Claim.NONE:  # still expected
         return old.claim

@@ -245,8 +245,8 @@ def _describe_manifest(node: Node) -> ManifestOrigin:
             source=prepared.resource.source,
             policy=prepared.policy,
             policy_reason=prepared.policy_reason,
-            owner=prepared.owner.key if prepared.owner else None,
-            depends_on=prepared.depends_on,
+            owner=prepared.relations.owner.key if prepared.relations.owner else None,
+            depends_on=prepared.relations.depends_on,
             rendered_by=prepared.resource.rendered_by,
             hold=node.hold,
         )
@@ -280,7 +280,7 @@ def _exists(attempt: Attempt) -> bool:
 
 
 def _lacks_owner(attempt: ApplyAttempt) -> bool:
-    owner = attempt.prepared.owner
+    owner = attempt.prepared.relations.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
     return result is not None and not result.ending.exists
 

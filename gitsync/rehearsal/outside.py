@@ -66,7 +66,7 @@ def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping[Ar
 
 def _list_uses(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Mention]:
     for member in rebuild.members:
-        owner = member.prepared.owner
+        owner = member.prepared.relations.owner
         if owner is not None and owner.arm_id:
             # For an owner that another source declares, the manifest has a name, not an id.
             yield Mention(member, _OWNER if owner.key else (*_OWNER, "armId"), arm_id=owner.arm_id)
@@ -127,7 +127,11 @@ def _is_left_out(resource: Prepared, rebuild: Rebuild) -> bool:
     """Return whether gitsync only watches a resource, but not its owner as well."""
     if rebuild.makes(resource) or resource.is_watched:
         return False
-    above = rebuild.by_key.get(resource.owner.key) if resource.owner and resource.owner.key else None
+    above = (
+        rebuild.by_key.get(resource.relations.owner.key)
+        if resource.relations.owner and resource.relations.owner.key
+        else None
+    )
     return above is None or rebuild.makes(above)
 
 

@@ -164,7 +164,7 @@ class Rebuild:
         """The keys that directly depend on each key."""
         waiting: defaultdict[Key, set[Key]] = defaultdict(set)
         for resource in self.prepared:
-            for other in resource.depends_on:
+            for other in resource.relations.depends_on:
                 waiting[other].add(resource.key)
         return waiting
 

@@ -74,7 +74,9 @@ def list_losses(rebuild: Rebuild) -> Iterator[Gap]:
         elif find_data(member.kind) and not names_restore(member):
             empty.setdefault(_find_top(member, keys).key, []).append(member)
     servers = {
-        member.prepared.owner.key for member in rebuild.members if member.prepared.owner and find_data(member.kind)
+        member.prepared.relations.owner.key
+        for member in rebuild.members
+        if member.prepared.relations.owner and find_data(member.kind)
     }
     for key, group in empty.items():
         if key not in servers or keys[key].kind.arm_type.casefold() != _SQL_SERVER:
@@ -136,7 +138,7 @@ def _find_top(member: RebuiltResource, members: dict[Key, RebuiltResource]) -> R
     """Find the highest resource above this one that is created without its data as well."""
     top, seen = member, {member.key}
     current: RebuiltResource | None = member
-    while current and (owner := current.prepared.owner) and owner.key and owner.key not in seen:
+    while current and (owner := current.prepared.relations.owner) and owner.key and owner.key not in seen:
         seen.add(owner.key)
         current = members.get(owner.key)
         if current and find_data(current.kind) and current.kind.arm_type.casefold() != _SQL_SERVER:

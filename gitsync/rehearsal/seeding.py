@@ -108,7 +108,9 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
             yield above, record.key
     for resource in prepared:
         named = [] if resource.arm_id is None or resource.policy.allows_modify else [resource.arm_id]
-        named += [resource.owner.arm_id] if resource.owner and resource.owner.arm_id else []
+        named += (
+            [resource.relations.owner.arm_id] if resource.relations.owner and resource.relations.owner.arm_id else []
+        )
         named += (
             [ArmId(text) for text in _list_texts(resource.template.body) if _is_reference(text, resource)]
             if resource.template

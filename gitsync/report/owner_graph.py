@@ -81,7 +81,7 @@ def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Se
 
 def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Vertex, Relation]]:
     """Return the targets of a manifest, the closest relation first. The caller ignores a vertex that it already has."""
-    owner = prepared.owner
+    owner = prepared.relations.owner
     if owner is not None and owner.arm_id is not None:
         yield Vertex(owner.arm_id.key, owner.arm_id, "", Presence.AZURE), Relation.OWNER
     elif owner is not None and owner.key is not None:
@@ -90,7 +90,7 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
     if kind is not None:
         for _path, key in list_named_references(kind, prepared.resource.spec, prepared.key.namespace):
             yield _make_missing(key), Relation.REFERENCE
-    for key in prepared.depends_on:
+    for key in prepared.relations.depends_on:
         yield _make_missing(key), Relation.ORDER
 
 

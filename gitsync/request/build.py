@@ -18,12 +18,12 @@ from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.ignored_paths import Paths
 from gitsync.manifests.annotations import decide_policy
-from gitsync.model.gvk import GVK, Key
+from gitsync.model.gvk import GVK
 from gitsync.model.manifests import Manifests
 from gitsync.model.policy import Policy, PolicyDecision
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
-from gitsync.model.resource import WAITING, Prepared, Resource
+from gitsync.model.resource import WAITING, Prepared, Relations, Resource
 from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
 from gitsync.request.arm_id import ArmIds, is_named_at_random
@@ -85,8 +85,8 @@ def prepare(
         resource = draft.resource
         others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
-        made = _make_prepared(draft, decision, member.depends_on, problems, _list_ignored(draft, today))
-        made = replace(made, told=told[resource.key]) if resource.key in told else made
+        relations = Relations(owner=draft.owner, depends_on=member.depends_on, told=told.get(resource.key, ()))
+        made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
@@ -147,7 +147,7 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | Cre
 
 
 def _make_prepared(
-    draft: Draft, decision: PolicyDecision, depends_on: tuple[Key, ...], problems: Iterable[Problem], ignored: Paths
+    draft: Draft, decision: PolicyDecision, relations: Relations, problems: Iterable[Problem], ignored: Paths
 ) -> Prepared:
     all_problems = set(problems)
     if draft.resource.wrapper and not decision.policy.allows_modify:
@@ -161,9 +161,8 @@ def _make_prepared(
         policy_reason=decision.reason,
         arm_id=draft.known_id,
         api_version=draft.kind.api_version if draft.kind else None,
-        owner=draft.owner,
         template=draft.template,
-        depends_on=depends_on,
+        relations=relations,
         problems=tuple(sorted(all_problems, key=lambda problem: problem.order)),
         ignored=ignored,
         credential=draft.credential.name if draft.credential else "",

@@ -112,15 +112,17 @@ def order_units(prepared: Sequence[Prepared]) -> tuple[Prepared, ...]:
     for before, after in pairs:
         order.put(before, after)
     return tuple(
-        replace(
-            resource,
-            depends_on=tuple(sorted({*resource.depends_on, *added})),
-            ordered_after=tuple(sorted(added.difference(resource.depends_on))),
-        )
-        if (added := order.added.get(resource.key))
-        else resource
-        for resource in prepared
+        _put_after(added, resource) if (added := order.added.get(resource.key)) else resource for resource in prepared
     )
+
+
+def _put_after(added: set[Key], prepared: Prepared) -> Prepared:
+    relations = replace(
+        prepared.relations,
+        depends_on=tuple(sorted({*prepared.relations.depends_on, *added})),
+        ordered_after=tuple(sorted(added.difference(prepared.relations.depends_on))),
+    )
+    return replace(prepared, relations=relations)
 
 
 class _Order:
@@ -129,7 +131,7 @@ class _Order:
     def __init__(self, prepared: Iterable[Prepared]) -> None:
         self.added: dict[Key, set[Key]] = {}
         self._needed_by: dict[Key, set[Key]] = defaultdict(set)
-        self._depends_on = {resource.key: resource.depends_on for resource in prepared}
+        self._depends_on = {resource.key: resource.relations.depends_on for resource in prepared}
         for key, others in self._depends_on.items():
             for other in others:
                 self._needed_by[other].add(key)

@@ -19,7 +19,7 @@ def warn_owners_elsewhere(prepared: Iterable[Prepared], credential_of: Credentia
     manifests may name any, so a resource that names one is not checked.
     """
     for entry in prepared:
-        owner_id = entry.owner.arm_id if entry.owner and entry.owner.key is None else None
+        owner_id = entry.relations.owner.arm_id if entry.relations.owner and entry.relations.owner.key is None else None
         theirs = owner_id.subscription if owner_id else None
         credential = credential_of(entry.resource)
         if theirs is None or not isinstance(credential, Credential) or not credential.subscription:

@@ -37,14 +37,14 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
     members = {}
     for resource in prepared:
         record = records.get(resource.key)
-        owner = resource.owner.key if resource.owner else None
+        owner = resource.relations.owner.key if resource.relations.owner else None
         known = record.manifest.depends_on if record else ()
         members[resource.key] = ShardMember(
             key=resource.key,
             arm_id=resource.arm_id or (record.arm_id if record else NO_ID),
             owner=owner,
             credential=_name_credential(resource.key, resource.credential),
-            references=tuple(sorted({*resource.depends_on, *known} - {owner})),
+            references=tuple(sorted({*resource.relations.depends_on, *known} - {owner})),
         )
     for key, record in records.items():
         if key not in members:

@@ -14,6 +14,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
 from gitsync.model.resource import OwnerRef
 from tests.support.builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
+from tests.support.parts import change
 from tests.support.provided import NAMES, prepare_all
 
 REGISTRY = Registry(BUILT_IN)
@@ -72,7 +73,7 @@ def test_what_is_not_arms_needs_the_read_of_its_server_alone():
     ready = prepare_all()
     assert needs(*(ready[name] for name in NAMES), prune=True) == set()
     server = OwnerRef(key=ready["books"].key, arm_id=ready["books"].arm_id)
-    elsewhere = replace(ready["reader"], owner=server)
+    elsewhere = change(ready["reader"], owner=server)
     assert needs(elsewhere) == {("/resourceGroups/data", "Microsoft.DBforPostgreSQL/flexibleServers/read")}
     removed = [record(ready[name].key, ready[name].arm_id) for name in NAMES]
     assert list_needed_rights(Config(prune=True), [], REGISTRY, removed).rights == []
@@ -97,7 +98,7 @@ def test_what_the_policy_forbids_needs_no_right():
         f"{NET}/write",
         f"{NET}/subnets/read",
     }
-    watched = replace(prepared(subnet(), f"{vnet_id()}/subnets/one"), written_by=vnet())
+    watched = change(prepared(subnet(), f"{vnet_id()}/subnets/one"), written_by=vnet())
     assert {action for _, action in needs(watched)} == {f"{NET}/subnets/read"}
     outside = replace(prepared(rg(), group_id()), is_watched=True)
     only_read = {("/resourceGroups/core", "Microsoft.Resources/subscriptions/resourceGroups/read")}

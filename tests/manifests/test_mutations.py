@@ -58,8 +58,8 @@ def record_of(entry):
         or f"/subscriptions/{SUBSCRIPTION}/providers/Known.ToTheRunAlone/{entry.key.kind}/{entry.key.name}",
         arm_api_version=entry.api_version or "",
         claim=Claim.CREATED,
-        owner=entry.owner.key if entry.owner else None,
-        depends_on=entry.depends_on,
+        owner=entry.relations.owner.key if entry.relations.owner else None,
+        depends_on=entry.relations.depends_on,
         unit=find_unit(entry.resource.source.path),
     )
 
@@ -103,7 +103,7 @@ def needed_by(key):
     by_key = {example.key: example for example in examples().prepared}
     found, pending = set(), [key]
     while pending:
-        for other in by_key[pending.pop()].depends_on:
+        for other in by_key[pending.pop()].relations.depends_on:
             if other not in found:
                 found.add(other)
                 pending.append(other)

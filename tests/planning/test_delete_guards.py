@@ -66,7 +66,7 @@ def planned(action):
 
 
 NAMED = prepared(subnet(), SUBNET_ID)
-CHILD = replace(NAMED, arm_id=None, owner=OwnerRef(key=vnet()))
+CHILD = change(NAMED, arm_id=None, owner=OwnerRef(key=vnet()))
 FROM_CONFIG = unnamed(vnet("new"), azureNameFromConfig={"name": "names", "key": "hub"})
 ELSEWHERE = prepared(vnet()._replace(namespace="prdo"), "").resource
 STRANGER = {"contents": {vnet(): GroupContent([ArmId("/x")], [])}}

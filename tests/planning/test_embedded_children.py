@@ -31,7 +31,7 @@ CHILD = Apply(
 
 
 def of_prepared(**more):
-    return replace(CHILD, prepared=replace(CHILD.prepared, **more))
+    return replace(CHILD, prepared=change(CHILD.prepared, **more))
 
 
 def of_record(**more):
@@ -87,6 +87,6 @@ def test_a_reviewer_has_seen_it(nodes, goes):
 def test_children_are_grouped_for_owners_that_may_embed_them():
     leaving = replace(prune(subnet("two"), f"{vnet_id()}/subnets/two"))
     leaving = replace(leaving, record=change(leaving.record, owner=vnet()))
-    network = Apply(prepared=replace(PARENT, owner=OwnerRef(key=rg())))
+    network = Apply(prepared=change(PARENT, owner=OwnerRef(key=rg())))
     plan = Plan(applies={subnet(): CHILD, vnet(): network}, prunes={leaving.key: leaving})
     assert group_by_owner(plan, lambda _, kind: kind == "VirtualNetwork") == {vnet(): [CHILD, leaving]}

@@ -1,6 +1,5 @@
 """Which lists a run requests: the fewest requests, from the counts of the plan; and which resources it samples."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -103,7 +102,7 @@ ASKED = prepared(vnet(), vnet_id())
     ],
 )
 def test_lists_cover_what_the_last_run_left_ready(may, changes, manifest, why):
-    apply = Apply(prepared=replace(ASKED, **manifest), record=change(DONE, **changes))
+    apply = Apply(prepared=change(ASKED, **manifest), record=change(DONE, **changes))
     assert may_be_listed(apply) is may, why
 
 

@@ -96,7 +96,9 @@ def test_every_id_that_gitsync_makes_is_believed():
     files = {str(path.relative_to(EXAMPLES)): path.read_bytes() for path in EXAMPLES.rglob("*.yaml")}
     prepared = prepare(read_manifests(files), catalog=CATALOG, subscription=SUBSCRIPTION)
     records = {
-        resource.key: record(resource.key, resource.arm_id, owner=resource.owner.key if resource.owner else None)
+        resource.key: record(
+            resource.key, resource.arm_id, owner=resource.relations.owner.key if resource.relations.owner else None
+        )
         for resource in prepared
         if resource.arm_id
     }

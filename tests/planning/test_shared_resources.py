@@ -13,6 +13,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
 from gitsync.planning.claims import assign_writers, find_last_policies, move_claims
 from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
+from tests.support.parts import change
 from tests.support.plans import make_plan
 
 BAD = Problem(code="Bad", message="It is wrong.")
@@ -52,10 +53,10 @@ def by_key(*records):
 )
 def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writer, why):
     found = {writer.key.namespace: writer for writer in assign_writers(manifests, by_key(*records))}
-    assert found[writer].written_by is None, why
+    assert found[writer].relations.written_by is None, why
     others = [one for name, one in found.items() if name != writer]
-    assert {one.written_by for one in others} == {at(writer)}, why
-    assert all(at(writer) in one.depends_on for one in others), why
+    assert {one.relations.written_by for one in others} == {at(writer)}, why
+    assert all(at(writer) in one.relations.depends_on for one in others), why
 
 
 @pytest.mark.parametrize(
@@ -67,19 +68,23 @@ def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writ
     ],
 )
 def test_no_one_waits_without_a_writer(manifests, why):
-    assert [writer.written_by for writer in assign_writers(manifests, {})] == [None, None], why
+    assert [writer.relations.written_by for writer in assign_writers(manifests, {})] == [None, None], why
 
 
 def test_manifests_that_would_wait_for_each_other_do_not():
     """`a` writes the group and waits for the network of `b`, which waits for the group of `b`."""
     network = vnet()._replace(namespace="b")
     manifests = [
-        replace(group("a"), depends_on=(network,)),
+        change(group("a"), depends_on=(network,)),
         group("b"),
         prepared(network, vnet_id(), depends_on=(at("b"),)),
     ]
     first, second, _ = assign_writers(manifests, {})
-    assert (first.depends_on, second.depends_on, second.written_by) == ((network,), (), at("a"))
+    assert (first.relations.depends_on, second.relations.depends_on, second.relations.written_by) == (
+        (network,),
+        (),
+        at("a"),
+    )
 
 
 @pytest.mark.parametrize(

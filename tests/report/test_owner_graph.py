@@ -10,7 +10,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.policy import Policy
-from gitsync.model.resource import OwnerRef, Prepared
+from gitsync.model.resource import OwnerRef, Prepared, Relations
 from gitsync.model.template import Template
 from gitsync.report.owner_graph import (
     Graph,
@@ -33,9 +33,8 @@ def prepared(kind, name, *, owner=None, spec=None, group=NET, depends_on=(), val
         policy=Policy.MANAGE,
         arm_id=None,
         api_version=None,
-        owner=owner,
         template=Template(arm_id=ArmId("/x"), api_version="1", body={}) if valid else None,
-        depends_on=depends_on,
+        relations=Relations(owner=owner, depends_on=depends_on),
     )
 
 
@@ -141,9 +140,7 @@ def test_several_namespaces_are_boxes():
 
 def test_a_kind_that_is_not_known_is_drawn_anyway():
     resource = a_resource({"ref": TABLE}, group=GROUP, version=VERSION)
-    unknown = Prepared(
-        resource=resource, policy=Policy.MANAGE, arm_id=None, api_version=None, owner=None, template=None
-    )
+    unknown = Prepared(resource=resource, policy=Policy.MANAGE, arm_id=None, api_version=None, template=None)
     (vertex,) = build_owner_graph([unknown], open_catalog()).vertices
     assert vertex.presence is Presence.INVALID
 

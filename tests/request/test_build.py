@@ -103,13 +103,13 @@ def test_a_resource_has_its_request(catalog):
         "name": "apps",
         "properties": {"addressPrefix": "10.0.0.0/24", "networkSecurityGroup": {"id": ResourceRef(guard)}},
     }
-    assert subnet.owner.key.name == "hub"
-    assert [key.name for key in subnet.depends_on] == ["guard", "hub"]
+    assert subnet.relations.owner.key.name == "hub"
+    assert [key.name for key in subnet.relations.depends_on] == ["guard", "hub"]
 
 
 def test_what_reads_a_value_waits_for_who_exports_it_and_an_id_for_who_makes_it(catalog):
     assignment = by_name(ready(catalog, FILES))["app-reads"]
-    assert [key.name for key in assignment.depends_on] == ["app", "core"]
+    assert [key.name for key in assignment.relations.depends_on] == ["app", "core"]
     assert assignment.template.body["properties"]["principalId"] == ConfigMapKeyRef("app", "principalId")
 
 
@@ -217,7 +217,7 @@ def test_what_has_no_request_has_a_problem_whatever_the_reason(catalog):
 def test_an_unknown_kind_has_nothing(catalog):
     (login,) = ready(catalog, {"a.yaml": "apiVersion: sql.azure.com/v1\nkind: Login\nmetadata: {name: u}\nspec: {}\n"})
     assert [p.code for p in login.problems] == ["UnknownKind"]
-    assert (login.arm_id, login.api_version, login.owner, login.template) == (None, None, None, None)
+    assert (login.arm_id, login.api_version, login.relations.owner, login.template) == (None, None, None, None)
 
 
 ADMINISTRATOR = """
@@ -243,7 +243,7 @@ def test_a_name_that_only_a_run_has_leaves_a_placeholder_in_the_id(catalog):
     assert boss.arm_id is None
     assert boss.template.arm_id == Text((f"{server}/administrators/", ref))
     assert boss.template.body["name"] == ref
-    assert [key.name for key in boss.depends_on] == ["db", "app"]
+    assert [key.name for key in boss.relations.depends_on] == ["db", "app"]
     shown = {resource.prepared.key.name: resource for resource in show(found, {})}
     assert shown["boss"].arm_id == f"{server}/administrators/<configmap app/principalId>"
 
@@ -267,5 +267,8 @@ def test_the_order_of_files_changes_no_byte(catalog, shuffler: random.Random):
 def test_every_edge_leads_to_a_manifest_of_the_set(catalog, chosen):
     found = ready(catalog, {path: FILES[path] for path in chosen})
     keys = {resource.key for resource in found}
-    assert all(keys.issuperset(resource.depends_on) and resource.key not in resource.depends_on for resource in found)
+    assert all(
+        keys.issuperset(resource.relations.depends_on) and resource.key not in resource.relations.depends_on
+        for resource in found
+    )
     assert all(entry.template is not None or not entry.is_valid for entry in found)

@@ -49,6 +49,6 @@ def test_a_case(catalog, case):
             continue
         assert has_errors == bool(entry.get("unknownFields") or entry.get("twice")), entry["name"]
         assert (shown.arm_id, shown.prepared.api_version) == (entry["armId"], entry["armApiVersion"])
-        assert {str(key) for key in shown.prepared.depends_on} >= set(entry["dependsOn"])
+        assert {str(key) for key in shown.prepared.relations.depends_on} >= set(entry["dependsOn"])
         if "body" in entry:
             assert bare(shown.request.body) == bare(entry["body"])

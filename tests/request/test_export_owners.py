@@ -98,7 +98,7 @@ WAITS = [
 @pytest.mark.parametrize("others, names, why", WAITS)
 def test_no_one_waits_for_an_export_that_git_prevents(others, names, why):
     books = prepared(GROUP, ACCOUNT, SERVER, *others)["books"]
-    assert tuple(sorted(key.name for key in books.depends_on)) == names, why
+    assert tuple(sorted(key.name for key in books.relations.depends_on)) == names, why
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ def prepared(name, body=None, arm_id=X):
         policy=Policy.MANAGE,
         arm_id=arm_id if isinstance(arm_id, str) else None,
         api_version="2024-01-01",
-        owner=None,
         template=template,
     )
 

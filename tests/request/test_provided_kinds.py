@@ -26,7 +26,7 @@ def ready():
 def test_all_are_valid_and_wait_for_their_server(ready):
     assert [resource.problems for resource in ready.values() if resource.problems] == []
     assert all(resource.is_valid for resource in ready.values())
-    above = {name: [key.name for key in ready[name].depends_on] for name in NAMES}
+    above = {name: [key.name for key in ready[name].relations.depends_on] for name in NAMES}
     assert above == {"reader": ["books"], "clerk": ["shop"], "team": ["shop"], "teller": ["goods"], "readers": []}
 
 

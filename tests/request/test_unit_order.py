@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
-from gitsync.model.resource import Prepared, Resource
+from gitsync.model.resource import Prepared, Relations, Resource
 from gitsync.model.unit import ObjectSettings, Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.request.dependencies import order_units
@@ -32,9 +32,8 @@ def make(name, unit, *needs, after=(), wave="", outer=()):
         policy=Policy.MANAGE,
         arm_id=None,
         api_version=None,
-        owner=None,
         template=None,
-        depends_on=tuple(map(key, needs)),
+        relations=Relations(depends_on=tuple(map(key, needs))),
     )
 
 
@@ -61,7 +60,7 @@ CASES = {
 
 @pytest.mark.parametrize(("prepared", "expected"), CASES.values(), ids=CASES)
 def test_units_in_their_order(prepared, expected):
-    ordered = {unit.key.name: [other.name for other in unit.depends_on] for unit in order_units(prepared)}
+    ordered = {unit.key.name: [other.name for other in unit.relations.depends_on] for unit in order_units(prepared)}
     assert {name: ordered[name] for name in expected} == expected
 
 
@@ -100,22 +99,24 @@ WAVES = {
 
 @pytest.mark.parametrize(("prepared", "expected"), WAVES.values(), ids=WAVES)
 def test_sync_waves_are_an_order_among_equals(prepared, expected):
-    assert {unit.key.name: [other.name for other in unit.depends_on] for unit in order_units(prepared)} == expected
+    assert {
+        unit.key.name: [other.name for other in unit.relations.depends_on] for unit in order_units(prepared)
+    } == expected
 
 
 def test_what_only_the_order_puts_first_is_distinguished_from_what_a_manifest_needs():
     prepared, _ = WAVES[next(iter(WAVES))]
-    needed = {resource.key: resource.depends_on for resource in prepared}
+    needed = {resource.key: resource.relations.depends_on for resource in prepared}
     ordered = order_units(prepared)
-    assert any(result.ordered_after for result in ordered)
+    assert any(result.relations.ordered_after for result in ordered)
     for row in ordered:
-        assert {*row.depends_on} - {*row.ordered_after} == {*needed[row.key]}
+        assert {*row.relations.depends_on} - {*row.relations.ordered_after} == {*needed[row.key]}
 
 
 def test_many_applications_in_two_waves_are_ordered_in_no_time():
     prepared = [make(f"r{n}", f"u{n}", outer=(("root", n % 2),)) for n in range(400)]
     ordered = order_units(prepared)
-    assert sum(len(result.depends_on) for result in ordered) == 200 * 200
+    assert sum(len(result.relations.depends_on) for result in ordered) == 200 * 200
 
 
 def test_two_manifests_of_one_key_keep_their_own_dependencies():

@@ -15,9 +15,7 @@ from tests.support.handmade_kinds import a_resource
 def prepared(operator_spec=None, body=None, *, name="one", namespace="default"):
     resource = a_resource({"operatorSpec": operator_spec or {}}, name=name, namespace=namespace)
     template = Template(arm_id=ArmId("/x"), api_version="1", body=body or {})
-    return Prepared(
-        resource=resource, policy=Policy.MANAGE, arm_id=ArmId("/x"), api_version="1", owner=None, template=template
-    )
+    return Prepared(resource=resource, policy=Policy.MANAGE, arm_id=ArmId("/x"), api_version="1", template=template)
 
 
 EXPORTS = {"secrets": {"key": {"name": "keys", "key": "k"}}}

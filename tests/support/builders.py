@@ -14,7 +14,7 @@ from gitsync.model.plan import Prune
 from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Claim, Record
-from gitsync.model.resource import OwnerRef, Prepared, Resource
+from gitsync.model.resource import OwnerRef, Prepared, Relations, Resource
 from gitsync.model.result import Result
 from gitsync.model.template import Template
 from gitsync.model.verdict import Action, Verdict
@@ -63,9 +63,8 @@ def prepared(
         policy=policy,
         arm_id=ArmId(arm_id) if arm_id else None,
         api_version="2020-06-01",
-        owner=owner,
         template=template,
-        depends_on=depends_on,
+        relations=Relations(owner=owner, depends_on=depends_on),
         problems=problems,
     )
 

@@ -121,7 +121,7 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
 def _has_new_owner(attempt: ApplyAttempt) -> bool:
     """Return whether this run created the owner, or a plan would: then its children do not exist."""
-    owner = attempt.prepared.owner
+    owner = attempt.prepared.relations.owner
     result = attempt.before.get(owner.key) if owner and owner.key else None
     return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 
@@ -132,7 +132,9 @@ async def pre_check(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if _has_unknown_state(attempt) and not _may_wait(attempt, run):
         return attempt.stopped(attempt.describe_unsettled())
     if not attempt.prepared.is_written:
-        writer = attempt.before.get(attempt.prepared.written_by) if attempt.prepared.written_by else None
+        writer = (
+            attempt.before.get(attempt.prepared.relations.written_by) if attempt.prepared.relations.written_by else None
+        )
         # In a plan, the manifest that creates the resource has not done so yet.
         is_planned = writer is not None and writer.action is Action.CREATE and not writer.ending.exists
         if attempt.prepared.is_watched and run.others is not None and not _is_there(attempt):
@@ -208,8 +210,8 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Decide what differs and what to do about it; nothing for a resource that is only read."""
     if not attempt.policy.allows_modify:
         return attempt.with_decision(replace(attempt.decision, comparison=Comparison(verdict=Verdict.SKIP)))
-    if attempt.prepared.written_by:
-        note = f"{attempt.prepared.written_by} writes it."
+    if attempt.prepared.relations.written_by:
+        note = f"{attempt.prepared.relations.written_by} writes it."
         return attempt.with_decision(
             replace(attempt.decision, comparison=Comparison(verdict=Verdict.IN_SYNC), note=note)
         )
@@ -269,7 +271,7 @@ def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str,
     live, request = attempt.observed.live, attempt.filled_request
     if live is None:
         return replace(attempt, handed_over=()), {}
-    taken = take_live_values(request.body, live.body, attempt.kind.arm_type, attempt.prepared.told)
+    taken = take_live_values(request.body, live.body, attempt.kind.arm_type, attempt.prepared.relations.told)
     if taken.body is not request.body:
         attempt = replace(attempt, request=replace(request, body=taken.body))
     return replace(attempt, handed_over=taken.paths) if taken.paths != attempt.handed_over else attempt, taken.because

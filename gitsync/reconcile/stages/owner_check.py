@@ -69,7 +69,7 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: ArmId) -> Condition | N
 
     The children of an alias are in the subscription that it created.
     """
-    owner, record = attempt.prepared.owner, attempt.record
+    owner, record = attempt.prepared.relations.owner, attempt.record
     # The id names the subscription that the alias creates, which no credential states.
     if is_alias(owner.key if owner else None):
         return attempt.explain_out_of_reach(NO_ID)
@@ -84,7 +84,7 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: ArmId) -> Condition | N
 
 def _advise_on_owner(attempt: ApplyAttempt, arm_id: ArmId) -> str:
     """Return how to reach a resource that was never written there: its owner shows in which subscription it is."""
-    owner = attempt.prepared.owner
+    owner = attempt.prepared.relations.owner
     field = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
     return f"{field} is in another subscription. {advise_on_owner(arm_id.subscription or '')}"
 
@@ -102,7 +102,7 @@ def _explain_invalid(attempt: ApplyAttempt) -> Condition:
 
 def _explain_missing(attempt: ApplyAttempt, problem: Problem) -> Condition:
     """The condition of what ASO finds only at run time: its words, with the problem as the advice."""
-    advice, owner = f"{problem.message} {problem.hint}".strip(), attempt.prepared.owner
+    advice, owner = f"{problem.message} {problem.hint}".strip(), attempt.prepared.relations.owner
     match _MISSING.get(problem.code, "Failed"):
         case "WaitingForOwner" if owner and owner.key:
             return replace(make_waiting_for_owner(owner.key), advice=advice)
@@ -148,7 +148,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
             writes=replace(record.writes, operation=None),
         )
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
-    owner = prepared.owner.key if prepared.owner else None
+    owner = prepared.relations.owner.key if prepared.relations.owner else None
     field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or NO_ID)
@@ -172,9 +172,9 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
     """
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
-    for result in (attempt.before[key] for key in attempt.prepared.depends_on if key in attempt.before):
+    for result in (attempt.before[key] for key in attempt.prepared.relations.depends_on if key in attempt.before):
         # The other manifest writes this very resource, so it must have done that, not only exist.
-        if result.key == attempt.prepared.written_by:
+        if result.key == attempt.prepared.relations.written_by:
             if not result.is_fine and attempt.policy.allows_modify:
                 return _wait_for_writer(attempt, result)
         elif not result.is_fine and not (is_ours and result.ending.exists):
@@ -220,7 +220,7 @@ def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> Ap
 
 
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
-    owner = attempt.prepared.owner
+    owner = attempt.prepared.relations.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
     text = f"This resource references {result.key}, which is not ready ({result.condition.reason})."
@@ -233,7 +233,7 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
     Such an owner is named by its id, which no manifest of the run has, and which is not part of a resource that the run
     creates: a new group has no content. The run waits for an owner that a record of another agent or repository has.
     """
-    owner = attempt.prepared.owner
+    owner = attempt.prepared.relations.owner
     if owner is None or owner.key or not owner.arm_id:
         return False
     before = {result.arm_id.key: result for result in attempt.before.values() if result.arm_id}
@@ -269,7 +269,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | 
 
     An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
     """
-    owner, rule = attempt.prepared.owner, attempt.kind.owner
+    owner, rule = attempt.prepared.relations.owner, attempt.kind.owner
     if owner is not None and owner.arm_id:
         rule = rule or catalog.group_kind_of(owner.arm_id.arm_type)
         kind = catalog.newest(*rule) if rule else None
