@@ -47,23 +47,23 @@ class Bare:
 
 async def first(client: Bare, resources: list[dict[str, Any]]) -> None:
     """Look whether what has no owner is there, create everything in the order of owners, and read it back."""
-    created = {one["key"]: asyncio.Event() for one in resources}
+    created = {resource["key"]: asyncio.Event() for resource in resources}
 
-    async def create(one: Mapping[str, Any]) -> None:
-        for other in one["after"]:
+    async def create(write: Mapping[str, Any]) -> None:
+        for other in write["after"]:
             await created[other].wait()
-        if not one["after"]:
-            await client.send("GET", one["at"])
-        await client.send("PUT", one["at"], one["body"])
-        await client.send("GET", one["at"])
-        created[one["key"]].set()
+        if not write["after"]:
+            await client.send("GET", write["at"])
+        await client.send("PUT", write["at"], write["body"])
+        await client.send("GET", write["at"])
+        created[write["key"]].set()
 
-    await asyncio.gather(*(create(one) for one in resources))
+    await asyncio.gather(*(create(resource) for resource in resources))
 
 
 async def second(client: Bare, resources: list[dict[str, Any]]) -> None:
     """Read everything."""
-    await asyncio.gather(*(client.send("GET", one["at"]) for one in resources))
+    await asyncio.gather(*(client.send("GET", resource["at"]) for resource in resources))
 
 
 RUNS = {"first": first, "second": second}

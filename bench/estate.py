@@ -43,18 +43,23 @@ def write(tree: Path, resources: int) -> None:
         file.write_text(text, encoding="utf-8")
 
 
+def _make_key(resource: dict[str, Any]) -> str:
+    group = resource["apiVersion"].partition("/")[0]
+    return f"{resource['kind']}.{group}/{resource['namespace']}/{resource['name']}"
+
+
 def requests_of(tree: Path) -> list[dict[str, Any]]:
     """The requests that the manifests stand for, as `gitsync render` prints them; owners come before what they own."""
     command = [sys.executable, "-m", "gitsync", "render", str(tree), "--output=json", f"--subscription={SUBSCRIPTION}"]
     resources = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["resources"]
     return [
         {
-            "key": f"{one['kind']}.{one['apiVersion'].partition('/')[0]}/{one['namespace']}/{one['name']}",
-            "at": f"{one['armId']}?api-version={one['armApiVersion']}",
-            "body": one["body"],
-            "after": one["dependsOn"],
+            "key": _make_key(resource),
+            "at": f"{resource['armId']}?api-version={resource['armApiVersion']}",
+            "body": resource["body"],
+            "after": resource["dependsOn"],
         }
-        for one in resources
+        for resource in resources
     ]
 
 

@@ -189,7 +189,7 @@ def _make_configuration(
 
 def describe(url: str, requests: list[dict[str, Any]]) -> dict[str, Any]:
     """The resources as a configuration of OpenTofu, in the order of the same owners."""
-    addresses = {one["key"]: f"{_find_block(one)}.r{number}" for number, one in enumerate(requests)}
+    addresses = {request["key"]: f"{_find_block(request)}.r{number}" for number, request in enumerate(requests)}
     resources: dict[str, dict[str, Any]] = {"azapi_resource": {}, "azapi_update_resource": {}}
     for request in requests:
         block, _, label = addresses[request["key"]].partition(".")

@@ -38,7 +38,7 @@ _LONGEST_WORDS: Final = 16
 """Characters of words that a text may share with a value by chance."""
 
 _LONGEST_WITH_PIECES: Final = 4096
-_MOST_PLACES: Final = 4
+_MOST_POSITIONS: Final = 4
 """Positions in secrets for one beginning of a piece: a value of one repeated letter would have thousands."""
 
 _STRUCTURE: Final = re.compile(
@@ -96,9 +96,9 @@ class Redactions:
         for whole in _list_wholes(value):
             for at in range(0, min(len(whole), _LONGEST_WITH_PIECES) - SHORTEST + 1, _STEP):
                 self._beginnings.add(six := whole[at : at + SHORTEST])
-                places = self._pieces.setdefault(six, [])
-                if len(places) < _MOST_PLACES:
-                    places.append((whole, at))
+                pieces = self._pieces.setdefault(six, [])
+                if len(pieces) < _MOST_POSITIONS:
+                    pieces.append((whole, at))
 
     def _learn(self, part: str) -> None:
         for spelling in set(_spellings(part)):
@@ -142,14 +142,14 @@ class Redactions:
 
     def _list_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Yield start and end of the pieces of values that have these six characters."""
-        for whole, place in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
-            before, after = whole[:place], whole[place:]
-            left = _count_alike(text[max(at - place, 0) : at][::-1], before[::-1])
+        for whole, offset in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
+            before, after = whole[:offset], whole[offset:]
+            left = _count_alike(text[max(at - offset, 0) : at][::-1], before[::-1])
             right = _count_alike(text[at : at + len(after)], after)
             piece = text[at - left : at + right]
             start = at + right - len(piece.lstrip())
             end = at - left + len(piece.rstrip())
-            if end - start >= _SHORTEST_PIECE and self._tells(text, start, end, before[: place - left], after[right:]):
+            if end - start >= _SHORTEST_PIECE and self._tells(text, start, end, before[: offset - left], after[right:]):
                 yield start, end
 
     def _tells(self, text: str, start: int, end: int, before: str, after: str) -> bool:

@@ -42,8 +42,8 @@ def test_every_document_is_read_and_has_a_use(manifests):
 
 
 def test_nothing_is_wrong_with_any_of_them(prepared):
-    assert [problem for one in prepared for problem in one.problems] == []
-    assert all(one.is_valid for one in prepared)
+    assert [problem for resource in prepared for problem in resource.problems] == []
+    assert all(resource.is_valid for resource in prepared)
 
 
 def test_a_file_is_in_the_folder_of_its_namespace(manifests):
@@ -56,7 +56,7 @@ def test_every_namespace_is_declared_and_used(manifests):
 
 
 def test_an_arm_id_names_what_the_manifests_make_or_what_azure_has(prepared):
-    made = {one.arm_id.casefold() for one in prepared if isinstance(one.arm_id, str)}
+    made = {resource.arm_id.casefold() for resource in prepared if isinstance(resource.arm_id, str)}
     named = {
         found.casefold()
         for path in FILES
@@ -68,19 +68,19 @@ def test_an_arm_id_names_what_the_manifests_make_or_what_azure_has(prepared):
 
 
 def test_both_halves_of_the_peering_wait_for_both_networks(prepared):
-    waits_for = {one.key.name: {key.name for key in one.depends_on} for one in prepared}
+    waits_for = {resource.key.name: {key.name for key in resource.depends_on} for resource in prepared}
     assert waits_for["hub-to-shop"] == {"hub", "shop-spoke"}
     assert waits_for["shop-to-hub"] == {"hub", "shop-spoke"}
 
 
 def test_what_reads_a_config_map_waits_for_the_identity_that_writes_it(prepared):
-    waits_for = {one.key.name: {key.name for key in one.depends_on} for one in prepared}
+    waits_for = {resource.key.name: {key.name for key in resource.depends_on} for resource in prepared}
     assert "gitsync" in waits_for["gitsync-contributor"]
     assert {"shop-db", "shop-app"} <= waits_for["shop-db-administrator"]
 
 
 def test_the_policies_that_the_comments_promise_hold(prepared):
-    policies = {(one.key.kind, one.key.name): one.policy for one in prepared}
+    policies = {(resource.key.kind, resource.key.name): resource.policy for resource in prepared}
     assert policies["FlexibleServersDatabase", "shop-orders"] is Policy.DETACH_ON_DELETE
     assert policies["Cluster", "warehouse"] is Policy.DETACH_ON_DELETE
     assert policies["Database", "scratch"] is Policy.MANAGE
@@ -121,6 +121,6 @@ def test_the_documents_count_them_right(manifests, page):
 @pytest.mark.parametrize("cluster", ["prod", "dev"])
 def test_each_cluster_of_the_tree_of_flux_has_its_own_values(cluster):
     found = read_offline(Config(source=str(ROOT / "examples" / "flux"), path=f"clusters/{cluster}"), Redactions())
-    ids = {one.key.kind: str(one.arm_id) for one in found.prepared}
+    ids = {resource.key.kind: str(resource.arm_id) for resource in found.prepared}
     assert (found.problems, len(ids)) == ((), 3)
     assert ids["StorageAccount"].endswith(f"/resourceGroups/fleet-{cluster}/providers/Microsoft.Storage/storageAccounts/contosofleet{cluster}")  # fmt: skip

@@ -243,8 +243,8 @@ def fits_behind(field):
 
 
 def is_unfrozen(node):
-    calls = [one for one in node.decorator_list if isinstance(one, ast.Call)]
-    return any(keyword.arg == "unsafe_hash" for one in calls for keyword in one.keywords)
+    calls = [value for value in node.decorator_list if isinstance(value, ast.Call)]
+    return any(keyword.arg == "unsafe_hash" for call in calls for keyword in call.keywords)
 
 
 def test_a_value_that_can_be_a_key_is_frozen():

@@ -139,8 +139,8 @@ HEARD = [
 @pytest.mark.parametrize(("level", "heard", "why"), HEARD, ids=[row[0] for row in HEARD])
 def test_the_level_of_logs_sets_how_much_of_libraries_is_heard(logs, level, heard, why):
     read = logs("json", level)
-    for one in ("debug", "info", "warning"):
-        getattr(logging.getLogger("azure.core.pipeline"), one)("Signed in")
+    for name in ("debug", "info", "warning"):
+        getattr(logging.getLogger("azure.core.pipeline"), name)("Signed in")
     assert {json.loads(line)["level"] for line in read().splitlines()} == heard, why
 
 

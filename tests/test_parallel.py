@@ -100,7 +100,7 @@ def test_a_row_that_fails_is_named_and_the_others_run(folder):
     code, text = run(folder, "test_a.py", "--processes=2")
     assert code == 1
     failed = [line.partition(" - ")[0] for line in text.splitlines() if "FAILED" in line]
-    assert failed == [f"SUBFAILED[0-too small-{one}] test_a.py::test_of_a_table" for one in (1, 2)]
+    assert failed == [f"SUBFAILED[0-too small-{number}] test_a.py::test_of_a_table" for number in (1, 2)]
     assert "assert one < other < shared, why" in text
     assert "row 2 fine as well" in text
 

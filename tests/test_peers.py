@@ -30,8 +30,8 @@ def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
     requests = estate.requests_of(tmp_path)
     described = describe("https://127.0.0.1:1", requests)
     blocks = {f"{block}.{label}": one for block, all_ in described["resource"].items() for label, one in all_.items()}
-    ids = {f"{one['parent_id']}/{one['type'].partition('@')[0]}/{one['name']}" for one in blocks.values()}
+    ids = {f"{block['parent_id']}/{block['type'].partition('@')[0]}/{block['name']}" for block in blocks.values()}
     assert len(blocks) == len(ids) == len(requests)
-    assert {after for one in blocks.values() for after in one["depends_on"]} <= set(blocks)
-    assert sum(not one["depends_on"] for one in blocks.values()) == 1, "only the group waits for nothing"
-    assert "null" not in json.dumps([{**one, "body": None} for one in blocks.values()]).replace('"body": null', "")
+    assert {after for block in blocks.values() for after in block["depends_on"]} <= set(blocks)
+    assert sum(not block["depends_on"] for block in blocks.values()) == 1, "only the group waits for nothing"
+    assert "null" not in json.dumps([{**block, "body": None} for block in blocks.values()]).replace('"body": null', "")

@@ -224,8 +224,8 @@ def build_result(smoke: Smoke, error: str, *, is_dry: bool) -> dict[str, Any]:
 def _list_kinds() -> list[str]:
     import yaml  # noqa: PLC0415 - comes with gitsync, and only the result needs it
 
-    documents = (one for file in MANIFESTS.glob("*.yaml") for one in yaml.safe_load_all(file.read_text()))
-    return sorted(f"{one['apiVersion']} {one['kind']}" for one in documents)
+    documents = (document for file in MANIFESTS.glob("*.yaml") for document in yaml.safe_load_all(file.read_text()))
+    return sorted(f"{document['apiVersion']} {document['kind']}" for document in documents)
 
 
 def _without_ids(text: str, target: Target) -> str:

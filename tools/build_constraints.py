@@ -47,7 +47,7 @@ def list_inputs(project: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     def list_extras(names: Iterable[str]) -> set[str]:
         """The requirements of extras, and of those that they name."""
         found: set[str] = set()
-        for requirement in (one for name in names for one in extras[name]):
+        for requirement in (extra for name in names for extra in extras[name]):
             parsed = Requirement(requirement)
             found |= list_extras(parsed.extras) if canonicalize_name(parsed.name) == own else {requirement}
         return found

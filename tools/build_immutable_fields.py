@@ -150,7 +150,7 @@ def _read_group(group: ast.ClassDef, urls: Mapping[str, str]) -> Iterator[tuple[
         names = {ast.unparse(node.func) for node in ast.walk(method) if isinstance(node, ast.Call)}
         for url in (urls[name] for name in sorted(names) if name in urls):
             words = method.name.removeprefix("_").removesuffix("_initial")
-            bodies = (_find_body(one) for one in methods if one.name in {words, f"begin_{words}"})
+            bodies = (_find_body(method) for method in methods if method.name in {words, f"begin_{words}"})
             if body := next(filter(None, bodies), ""):
                 yield ArmId(url).arm_type, body
 

@@ -85,9 +85,9 @@ def show_first_syncs(demo: Demo) -> int:
 
     say.begin_step("The first sync creates everything, owners first")
     first = demo.gitsync("sync", head=2)
-    writes = [one["path"].partition("?")[0] for one in azure.list_writes()]
+    writes = [write["path"].partition("?")[0] for write in azure.list_writes()]
     expect(first["summary"] == {"create": count}, "the sync creates every resource")
-    expect(all(one["ready"] == "True" for one in first["resources"]), "every resource is Ready")
+    expect(all(resource["ready"] == "True" for resource in first["resources"]), "every resource is Ready")
     expect(len(set(writes)) >= count, "Azure received a write for each")
     expect(owners_come_first(writes), "Azure received each owner before what it owns")
     say.explain(f"Azure received {len(writes)} writes: each owner before what it owns, the rest in parallel.")
@@ -118,12 +118,19 @@ def show_drift(demo: Demo, count: int) -> None:
     lines = r"^ +Values:|^ +update|^ +~ |@contoso\.com"
     plan = demo.gitsync("plan", "--detailed-exitcode", "--who", "names", show=lines, code=DRIFTED)
     expect(plan["summary"] == {"drifted": 2, "in-sync": count - 2}, "two resources have drifted")
-    drifted = {one["kind"]: one for one in plan["resources"] if one["verdict"] == "drifted"}
-    found = {(one["path"], one["desired"], one["live"]) for each in drifted.values() for one in each["differences"]}
+    drifted = {resource["kind"]: resource for resource in plan["resources"] if resource["verdict"] == "drifted"}
+    found = {
+        (difference["path"], difference["desired"], difference["live"])
+        for each in drifted.values()
+        for difference in each["differences"]
+    }
     expected = {("/properties/sku/capacity", 1, 2), ("/properties/access", "Deny", "Allow")}
     expect(found == expected, "the plan shows the two values that differ")
     authors = {(each["changedBy"][0]["name"], each["changedBy"][0]["client"]) for each in drifted.values()}
-    expect(authors == {(one["userName"], one["client"]) for one in (AMY, ROB)}, "it names who changed them, with what")
+    expect(
+        authors == {(person["userName"], person["client"]) for person in (AMY, ROB)},
+        "it names who changed them, with what",
+    )
     expect(not demo.azure.list_writes(), "a plan writes nothing")
     say.explain("A sync would undo both changes. Each line of a diff has the file and line of the value in git.")
 
@@ -158,7 +165,7 @@ def show_status(demo: Demo) -> None:
     demo.gitsync("status", "redis", show="Redis")
     history = demo.git("log", "--patch", branch)
     expect('"author": "person"' in history, "the status records that a person made the drift")
-    expect(not any(one["userName"] in history for one in (AMY, ROB)), "the status does not name the two people")
+    expect(not any(person["userName"] in history for person in (AMY, ROB)), "the status does not name the two people")
     say.explain("Each sync records its results as a commit. The names of the two people are in none of them.")
 
 

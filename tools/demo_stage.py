@@ -172,7 +172,7 @@ class Demo:
     @staticmethod
     def find_id(report: Mapping[str, Any], kind: str) -> str:
         """The ARM id of the one resource of a kind."""
-        return str(next(one["armId"] for one in report["resources"] if one["kind"] == kind))
+        return str(next(resource["armId"] for resource in report["resources"] if resource["kind"] == kind))
 
     def write_settings(self, state: Path) -> Path:
         """A file for a shell that makes the commands work after the demo: the emulator runs inside of each command."""

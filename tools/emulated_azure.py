@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 
 GITSYNC = Path(sys.executable).parent / "gitsync"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -40,8 +40,12 @@ class EmulatedAzure(NamedTuple):
     def list_writes(self) -> list[dict[str, Any]]:
         """What it was sent since `forget` that changes something. Checks are not writes."""
         asked = self.ask("GET", "/_emulator/requests")["requests"]
-        sent = [one for one in asked if one["method"] in {"PUT", "PATCH", "POST", "DELETE"} and one["status"]]
-        return [one for one in sent if one["method"] != "POST" or not is_question(one["path"])]
+        sent = [
+            request
+            for request in asked
+            if request["method"] in {"PUT", "PATCH", "POST", "DELETE"} and request["status"]
+        ]
+        return [request for request in sent if request["method"] != "POST" or not is_check(request["path"])]
 
     def forget(self) -> None:
         """Forget the requests that it was sent so far."""

@@ -240,11 +240,11 @@ def playing_aso(server: Server) -> Iterator[None]:
     def remove_finalizers() -> None:
         while not is_over.wait(0.2):
             for held in ESTATE:
-                for one in server.ask("GET", held.path)["items"]:
-                    metadata = one["metadata"]
+                for manifest in server.ask("GET", held.path)["items"]:
+                    metadata = manifest["metadata"]
                     if "deletionTimestamp" in metadata and metadata["annotations"].get(POLICY) == "skip":
                         metadata["finalizers"] = []
-                        server.ask("PUT", f"{held.path}/{metadata['name']}", one)
+                        server.ask("PUT", f"{held.path}/{metadata['name']}", manifest)
 
     operator = threading.Thread(target=remove_finalizers)
     operator.start()

@@ -65,7 +65,10 @@ def try_round_trip(resource: FoundResource, catalog: Catalog) -> tuple[ImportPro
 
 def format_proof(proof: ImportProof, unfit: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{problem.code} {problem.field}: {problem.message}" for problem in proof.problems)
-    yield from (f"{one.path}: {one.live!r} became {one.desired!r} ({one.rule})" for one in proof.differences)
+    yield from (
+        f"{difference.path}: {difference.live!r} became {difference.desired!r} ({difference.rule})"
+        for difference in proof.differences
+    )
     yield from (f"{place}: not allowed by the kind, left out" for place in unfit)
 
 

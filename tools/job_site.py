@@ -143,7 +143,7 @@ class Site:
     def await_write(self, suffix: str) -> None:
         """Wait until Azure was sent the write of a resource."""
         wait_until(
-            lambda: any(one["path"].endswith(suffix) for one in self.azure.list_writes()), f"Azure got no {suffix}"
+            lambda: any(write["path"].endswith(suffix) for write in self.azure.list_writes()), f"Azure got no {suffix}"
         )
 
     def await_next_pod(self, index: int, old: Pod) -> Pod:
@@ -220,7 +220,9 @@ class Job:
 def find_end(job: Mapping[str, Any]) -> tuple[str, str] | None:
     """How and why a Job is over; None if it is not."""
     held = {
-        one["type"]: one.get("reason", "") for one in job["status"].get("conditions", ()) if one["status"] == "True"
+        condition["type"]: condition.get("reason", "")
+        for condition in job["status"].get("conditions", ())
+        if condition["status"] == "True"
     }
     return next(((kind, held[kind]) for kind in ("Complete", "Failed") if kind in held), None)
 

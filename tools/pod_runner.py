@@ -96,15 +96,17 @@ class PodRunner:
         variables = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(self.server.port)}
         for source in container.get("envFrom", []):
             variables |= self.read_source(pod["metadata"]["namespace"], source)
-        for one in container.get("env", []):
-            variables[one["name"]] = one["value"] if "value" in one else read_field(pod, one["valueFrom"]["fieldRef"])
+        for variable in container.get("env", []):
+            variables[variable["name"]] = (
+                variable["value"] if "value" in variable else read_field(pod, variable["valueFrom"]["fieldRef"])
+            )
         return variables
 
     def read_source(self, namespace: str, source: Mapping[str, Any]) -> dict[str, str]:
         """A ConfigMap or a Secret as variables; none if it is optional and absent."""
         kind, reference = next(iter(source.items()))
         path = f"/api/v1/namespaces/{namespace}/{'secrets' if kind == 'secretRef' else 'configmaps'}"
-        listed = {one["metadata"]["name"]: one for one in self.server.ask("GET", path)["items"]}
+        listed = {manifest["metadata"]["name"]: manifest for manifest in self.server.ask("GET", path)["items"]}
         if reference.get("optional") and reference["name"] not in listed:
             return {}
         data: dict[str, str] = listed[reference["name"]].get("data", {})

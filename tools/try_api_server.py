@@ -140,7 +140,7 @@ def read_role() -> dict[str, Any]:
     """The Role of a run as the documentation has it."""
     text = (TOP / "docs/secrets.md").read_text()
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
-    (role,) = (one for one in blocks if one["kind"] == "Role" and one["metadata"]["name"] == "gitsync")
+    (role,) = (block for block in blocks if block["kind"] == "Role" and block["metadata"]["name"] == "gitsync")
     document: dict[str, Any] = role
     return document
 

@@ -96,8 +96,8 @@ def agree_with_one_worker(site: Site) -> None:
 
 
 def write_nothing_twice(site: Site) -> None:
-    sent = Counter(f"{one['method']} {one['path']}" for one in site.azure.list_writes() if one["status"] < 400)
-    twice = [one for one, times in sent.items() if times > 1]
+    sent = Counter(f"{write['method']} {write['path']}" for write in site.azure.list_writes() if write["status"] < 400)
+    twice = [request for request, times in sent.items() if times > 1]
     expect(not twice, f"nothing is sent twice: {', '.join(twice)}")
 
 

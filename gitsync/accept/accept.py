@@ -29,7 +29,7 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.problems.field_path import find_member, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 
 Texts = dict[str, bytes | None]
 
@@ -137,9 +137,9 @@ class _Taking:
         resource = self.tree.prepared[part.key].resource
         for drifted in part.fields or (None,):
             path = drifted.path if drifted else ()
-            location = SourceLocation(part.source.path, line) if line else find_place(path, resource)
+            location = SourceLocation(part.source.path, line) if line else find_location(path, resource)
             self.left.append(
-                NotAccepted(key=part.key, field=format_field(path), reason=reason, advice=advice, places=(location,))
+                NotAccepted(key=part.key, field=format_field(path), reason=reason, advice=advice, locations=(location,))
             )
 
     def prepare(self, part: DriftedResource) -> _EditedPart | None:

@@ -33,7 +33,7 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
 from gitsync.problems.field_path import FieldPath, find_member, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.units.kustomization import KustomizationReader
 from gitsync.units.tree import is_below
 from gitsync.units.unit_builds import list_inputs
@@ -85,13 +85,13 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
         reason = trials[0].refusal
     else:
         reason = f"No text of {title} produces just this value."
-    places = [trial.place for trial in fitting] or [candidate.place for candidate in candidates]
+    locations = [trial.location for trial in fitting] or [candidate.location for candidate in candidates]
     return NotAccepted(
         key=resource.key,
         field=format_field(path),
         reason=reason,
         advice=advice,
-        places=tuple(dict.fromkeys(places or [find_place(path, prepared.resource)]))[:MOST_CANDIDATES],
+        locations=tuple(dict.fromkeys(locations or [find_location(path, prepared.resource)]))[:MOST_CANDIDATES],
     )
 
 
@@ -99,7 +99,7 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
 class _Trial:
     """What came out of an edit."""
 
-    place: SourceLocation
+    location: SourceLocation
     texts: Texts = field(default_factory=dict)  # the new files
     fits: bool = False  # the new files take the drift
     others: tuple[Key, ...] = ()  # the resources that the edit changes too
@@ -115,13 +115,13 @@ def _try_texts(candidates: Sequence[_Candidate], resources: Sequence[DriftedReso
         try:
             texts = candidate.write(tree)
         except EditRefused as error:
-            trials.append(_Trial(place=candidate.place, refusal=error.reason))
+            trials.append(_Trial(location=candidate.location, refusal=error.reason))
             continue
         if any(trial.texts == texts for trial in trials):  # a list, and the manifest that has it, may come to the same
             continue
         changed = _find_changed(resources, tree, texts)
         others = () if changed is None else tuple(sorted(changed))
-        trials.append(_Trial(place=candidate.place, texts=texts, fits=changed == set(), others=others))
+        trials.append(_Trial(location=candidate.location, texts=texts, fits=changed == set(), others=others))
     return trials
 
 
@@ -205,7 +205,7 @@ class _Candidate:
     """Of kustomizations, which name the file; they are removed too if the document was the only one in it."""
 
     @property
-    def place(self) -> SourceLocation:
+    def location(self) -> SourceLocation:
         return SourceLocation(self.text.file, self.text.line)
 
     @property
@@ -316,13 +316,13 @@ def _list_candidates(resource: DriftedResource, prepared: Prepared, unit: Unit, 
     source, was = prepared.resource.source, {"spec": prepared.resource.spec}
     now = apply_edits(was, [Edit(path=drifted.path, value=drifted.new) for drifted in resource.fields])
     # Of one item of a list, the item and the whole list may have a text.
-    places = {cut(drifted.path) for drifted in resource.fields} | {drifted.path for drifted in resource.fields[:1]}
+    locations = {cut(drifted.path) for drifted in resource.fields} | {drifted.path for drifted in resource.fields[:1]}
     texts = list(_list_texts(unit, tree))
     for text in texts:
         if resource.is_gone and not text.path and SourceLocation(text.file, text.line) == source:
             entries = tuple(other for other in texts if _names_file(other, text.file))
             yield _Candidate(text=text, edit=None, rank=0, entries=entries)
-        for path in places:
+        for path in locations:
             if edit := _make_edit(text, path, was, now, resource.key):
                 yield _Candidate(text=text, edit=edit, rank=_rate(text, path, resource.key))
 

@@ -46,7 +46,7 @@ class NotAccepted:
     field: str  # as people write it (`spec.sku.name`), "" for the whole resource
     reason: str  # in full sentences
     advice: str = ""  # an order, "" for none
-    places: tuple[SourceLocation, ...] = ()  # where a person would edit, best first, if gitsync found any
+    locations: tuple[SourceLocation, ...] = ()  # where a person would edit, best first, if gitsync found any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.weakening_fields import find_weakening
 from gitsync.diff.first_sight import is_equal
 from gitsync.diff.hints import Hints, make_kind_hints
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.projection import project, select_desired
 from gitsync.diff.rules.own_entries import is_own_entry
 from gitsync.diff.three_way import UNDONE
 from gitsync.errors import UnfitValueError
@@ -26,7 +26,7 @@ from gitsync.formats.ignored_paths import remove_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.formats.leaf_changes import find
 from gitsync.formats.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
-from gitsync.imports.conversion.live_body import convert_value, find_field_place
+from gitsync.imports.conversion.live_body import convert_value, find_field_position
 from gitsync.imports.conversion.manifests import ManifestIndex
 from gitsync.manifests.selection import Selection, find_keys, spell_out
 from gitsync.model.arm_id import NO_ID
@@ -42,7 +42,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFTED, Difference, Verdict
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.field_path import find_member as find_spec_member
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.request.body import find_field
 
 BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to restore the value from git."
@@ -119,8 +119,8 @@ def cut(path: JsonPath) -> JsonPath:
 def find_author(changes: Sequence[Attribution], pointer: str) -> Attribution | None:
     """Find the newest change of a resource that made a difference; None if it is not known."""
     known = [change for change in changes if not change.doubt]
-    place = cut(parse_pointer(pointer))
-    exact = (change for change in known if any(cut(parse_pointer(path)) == place for path in change.paths))
+    path_in_body = cut(parse_pointer(pointer))
+    exact = (change for change in known if any(cut(parse_pointer(path)) == path_in_body for path in change.paths))
     return next(exact, next((change for change in known if not change.paths), None))
 
 
@@ -147,11 +147,13 @@ class _Search:
         )
 
     def leave(
-        self, reason: str, field: FieldPath = (), advice: str = BY_HAND, places: tuple[SourceLocation, ...] = ()
+        self, reason: str, field: FieldPath = (), advice: str = BY_HAND, locations: tuple[SourceLocation, ...] = ()
     ) -> NotAccepted:
         prepared = self.tree.prepared.get(self.result.key)
-        place = (find_place(field, prepared.resource),) if prepared and not places else places
-        return NotAccepted(key=self.result.key, field=format_field(field), reason=reason, advice=advice, places=place)
+        path_in_body = (find_location(field, prepared.resource),) if prepared and not locations else locations
+        return NotAccepted(
+            key=self.result.key, field=format_field(field), reason=reason, advice=advice, locations=path_in_body
+        )
 
     def explain_gone(self, gone: Collection[Key]) -> list[DriftedField | NotAccepted]:
         """Explain why the document of a resource that was deleted in Azure stays; nothing if it may go, which takes its
@@ -182,8 +184,8 @@ class _Search:
             return []
         names = ", ".join(f"{resource.key.kind}/{resource.key.name}" for resource in stay)
         advice = "Name all of them, or remove them from git first; gitsync sync creates the resource again."
-        places = tuple(prepared.resource.source for prepared in stay)
-        return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, places)]
+        locations = tuple(prepared.resource.source for prepared in stay)
+        return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, locations)]
 
     def find_fields(self) -> list[DriftedField | NotAccepted]:
         """Find the fields that Azure changed, in the order of the report."""
@@ -231,50 +233,56 @@ class _Reading:
         in_git = {
             cut(parse_pointer(difference.path)) for difference in search.result.differences if difference.rule in UNDONE
         }
-        places: dict[JsonPath, list[Difference]] = {}
+        locations: dict[JsonPath, list[Difference]] = {}
         for difference in search.result.differences:
-            places.setdefault(cut(parse_pointer(difference.path)), []).append(difference)
-        for place, differences in places.items():
-            is_of_git = place in in_git and not self.has_moved(place)  # git alone has changed it
+            locations.setdefault(cut(parse_pointer(difference.path)), []).append(difference)
+        for path_in_body, differences in locations.items():
+            is_of_git = path_in_body in in_git and not self.has_moved(path_in_body)  # git alone has changed it
             if is_of_git or not search.wanted.want(search.result, self.prepared.resource, differences):
                 continue
-            field = find_field(self.kind, place, self.prepared.resource.spec) or ()
-            if place not in in_git and place not in compared:
+            field = find_field(self.kind, path_in_body, self.prepared.resource.spec) or ()
+            if path_in_body not in in_git and path_in_body not in compared:
                 yield search.leave("Its value is a secret, or is known during a run only.", field)
-            elif place not in in_git or search.wanted.texts:
-                yield from self.read_place(place)
+            elif path_in_body not in in_git or search.wanted.texts:
+                yield from self.read_path(path_in_body)
             else:
-                advice = f"To accept Azure's value, add --field {format_field(field) or format_pointer(place)}"
+                advice = f"To accept Azure's value, add --field {format_field(field) or format_pointer(path_in_body)}"
                 yield search.leave("It also changed in git, and a sync would write that value.", field, advice)
 
-    def read_place(self, place: JsonPath) -> Iterator[DriftedField | NotAccepted]:
+    def read_path(self, path_in_body: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
-        found = [self.read_move(*move) for move in self.collect_moves(place)]
+        found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
-        field = find_field(self.kind, place, self.prepared.resource.spec) or ()
+        field = find_field(self.kind, path_in_body, self.prepared.resource.spec) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found
 
-    def has_moved(self, place: JsonPath) -> bool:
+    def has_moved(self, path_in_body: JsonPath) -> bool:
         """Return whether Azure changed what the last write has set at a path."""
         record = self.search.result.record
         if record is None or record.spec.applied is None or record.spec.baseline is None:
             return False
         sent, baseline = record.spec.applied, record.spec.baseline
-        applied, before = (find(body, place, sent) for body in (sent, baseline))
-        return bool(project(applied, find(self.live, place, sent)) != before)
+        applied, before = (find(body, path_in_body, sent) for body in (sent, baseline))
+        return bool(project(applied, find(self.live, path_in_body, sent)) != before)
 
-    def collect_moves(self, place: JsonPath) -> list[_Move]:
+    def collect_moves(self, path_in_body: JsonPath) -> list[_Move]:
         """Collect what Azure changed at a leaf or in a list."""
         record, hints = self.search.result.record, make_kind_hints(self.kind)
-        asked = select_asked(self.desired)
-        desired, live = find(asked, place, asked), find(self.live, place, asked)
+        requested = select_desired(self.desired)
+        desired, live = find(requested, path_in_body, requested), find(self.live, path_in_body, requested)
         before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
-            return [_Move(place, desired, live)]
+            return [_Move(path_in_body, desired, live)]
         return list(
-            _compare_parts(place, desired, live, _UNKNOWN if before is None else find(before, place, asked), hints)
+            _compare_parts(
+                path_in_body,
+                desired,
+                live,
+                _UNKNOWN if before is None else find(before, path_in_body, requested),
+                hints,
+            )
         )
 
     def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:
@@ -287,7 +295,7 @@ class _Reading:
             return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
         try:
-            mode = find_field_place(self.kind, field).mode
+            mode = find_field_position(self.kind, field).mode
             if mode == "reference":
                 return self.read_reference(path, field, old, live)
             if mode:
@@ -323,8 +331,8 @@ class _Reading:
         if weakness and not search.is_named:
             return search.leave_unless_named(weakness, field)
         author = find_author(search.result.changed_by, pointer)
-        place = find_place(field, self.prepared.resource)
-        return DriftedField(path=field, pointer=pointer, old=old, new=new, changed_by=author, source=place)
+        path_in_body = find_location(field, self.prepared.resource)
+        return DriftedField(path=field, pointer=pointer, old=old, new=new, changed_by=author, source=path_in_body)
 
     def refer(self, arm_id: str) -> Mapping[str, Any]:
         """Refer to a resource: by its name if it has a manifest in the same namespace."""

@@ -94,7 +94,7 @@ class Tree:
         found: dict[Key, list[Prepared]] = {}
         for resource in self.revised.prepared:
             found.setdefault(resource.key, []).append(resource)
-        return {key: ones[0] for key, ones in found.items() if len(ones) == 1}
+        return {key: entries[0] for key, entries in found.items() if len(entries) == 1}
 
     def fill(self, prepared: Prepared) -> Mapping[str, Any] | None:
         """Return the body that a resource requests, without what gitsync ignores of it; None if a value that it needs

@@ -200,7 +200,7 @@ class DriftCommit:
 
     files: CommittedFiles
     message: str  # without its trailers
-    places: tuple[str, ...]  # the fields that it accepts (`quote_place`)
+    field_names: tuple[str, ...]  # the fields that it accepts (`quote_place`)
 
     @property
     def digest(self) -> str:
@@ -251,9 +251,9 @@ def make_change(accepted: Accepted, files: CommittedFiles) -> DriftCommit:
     return DriftCommit(
         files=files,
         message=f"{make_title(accepted.resources)}\n\nThe manifests now have Azure's values:\n\n{body}\n",
-        places=tuple(
+        field_names=tuple(
             sorted(
-                quote_place(resource.arm_id, format_field(field.path) if field else "")
+                quote_field(resource.arm_id, format_field(field.path) if field else "")
                 for resource in resources
                 for field in (resource.fields or (None,))
             )
@@ -277,7 +277,7 @@ def name_plainly(resource: DriftedResource) -> str:
     return "/".join(parts) if all(map(_PLAIN_NAME.fullmatch, parts)) else ""
 
 
-def quote_place(arm_id: ArmId, field: str = "") -> str:
+def quote_field(arm_id: ArmId, field: str = "") -> str:
     """Write a field of a resource, or the whole, as a commit has it: without words of a host in brackets, mentions,
     numbers of issues and blanks.
     """
@@ -292,7 +292,7 @@ class OwnCommit:
     """The digest of the texts and the fields that the commit of a branch records, if accept made it."""
 
     digest: str
-    places: tuple[str, ...]
+    field_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,7 +374,7 @@ class Branches:
             self._push(branch, tip, "")
 
     def _write(self, change: DriftCommit, time: datetime, end: str = "") -> str:
-        trailers = [*(f"{_FIELD}: {place}" for place in change.places), f"{_ACCEPT}: {change.digest}"]
+        trailers = [*(f"{_FIELD}: {field_name}" for field_name in change.field_names), f"{_ACCEPT}: {change.digest}"]
         commit = Commit(
             parent=self.base,
             files=change.files.texts,

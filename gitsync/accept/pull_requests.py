@@ -25,7 +25,7 @@ from gitsync.accept.publish import (
     make_title,
     open_branches,
     open_repository,
-    quote_place,
+    quote_field,
     read_files,
 )
 from gitsync.errors import ConfigError
@@ -101,10 +101,10 @@ class Examined:
 
     left: frozenset[str] = frozenset()  # the fields that were left out
 
-    def knows(self, place: str) -> bool:
+    def knows(self, field_name: str) -> bool:
         """Return whether the plan would have found drift of a field."""
-        arm_id, _, field = place.partition(" ")
-        left = [place.partition(" ")[2] for place in self.left if place.partition(" ")[0] == arm_id]
+        arm_id, _, field = field_name.partition(" ")
+        left = [field_name.partition(" ")[2] for field_name in self.left if field_name.partition(" ")[0] == arm_id]
         # Whether a resource was deleted, which has no field, is known without the fields that were left.
         overlaps = any(
             not pointer or (field and (pointer.startswith(field) or field.startswith(pointer))) for pointer in left
@@ -117,8 +117,8 @@ def list_examined(report: Report, left: Sequence[NotAccepted]) -> Examined:
     compared = (result for result in report.results if result.verdict in _COMPARED and not result.ending.fault)
     ids = {result.key: result.arm_id for result in compared if result.arm_id}
     return Examined(
-        frozenset(map(quote_place, ids.values())),
-        frozenset(quote_place(ids[refusal.key], refusal.field) for refusal in left if refusal.key in ids),
+        frozenset(map(quote_field, ids.values())),
+        frozenset(quote_field(ids[refusal.key], refusal.field) for refusal in left if refusal.key in ids),
     )
 
 
@@ -151,7 +151,7 @@ def publish_pull_requests(
             urls: dict[str, str] = {}
             for text, change in wanted:
                 published = publisher.publish(text, change)
-                urls.update(dict.fromkeys(change.places, published.url))
+                urls.update(dict.fromkeys(change.field_names, published.url))
                 yield published
             yield from publisher.close_others({text.branch for text, _ in wanted}, examined, urls)
 
@@ -184,10 +184,10 @@ class _Publisher:
         """Open or update the pull request of one group."""
         branch, tip = text.branch, self.tips.get(text.branch)
         request = self.host.find_request(branch)
-        place = request.url if request else f"the branch {branch}"
+        field_name = request.url if request else f"the branch {branch}"
         own = self.branches.read_own(tip) if tip else None
         if tip and own is None:
-            sentence = f"The branch {branch} has commits by somebody else, so it was not changed: {place}"
+            sentence = f"The branch {branch} has commits by somebody else, so it was not changed: {field_name}"
             return Published(
                 action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url if request else ""
             )
@@ -219,8 +219,10 @@ class _Publisher:
         others = sorted(tip for tip in self.tips if tip.startswith(_PREFIX) and tip not in {*kept, self.base})
         for branch in others if examined.resources else ():
             own = self.branches.read_own(self.tips[branch])
-            if own and own.places and all(map(examined.knows, own.places)):
-                yield self._close(branch, next((urls[place] for place in own.places if urls.get(place)), ""))
+            if own and own.field_names and all(map(examined.knows, own.field_names)):
+                yield self._close(
+                    branch, next((urls[field_name] for field_name in own.field_names if urls.get(field_name)), "")
+                )
 
     def _close(self, branch: str, successor: str) -> Published:
         request = self.host.find_request(branch)
@@ -266,7 +268,7 @@ class _RequestText:
 def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Publication) -> _RequestText:
     """Write the texts of a pull request."""
     cells = [(resource, field) for resource in accepted.resources for field in (resource.fields or (None,))]
-    places = sorted((resource.arm_id.key, field.pointer if field else "") for resource, field in cells)
+    field_names = sorted((resource.arm_id.key, field.pointer if field else "") for resource, field in cells)
     values = []
     for resource, field in cells:
         is_set = field is not None and field.new is not REMOVED
@@ -276,7 +278,7 @@ def _describe_request(accepted: Accepted, host: PullRequestHost, publication: Pu
     # The log is another one in each run, and no reason to edit a request.
     log = f"\n\n[Log of the run that wrote this]({host.log_url})" if host.log_url else ""
     return _RequestText(
-        branch=f"{_PREFIX}{_digest(places)}",
+        branch=f"{_PREFIX}{_digest(field_names)}",
         title=make_title(accepted.resources),
         mark=f"{_MARK} {_digest(sorted(values))} {_digest(text)} -->",
         text=f"{text}{log}\n",
@@ -315,15 +317,15 @@ def _format_text(accepted: Accepted, room: int, publication: Publication) -> str
 def _list_rows(resource: DriftedResource, mask: Callable[[str], str]) -> Iterator[str]:
     name = format_code(shorten(f"{resource.key.kind}/{resource.key.name}", _LONGEST))
     if resource.is_gone:
-        yield f"| {name} | the whole resource | declared | deleted | {_format_place(resource.source)} |"
+        yield f"| {name} | the whole resource | declared | deleted | {_format_location(resource.source)} |"
     for field in resource.fields:
-        place = _format_place(field.source or resource.source)
+        field_name = _format_location(field.source or resource.source)
         path = format_code(shorten(mask(format_field(field.path)), _LONGEST))
-        yield f"| {name} | {path} | {_format_side(field.old, mask)} | {_format_side(field.new, mask)} | {place} |"
+        yield f"| {name} | {path} | {_format_side(field.old, mask)} | {_format_side(field.new, mask)} | {field_name} |"
 
 
-def _format_place(place: SourceLocation) -> str:
-    return format_code(shorten(str(place), _LONGEST))
+def _format_location(field_name: SourceLocation) -> str:
+    return format_code(shorten(str(field_name), _LONGEST))
 
 
 def _format_side(value: object, mask: Callable[[str], str]) -> str:

@@ -32,10 +32,10 @@ def format_lines(accepted: Accepted, published: Sequence[Published] = (), *, nam
         yield from (f"    {author}" for author in _list_authors(resource, names=names))
     if accepted.left:
         yield from ("", *format_left(accepted))
-    yield from _list_places(accepted, published)
+    yield from _list_locations(accepted, published)
 
 
-def _list_places(accepted: Accepted, published: Sequence[Published]) -> list[str]:
+def _list_locations(accepted: Accepted, published: Sequence[Published]) -> list[str]:
     """List where the new texts are: in the files, or in branches."""
     edited = [f"{path} {'is edited' if text is not None else 'is removed'}" for path, text in accepted.texts.items()]
     lines = [outcome.sentence for outcome in published] or edited
@@ -88,7 +88,7 @@ def _format_one_left(refusal: NotAccepted) -> Iterator[str]:
     yield f"    {escape_controls(refusal.reason)}"
     if refusal.advice:
         yield f"    {escape_controls(refusal.advice)}"
-    yield from (f"    {place}" for place in refusal.places)
+    yield from (f"    {location}" for location in refusal.locations)
 
 
 def build(accepted: Accepted, published: Sequence[Published] = (), *, names: bool) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def build(accepted: Accepted, published: Sequence[Published] = (), *, names: boo
                 "field": refusal.field,
                 "reason": refusal.reason,
                 "advice": refusal.advice,
-                "places": _build_places(refusal.places),
+                "places": _build_locations(refusal.locations),
             }
             for refusal in accepted.left
         ],
@@ -121,7 +121,7 @@ def _build_resource(resource: DriftedResource, *, names: bool) -> dict[str, Any]
         "armId": resource.arm_id,
         "unit": resource.unit,
         "deleted": resource.is_gone,
-        **_build_places([resource.source])[0],
+        **_build_locations([resource.source])[0],
         "fields": [
             {
                 "field": format_field(field.path),
@@ -136,5 +136,5 @@ def _build_resource(resource: DriftedResource, *, names: bool) -> dict[str, Any]
     }
 
 
-def _build_places(places: Iterable[SourceLocation]) -> list[dict[str, Any]]:
-    return [{"path": place.path, "line": place.line} for place in places]
+def _build_locations(locations: Iterable[SourceLocation]) -> list[dict[str, Any]]:
+    return [{"path": location.path, "line": location.line} for location in locations]

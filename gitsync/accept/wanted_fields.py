@@ -70,8 +70,8 @@ class WantedFields:
 
 def _is_above(text: str, pointers: Iterable[JsonPath], fields: Iterable[FieldPattern], resource: Resource) -> bool:
     if text.startswith("/"):
-        place = parse_pointer(text)
-        return any(path[: len(place)] == place for path in pointers)
+        wanted_path = parse_pointer(text)
+        return any(path[: len(wanted_path)] == wanted_path for path in pointers)
     wanted = _locate(parse_field(text), resource)
     return any(path[: len(wanted)] == wanted for path in fields)
 

@@ -126,7 +126,7 @@ class Arm:
         """Get a token of the same principal for another service, with the retries of a read. Raises CredentialError if
         there is none.
         """
-        return await self._parts.retrier.ask_patiently(
+        return await self._parts.retrier.request_patiently(
             partial(self._transport.get_token, scope), "to get a token", session
         )
 
@@ -229,13 +229,13 @@ class Reader:
         answer = await self._read(path, format_target(path, api_version, query), _LIST, is_optional=True)
         return read_object(answer, path, "GET")
 
-    async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Send a check, a POST that changes nothing: one of the table `QUESTIONS`. Only a 429 is retried.
+    async def check(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Send a check, a POST that changes nothing: one of the table `CHECK_PATHS`. Only a 429 is retried.
 
         Raises ArmError as `read_document` does. For many of these checks a refusal is an answer: its `details` are
         Azure's.
         """
-        if not is_question(path):
+        if not is_check(path):
             raise AssertionError(f"{path} is not a check: a reader sends no other POST")
         request = ArmRequest(
             method="POST",
@@ -246,7 +246,7 @@ class Reader:
             headers=_JSON,
             payload=encode_payload(body),
             is_optional=True,
-            is_question=True,
+            is_check=True,
         )
         return read_object(await self._parts.retrier.send(request, self._session), path, "POST")
 
@@ -396,7 +396,7 @@ def _make_write(
 _SUBSCRIPTION: Final = "/subscriptions/[^/]+"
 _PROVIDERS: Final = f"{_SUBSCRIPTION}/providers"
 
-QUESTIONS: Final = (
+CHECK_PATHS: Final = (
     "/providers/microsoft.resources/validateresources",
     f"{_SUBSCRIPTION}(/resourcegroups/[^/]+)?/providers/microsoft.policyinsights/checkpolicyrestrictions",
     f"{_PROVIDERS}/[^/]+(/locations/[^/]+)?/check(mhsm)?nameavailability",
@@ -406,12 +406,12 @@ QUESTIONS: Final = (
 has some checks as a POST, since they have a body; a reader sends no other (docs/security.md).
 """
 
-_QUESTION = re.compile("|".join(QUESTIONS))
+_CHECK_PATH = re.compile("|".join(CHECK_PATHS))
 
 
-def is_question(path: str) -> bool:
+def is_check(path: str) -> bool:
     """Return whether a POST to a path changes nothing."""
-    return _QUESTION.fullmatch(path.casefold()) is not None
+    return _CHECK_PATH.fullmatch(path.casefold()) is not None
 
 
 API_VERSION = "2022-12-01"

@@ -25,7 +25,7 @@ class _Registration:
     """One namespace in one subscription."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # its holder registers for all; the others use its result
-    was_asked: bool = False  # a registration was requested
+    was_requested: bool = False  # a registration was requested
     is_done: bool = False  # nothing more is needed
     refusal: ArmError | None = None  # why it cannot be registered, None if it can
 
@@ -62,7 +62,7 @@ class Registrations:
 
     async def _carry_out(self, path: str, known: _Registration, session: Session) -> bool:
         polls = 0
-        state, wait = await self._ask(path, known, session)
+        state, wait = await self._request(path, known, session)
         while state != "registered":
             if state == "registrationfailed":
                 raise self._make_refusal(path)
@@ -72,9 +72,9 @@ class Registrations:
             state, wait = self._read_state(await self._retrier.send(_look_at(path), session))
         return True
 
-    async def _ask(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
+    async def _request(self, path: str, known: _Registration, session: Session) -> tuple[str, float | None]:
         """Send the POST, or nothing if it was sent before. Polls show whether an unanswered one arrived."""
-        if known.was_asked:
+        if known.was_requested:
             return "", None
         request = replace(
             _look_at(path),
@@ -87,11 +87,11 @@ class Registrations:
             answer = await self._retrier.send(request, session)
         except ArmError as error:
             # A POST that may have arrived is not sent again: polls show whether it arrived.
-            known.was_asked = error.outcome_unknown
+            known.was_requested = error.outcome_unknown
             if not error.outcome_unknown:
                 raise
             return "", error.retry_after
-        known.was_asked = True
+        known.was_requested = True
         return self._read_state(answer)
 
     def _read_state(self, answer: Response) -> tuple[str, float | None]:

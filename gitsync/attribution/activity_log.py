@@ -63,7 +63,7 @@ def make_path(subscription: str) -> str:
 
 
 async def read_log(
-    arm_ids: Sequence[ArmId], since: datetime, until: datetime, questions: CheckRequests, *, most: int = MOST_ROWS
+    arm_ids: Sequence[ArmId], since: datetime, until: datetime, requests: CheckRequests, *, most: int = MOST_ROWS
 ) -> Records:
     """Return the operations that changed something between two times, in the one subscription of some resources; in
     their resource group alone if they have one in common. Not more rows are read than `most` and the rest of a page.
@@ -75,7 +75,7 @@ async def read_log(
         terms.append(f"resourceGroupName eq '{group}'")
     query = {"$filter": " and ".join(terms)}
     path = make_path(arm_ids[0].subscription or "")
-    rows = await questions.list(path, API_VERSION, query, most=most)
+    rows = await requests.list(path, API_VERSION, query, most=most)
     if isinstance(rows, Unanswered):
         return Records(gap=rows.reason)
     gap = f"The activity log has more than {most} rows for this time." if len(rows) >= most else ""

@@ -52,7 +52,7 @@ class Drift:
     paths: tuple[str, ...] = ()  # JSON pointers of what differs, none for a resource that is missing
     is_missing: bool = False  # Azure no longer has the resource
     last_write: LastWrite | None = None  # the last one before this run, None if it is not known
-    questions: CheckRequests  # those of its identity
+    requests: CheckRequests  # those of its identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,19 +88,19 @@ async def find_authors(drifts: Sequence[Drift], own: OwnWrites, now: datetime) -
     search = _Search({drift.key: _Answer() for drift in drifts}, own, await _list_own_applications(drifts), now)
     by_identity: defaultdict[CheckRequests, list[Drift]] = defaultdict(list)
     for drift in drifts:
-        by_identity[drift.questions].append(drift)
-    await asyncio.gather(*map(search.ask_graph, by_identity.values()))
+        by_identity[drift.requests].append(drift)
+    await asyncio.gather(*map(search.query_graph, by_identity.values()))
     by_subscription: defaultdict[str, list[Drift]] = defaultdict(list)
     for drift in drifts:
         if not search.answers[drift.key].is_enough and (subscription := drift.arm_id.subscription):
             by_subscription[subscription.casefold()].append(drift)
-    await asyncio.gather(*map(search.ask_log, by_subscription.values()))
+    await asyncio.gather(*map(search.read_log, by_subscription.values()))
     return {drift.key: _conclude(drift, search.answers[drift.key], now) for drift in drifts}
 
 
 async def _list_own_applications(drifts: Iterable[Drift]) -> frozenset[str]:
     """List the ids of the applications that gitsync runs as."""
-    principals = await asyncio.gather(*(session.find_principal() for session in {drift.questions for drift in drifts}))
+    principals = await asyncio.gather(*(session.find_principal() for session in {drift.requests for drift in drifts}))
     ids = {
         principal_id.casefold()
         for principal in principals
@@ -119,10 +119,10 @@ class _Search:
     callers: frozenset[str]  # the ids of gitsync's own applications
     now: datetime
 
-    async def ask_graph(self, drifts: Sequence[Drift]) -> None:
+    async def query_graph(self, drifts: Sequence[Drift]) -> None:
         """Ask Resource Graph about the resources of one identity."""
         start = min(_choose_start(drift, resource_graph.RETENTION, self.now) for drift in drifts)
-        records = await resource_graph.read_graph((drift.arm_id for drift in drifts), start, drifts[0].questions)
+        records = await resource_graph.read_graph((drift.arm_id for drift in drifts), start, drifts[0].requests)
         by_id = _index(records)
         for drift in drifts:
             answer = self.answers[drift.key]
@@ -131,11 +131,11 @@ class _Search:
             chosen = _choose_delete([changes]) if drift.is_missing else _choose_by_fields(changes, drift, answer)
             answer.changes = [self._say(change) for change in chosen[:_MOST]]
 
-    async def ask_log(self, drifts: Sequence[Drift]) -> None:
+    async def read_log(self, drifts: Sequence[Drift]) -> None:
         """Read the activity log of one subscription, as the identity that most of the resources belong to."""
         start = min(_choose_start(drift, activity_log.RETENTION, self.now) for drift in drifts)
-        questions = Counter(drift.questions for drift in drifts).most_common(1)[0][0]
-        records = await activity_log.read_log([drift.arm_id for drift in drifts], start, self.now, questions)
+        requests = Counter(drift.requests for drift in drifts).most_common(1)[0][0]
+        records = await activity_log.read_log([drift.arm_id for drift in drifts], start, self.now, requests)
         by_id = _index(records)
         for drift in drifts:
             answer = self.answers[drift.key]

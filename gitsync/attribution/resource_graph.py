@@ -47,29 +47,29 @@ _VERBS = {"create": Verb.CREATE, "update": Verb.WRITE, "delete": Verb.DELETE}
 _TYPES = {"user": AuthorKind.PERSON, "application": AuthorKind.APPLICATION, "system": AuthorKind.AZURE}
 
 
-async def read_graph(arm_ids: Iterable[ArmId], since: datetime, questions: CheckRequests) -> Records:
+async def read_graph(arm_ids: Iterable[ArmId], since: datetime, requests: CheckRequests) -> Records:
     """Return the changes of resources since a time. One query has at most 300 ids, of any subscriptions."""
     # An id comes from a manifest: a quote in it could end the literal, so the activity log is read instead.
-    is_asked = {arm_id: arm_id.subscription and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
-    ids = sorted({arm_id.key for arm_id, asks in is_asked.items() if asks})
+    is_quotable = {arm_id: arm_id.subscription and not _UNQUOTABLE.search(arm_id) for arm_id in arm_ids}
+    ids = sorted({arm_id.key for arm_id, quotable in is_quotable.items() if quotable})
     tables = {
         _RESOURCES: [arm_id for arm_id in ids if not _GROUP.fullmatch(arm_id)],
         _GROUPS: list(filter(_GROUP.fullmatch, ids)),
     }
-    asked = [
+    queried = [
         (table, some[start : start + _MOST_IDS])
         for table, some in tables.items()
         for start in range(0, len(some), _MOST_IDS)
     ]
-    answers = await asyncio.gather(*(_read_table(table, batch, since, questions) for table, batch in asked))
+    answers = await asyncio.gather(*(_read_table(table, batch, since, requests) for table, batch in queried))
     gaps = sorted({answer.gap for answer in answers} - {""})
     return Records(tuple(change for answer in answers for change in answer.changes), " ".join(gaps))
 
 
-async def _read_table(table: str, ids: Sequence[str], since: datetime, questions: CheckRequests) -> Records:
+async def _read_table(table: str, ids: Sequence[str], since: datetime, requests: CheckRequests) -> Records:
     query = _QUERY.format(table=table, since=format_time(since), ids=",".join(f"'{arm_id}'" for arm_id in ids))
     subscriptions = sorted({ArmId(arm_id).subscription or "" for arm_id in ids} - {""})
-    rows, gap = await query_rows(query, subscriptions, questions, most_pages=_MOST_PAGES)
+    rows, gap = await query_rows(query, subscriptions, requests, most_pages=_MOST_PAGES)
     return Records(tuple(filter(None, map(_read_row, rows))), gap)
 
 
@@ -80,7 +80,7 @@ class Rows(NamedTuple):
     gap: str = ""
 
 
-async def query_rows(query: str, subscriptions: Sequence[str], questions: CheckRequests, *, most_pages: int) -> Rows:
+async def query_rows(query: str, subscriptions: Sequence[str], requests: CheckRequests, *, most_pages: int) -> Rows:
     """Return the rows of a query, from as many pages of 1,000 rows as Azure has, or at most `most_pages`. The query
     must project the column `id` and be sorted by it: else Azure gives one page without a sign of the others.
     """
@@ -88,7 +88,7 @@ async def query_rows(query: str, subscriptions: Sequence[str], questions: CheckR
     options: dict[str, Any] = {"$top": 1000, "resultFormat": "objectArray"}
     rows: list[object] = []
     for _ in range(most_pages):
-        answer = await questions.ask(PATH, API_VERSION, {**body, "options": options})
+        answer = await requests.send(PATH, API_VERSION, {**body, "options": options})
         if isinstance(answer, Unanswered):
             return Rows(rows, answer.reason)
         page, token = answer.get("data"), answer.get("$skipToken")
@@ -162,12 +162,17 @@ def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[s
     for pointer in pointers:
         dotted = ".".join(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]).casefold()
         path = _cut_at_index(dotted)
-        if any(path == place or path.startswith(f"{place}.") or place.startswith(f"{path}.") for place in touched):
+        if any(
+            path == changed_path or path.startswith(f"{changed_path}.") or changed_path.startswith(f"{path}.")
+            for changed_path in touched
+        ):
             yield pointer
 
 
 def _cut_at_index(dotted: str) -> str:
     """Cut a path before the first index of a list."""
     steps = dotted.split(".")
-    place = next((place for place, step in enumerate(steps) if step.isdigit() and place), len(steps))
-    return ".".join(steps[:place])
+    changed_path = next(
+        (changed_path for changed_path, step in enumerate(steps) if step.isdigit() and changed_path), len(steps)
+    )
+    return ".".join(steps[:changed_path])

@@ -83,23 +83,23 @@ async def audit(
     records: Iterable[Record],
     runs: Sequence[LastRun],
     since: datetime,
-    questions: CheckRequests,
+    requests: CheckRequests,
     is_declared: Callable[[ArmId], bool],
 ) -> Audit:
     """Audit the resources in git since a time. Resources of earlier runs count as well: they may be deleted by now.
     `is_declared` returns whether the manifest of a parent has this child, as a balancer has its rules.
     """
-    until = questions.now
+    until = requests.now
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
     managed = {arm_id.key: arm_id for arm_id in (*earlier, *arm_ids)}
-    changes, gaps = await _read_logs(map(ArmId, managed), since, questions)
+    changes, gaps = await _read_logs(map(ArmId, managed), since, requests)
     declared = {
         change.arm_id for change in changes if change.arm_id not in managed and is_declared(ArmId(change.arm_id))
     }
     parts = {part: ArmId(part).parent.key for part in declared}
     touched = [change for change in changes if change.arm_id in parts or _is_managed(change, managed)]
     recorded = index_runs(records, runs)
-    own = await _list_own(touched, recorded, questions)
+    own = await _list_own(touched, recorded, requests)
     evaluated = []
     for change in sorted(touched, key=lambda change: (change.at, change.arm_id, change.correlation_id), reverse=True):
         origin, run = evaluate(change, recorded, own)
@@ -120,16 +120,16 @@ async def audit(
 
 
 async def _read_logs(
-    arm_ids: Iterable[ArmId], since: datetime, questions: CheckRequests
+    arm_ids: Iterable[ArmId], since: datetime, requests: CheckRequests
 ) -> tuple[list[RecordedChange], tuple[str, ...]]:
     """Read what is audited of the log of each subscription, and why there may be more."""
     by_subscription: defaultdict[str, list[ArmId]] = defaultdict(list)
     for arm_id in sorted(arm_ids):
         if subscription := arm_id.subscription:
             by_subscription[subscription].append(arm_id)
-    until = questions.now + SKEW
+    until = requests.now + SKEW
     answers = await asyncio.gather(
-        *(read_log(ids, since, until, questions, most=_MOST_ROWS) for ids in by_subscription.values())
+        *(read_log(ids, since, until, requests, most=_MOST_ROWS) for ids in by_subscription.values())
     )
     gaps = [
         f"Subscription {subscription}: {answer.gap}"
@@ -140,12 +140,12 @@ async def _read_logs(
 
 
 async def _list_own(
-    changes: Iterable[RecordedChange], recorded: Mapping[str, Run], questions: CheckRequests
+    changes: Iterable[RecordedChange], recorded: Mapping[str, Run], requests: CheckRequests
 ) -> frozenset[str]:
     """List the ids of the applications that gitsync runs as: of the one that runs the audit, and of those that sent
     what runs have recorded.
     """
-    principal = await questions.find_principal()
+    principal = await requests.find_principal()
     own = {principal.client.casefold(), principal.object.casefold()} if principal else set()
     senders = {caller for change in changes if change.correlation_id in recorded for caller in change.callers}
     return frozenset((own | senders) - {""})

@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.problems.field_path import EVERY, Entry, FieldPattern
 
-_Place = tuple[tuple[str, ...], Field]
+_Position = tuple[tuple[str, ...], Field]
 """The remaining path of a field in the body, and the field."""
 
 
@@ -31,9 +31,9 @@ def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Call
 
     `any_step` stands for every member or entry, and `chooses` returns whether a step names entries of a list.
     """
-    places: list[_Place] = [((), {"type": {"ref": kind.spec}})]
+    positions: list[_Position] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):
-        expanded = list(_expand(places, kind.types))
+        expanded = list(_expand(positions, kind.types))
         # Anything is allowed below free JSON, and in maps whose keys a reference or a secret gives.
         if any(
             field.get("mode") in {"identityMap", "secretMap"} or _resolve_base(field["type"]) == "any"
@@ -44,15 +44,18 @@ def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Call
         lists = [inner for rest, field in expanded if not rest for inner in _list_inner_fields(field, "list")]
         maps = [inner for rest, field in expanded if not rest for inner in _list_inner_fields(field, "map")]
         matching = [(rest[1:], field) for rest, field in expanded if rest and step in {rest[0], any_step}]
-        places = [*matching, *(((), inner) for inner in [*maps, *(lists if step == any_step or chooses(step) else [])])]
-        if not places:
+        positions = [
+            *matching,
+            *(((), inner) for inner in [*maps, *(lists if step == any_step or chooses(step) else [])]),
+        ]
+        if not positions:
             return Misfit(number, tuple(sorted({rest[0] for rest, _ in expanded if rest})), is_list=bool(lists))
     return None
 
 
-def _expand(places: Iterable[_Place], types: Mapping[str, TypeFacts]) -> Iterator[_Place]:
+def _expand(positions: Iterable[_Position], types: Mapping[str, TypeFacts]) -> Iterator[_Position]:
     """Replace fields without a remaining path, whose type is an object, with the members of that object."""
-    for rest, field in places:
+    for rest, field in positions:
         type_ = _resolve_base(field["type"])
         if rest or field.get("mode") or not isinstance(type_, Mapping) or "ref" not in type_:
             yield rest, field

@@ -20,7 +20,7 @@ from gitsync.problems.field_path import find_member
 _CLUSTERS: Final = "microsoft.containerservice/managedclusters"
 _ENDPOINTS: Final = "properties/endpoints"
 _POOLS: Final = "properties/agentPoolProfiles"
-_PLACES: Final[Mapping[str, str]] = {
+_CHILD_FIELDS: Final[Mapping[str, str]] = {
     **{
         f"{parent}/{member.casefold()}": f"properties/{member}"
         for parent, members in EMBEDDED.items()
@@ -40,7 +40,7 @@ _PLACES: Final[Mapping[str, str]] = {
 def list_embedding(arm_type: str) -> frozenset[str]:
     """Name the lists in the body of a type that hold resources of their own kinds."""
     parent = arm_type.casefold()
-    return frozenset(path for child, path in _PLACES.items() if child.rpartition("/")[0] == parent)
+    return frozenset(path for child, path in _CHILD_FIELDS.items() if child.rpartition("/")[0] == parent)
 
 
 def is_separate(arm_type: str, path: str, entry: Any) -> bool:
@@ -66,7 +66,7 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
     """Find the children that a parent shows; None if it shows none of that kind, so that their collection has to be
     read.
     """
-    path = _PLACES.get(child.arm_type.casefold())
+    path = _CHILD_FIELDS.get(child.arm_type.casefold())
     entries = find_member(parent, *path.split("/")) if path else None
     if not isinstance(entries, list):
         return None
@@ -81,7 +81,7 @@ def find_embedded(child: Kind, parent: Mapping[str, Any]) -> list[Mapping[str, A
 
 def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
     """Return whether the body of a manifest names a child of this type, such as a rule of a load balancer."""
-    path, properties = _PLACES.get(arm_type.casefold()), parent.get("properties")
+    path, properties = _CHILD_FIELDS.get(arm_type.casefold()), parent.get("properties")
     entries = find_member(parent, *path.split("/")) if path else None
     if not path and isinstance(properties, Mapping):
         # Lists of a type without a kind, such as the backend pools of a load balancer, are named as the type.
@@ -110,10 +110,10 @@ class KindTree:
     def _choose(self, group: str, kind: str) -> Kind | None:
         kinds = [self._catalog.kind(GVK(group, version, kind)) for version in self._catalog.versions(group, kind)]
         known = [kind for kind in kinds if kind]
-        asked = [kind for kind in known if kind.api_version in self._versions]
-        self.used.update(kind.api_version for kind in asked)
+        requested = [kind for kind in known if kind.api_version in self._versions]
+        self.used.update(kind.api_version for kind in requested)
         stable = [kind for kind in known if not kind.api_version.endswith("preview")]
-        return (asked or stable or known)[-1] if known else None
+        return (requested or stable or known)[-1] if known else None
 
 
 @cache

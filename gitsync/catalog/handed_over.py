@@ -39,7 +39,7 @@ class FieldPair:
     def live(self) -> Any:
         return _find(self.live_body, self.live_path)
 
-    def asked(self, path: str) -> Any:
+    def desired(self, path: str) -> Any:
         """What git sets at another location; `*` is the entry that the field is in."""
         return _find(self.body, _fill(path, self.path))
 
@@ -92,7 +92,7 @@ def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
     folded = [value.casefold() if isinstance(value, str) else value for value in values]
 
     def applies(pair: FieldPair) -> bool:
-        value = pair.asked(path)
+        value = pair.desired(path)
         return any(
             type(value) is type(expected) and (value.casefold() if isinstance(value, str) else value) == expected
             for expected in folded
@@ -102,7 +102,7 @@ def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
 
 
 def _is_set(path: str) -> Callable[[FieldPair], bool]:
-    return lambda pair: pair.asked(path) is not None
+    return lambda pair: pair.desired(path) is not None
 
 
 def _take(pair: FieldPair) -> Any:
@@ -113,7 +113,7 @@ def _take_within(lowest: str, highest: str) -> Callable[[FieldPair], Any]:
     """Choose Azure's value, within git's limits: providers refuse another one."""
 
     def choose(pair: FieldPair) -> Any:
-        value, low, high = pair.live, pair.asked(lowest), pair.asked(highest)
+        value, low, high = pair.live, pair.desired(lowest), pair.desired(highest)
         value = max(value, low) if is_number(low) else value
         return min(value, high) if is_number(high) else value
 
@@ -124,7 +124,7 @@ def _take_grown(unit: int = 1, highest: str = "") -> Callable[[FieldPair], Any]:
     """Choose Azure's value where it is larger, in complete units and within git's limit; git may enlarge it, too."""
 
     def choose(pair: FieldPair) -> Any:
-        most = pair.asked(highest) if highest else None
+        most = pair.desired(highest) if highest else None
         is_within = not is_number(most) or pair.live <= most
         return pair.live if pair.live >= pair.git and pair.live % unit == 0 and is_within else pair.git
 
@@ -135,7 +135,7 @@ def _take_below(highest: str) -> Callable[[FieldPair], Any]:
     """Choose Azure's value, unless it is above git's limit, which Azure keeps."""
 
     def choose(pair: FieldPair) -> Any:
-        most = pair.asked(highest)
+        most = pair.desired(highest)
         return pair.git if is_number(most) and pair.live > most else pair.live
 
     return choose
@@ -159,7 +159,7 @@ def _read_version(text: str) -> list[int]:
 def _has_grown(pair: FieldPair) -> bool:
     """Return whether storage has grown by itself."""
     size = "properties/storage/storageSizeGB"
-    git, live = pair.asked(size), pair.has(size)
+    git, live = pair.desired(size), pair.has(size)
     grows = _is("properties/storage/autoGrow", "Enabled")(pair)
     return grows and is_number(git) and is_number(live) and bool(live > git)
 
@@ -348,7 +348,7 @@ HANDED_OVER_FIELDS: Final = (
         r"Microsoft\.Sql/servers/databases",
         "sku/*",
         "elasticPoolId",
-        lambda pair: pair.asked("properties/elasticPoolId") is not None and pair.has("sku/name") == "ElasticPool",
+        lambda pair: pair.desired("properties/elasticPoolId") is not None and pair.has("sku/name") == "ElasticPool",
         both=object,
         evidence="Azure SQL documentation, elastic pools: a database in a pool has the size of the pool.",
     ),

@@ -35,8 +35,8 @@ class Members(dict[str, "SpecPosition"]):
         self._fields = fields
 
     def __missing__(self, name: str) -> SpecPosition:
-        place = self[name] = make_place(self._types, self._fields[name])
-        return place
+        position = self[name] = make_position(self._types, self._fields[name])
+        return position
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,16 +64,16 @@ class SpecPosition:
     @cached_property
     def entry(self) -> SpecPosition:
         """The position of each entry of a list or a map."""
-        return make_place(self.types, {"type": self.inner})
+        return make_position(self.types, {"type": self.inner})
 
 
 @cache
 def find_root(kind: Kind) -> SpecPosition:
     """The position of a complete spec."""
-    return make_place(kind.types, {"type": {"ref": kind.spec}})
+    return make_position(kind.types, {"type": {"ref": kind.spec}})
 
 
-def make_place(types: Mapping[str, TypeFacts], facts: Field) -> SpecPosition:
+def make_position(types: Mapping[str, TypeFacts], facts: Field) -> SpecPosition:
     """The position of a field, or of anything with a type."""
     rules = {name: limit for name, limit in facts.items() if name not in _NO_RULES}
     type_ = facts["type"]
@@ -96,5 +96,5 @@ def _make_mapping(
     return SpecPosition(types=types, shape="mapping", name=name, rules=rules, facts=facts, fields=facts["fields"])
 
 
-HEADER: Final = make_place(HEADER_TYPES, {"type": {"ref": "header"}})
+HEADER: Final = make_position(HEADER_TYPES, {"type": {"ref": "header"}})
 """The position of what a manifest has beside its spec."""

@@ -109,11 +109,11 @@ def fits(shape: str, value: Any) -> bool:
             return True
 
 
-def _visit(visits: list[Visit], place: SpecPosition, path: FieldPath, value: Any) -> None:
-    visit = make_visit(place, path, value)
+def _visit(visits: list[Visit], position: SpecPosition, path: FieldPath, value: Any) -> None:
+    visit = make_visit(position, path, value)
     visits.append(visit)
     if visit.fits and visit.shape not in SCALARS:
-        for key, child, inner in list_children(place, value):
+        for key, child, inner in list_children(position, value):
             _visit(visits, inner, (*path, key), child)
 
 
@@ -123,11 +123,11 @@ def make_visit(position: SpecPosition, path: FieldPath, value: Any) -> Visit:
     return Visit(path, value, position, fits(position.shape, value))
 
 
-def list_children(place: SpecPosition, value: Any) -> Iterator[tuple[str | int, Any, SpecPosition]]:
+def list_children(position: SpecPosition, value: Any) -> Iterator[tuple[str | int, Any, SpecPosition]]:
     """The parts of a value that has the shape of its field, each with its key and its own position."""
-    if place.shape == "mapping":
-        fields, members = place.fields, place.members
+    if position.shape == "mapping":
+        fields, members = position.fields, position.members
         return ((key, child, members[key]) for key, child in value.items() if child is not None and key in fields)
-    if place.shape == "map":
-        return ((key, child, place.entry) for key, child in value.items() if child is not None)
-    return ((position, child, place.entry) for position, child in enumerate(value))
+    if position.shape == "map":
+        return ((key, child, position.entry) for key, child in value.items() if child is not None)
+    return ((index, child, position.entry) for index, child in enumerate(value))

@@ -85,14 +85,14 @@ def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, 
 
 def answer_program(program: CompiledExpression, subject: Object, secrets: Mapping[str, str]) -> Answer:
     """Return the result of a compiled expression. Raises nothing."""
-    asked = tuple(sorted(list_selected_secrets(program.tree)))
+    selected = tuple(sorted(list_selected_secrets(program.tree)))
     exportable = program.type in EXPORTABLE
     try:
         value = evaluate(program.tree, {"self": subject, "secret": secrets})
     except EvaluationError as error:
-        return Answer(stage=AnswerStage.EVAL, error=error.message, secrets=asked, exportable=exportable)
+        return Answer(stage=AnswerStage.EVAL, error=error.message, secrets=selected, exportable=exportable)
     return Answer(
-        stage=AnswerStage.VALUE, type=find_type(value).name, value=value, secrets=asked, exportable=exportable
+        stage=AnswerStage.VALUE, type=find_type(value).name, value=value, secrets=selected, exportable=exportable
     )
 
 
@@ -127,7 +127,7 @@ _JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpressionQuestion:
+class ExpressionRequest:
     """An expression to evaluate."""
 
     kind: Kind
@@ -136,24 +136,24 @@ class ExpressionQuestion:
     expression: str
 
 
-def answer_question(question: ExpressionQuestion) -> Answer:
+def evaluate_request(request: ExpressionRequest) -> Answer:
     """Return the result in ASO of an expression with its object."""
-    subject = make_object(question.kind, question.document)
-    return answer_as_aso(question.expression, question.kind, subject, question.secrets)
+    subject = make_object(request.kind, request.document)
+    return answer_as_aso(request.expression, request.kind, subject, request.secrets)
 
 
-def read_expression_question(line: bytes, number: int, catalog: Catalog) -> ExpressionQuestion:
+def read_expression_request(line: bytes, number: int, catalog: Catalog) -> ExpressionRequest:
     """Read one line: apiVersion, kind, self, secret and expression. Raises SourceError, with the line number, if it is
     not valid or the catalog lacks the kind.
     """
-    question = read_json_line(line, number)
-    api_version, kind = question.text("apiVersion"), question.text("kind")
-    secrets = question.within("secret", {})
-    return ExpressionQuestion(
+    request = read_json_line(line, number)
+    api_version, kind = request.text("apiVersion"), request.text("kind")
+    secrets = request.within("secret", {})
+    return ExpressionRequest(
         kind=_find_kind(api_version, kind, catalog, f"Line {number}"),
-        document=question.within("self", {}).values,
+        document=request.within("self", {}).values,
         secrets={name: secrets.text(name) for name in secrets.values},
-        expression=question.text("expression"),
+        expression=request.text("expression"),
     )
 
 

@@ -82,10 +82,10 @@ def list_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind
     said = resource.spec.get("operatorSpec")
     for field, object_kind in FIELDS.items():
         rows = said.get(field) if isinstance(said, Mapping) else None
-        for place, entry in enumerate(rows if isinstance(rows, list) else ()):
+        for index, entry in enumerate(rows if isinstance(rows, list) else ()):
             # The schema check reports other entries.
             if isinstance(entry, Mapping) and isinstance(entry.get("value"), str):
-                yield ("spec", "operatorSpec", field, place), object_kind, entry
+                yield ("spec", "operatorSpec", field, index), object_kind, entry
 
 
 def _compile_all(said: Any, environment: Environment) -> dict[str, CompiledExpression]:

@@ -73,8 +73,8 @@ def _evaluate_metadata(exported: ExportExpression, word: str, evaluate_one: _Eva
         try:
             values[key] = _evaluate_text(program, evaluate_one)
         except ExportError as error:
-            place = f'evaluating {word} expressions for {address.object_kind.lower()} "{address.name}"'
-            message = f'{place}: evaluating expression for key "{key}": {error.message}'
+            subject = f'evaluating {word} expressions for {address.object_kind.lower()} "{address.name}"'
+            message = f'{subject}: evaluating expression for key "{key}": {error.message}'
             raise ExportError(message, is_fatal=error.is_fatal, hint=error.hint) from error
     return values
 

@@ -36,7 +36,7 @@ class Rank(NamedTuple):
     """The rank of a change in the order of risk: its class, the riskiest first, and its number among all, from 0."""
 
     risk: int
-    place: int
+    rank: int
 
 
 class RequestClaim(NamedTuple):
@@ -49,12 +49,12 @@ class RequestClaim(NamedTuple):
     @property
     def is_more(self) -> bool:
         """Return whether it is for none of the changes that have all of their requests."""
-        return self.rank.place >= ALL_OF
+        return self.rank.rank >= ALL_OF
 
     @property
     def order(self) -> tuple[int, int, int]:
         """The riskiest first; of these, what answers for the most changes."""
-        return self.rank.risk, -self.size, self.rank.place
+        return self.rank.risk, -self.size, self.rank.rank
 
 
 class Budget:
@@ -94,13 +94,11 @@ class Budget:
 
     def _choose(self, claims: Sequence[RequestClaim], left: int, more: int) -> list[bool]:
         granted = [False] * len(claims)
-        for claim, place in sorted(
-            ((claim, place) for place, claim in enumerate(claims)), key=lambda pair: pair[0].order
-        ):
+        for claim, rank in sorted(((claim, rank) for rank, claim in enumerate(claims)), key=lambda pair: pair[0].order):
             if left <= 0:
                 break
             if not claim.is_more or more > 0:
-                granted[place] = True
+                granted[rank] = True
                 left, more = left - 1, more - claim.is_more
         return granted
 
@@ -160,7 +158,7 @@ def rank_by_risk(changes: Iterable[PlannedChange], first: int = 0) -> dict[Key, 
         kind = _rate_risk(change), not _is_open(change), change.arm_type.casefold()
         order.append((*kind[:2], seen[kind], change.key))
         seen[kind] += 1
-    return {key: Rank(risk, place) for place, (risk, _, _, key) in enumerate(sorted(order), first)}
+    return {key: Rank(risk, rank) for rank, (risk, _, _, key) in enumerate(sorted(order), first)}
 
 
 def _rate_risk(change: PlannedChange) -> int:

@@ -50,7 +50,7 @@ BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PR
 """Those of a sync: what they refuse is certain, and is not sent."""
 
 _ORDER: Final[Mapping[str, int]] = {
-    word: place for words in (CheckVerdict, CheckName) for place, word in enumerate(words)
+    word: rank for words in (CheckVerdict, CheckName) for rank, word in enumerate(words)
 }
 """The order of verdicts, and of checks."""
 
@@ -64,7 +64,7 @@ class Checks:
     def __init__(self, names: Collection[CheckName], open_session: Callable[[], Session]) -> None:
         self.names = tuple(name for name in CheckName if name in names)
         self._open_session = open_session
-        self._questions: dict[int, CheckRequests] = {}
+        self._requests: dict[int, CheckRequests] = {}
         self._found: dict[Key, tuple[CheckFinding, ...]] = {}
         self._budget = Budget(self._count_sent)
 
@@ -83,11 +83,11 @@ class Checks:
         for change in sorted(new, key=lambda change: change.key):
             arm = cast("Arm", arms[change.key])
             # What an identity may see differs, so each has requests of its own.
-            self._questions.setdefault(id(arm), CheckRequests(arm, self._open_session))
+            self._requests.setdefault(id(arm), CheckRequests(arm, self._open_session))
             by_arm[id(arm)].append(change)
         allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
         runs = [
-            _run(name, same, self._questions[arm].of_check(name, allowance))
+            _run(name, same, self._requests[arm].of_check(name, allowance))
             for arm, same in by_arm.items()
             for name in self.names
         ]
@@ -106,28 +106,28 @@ class Checks:
         """Count the requests for what none of some checks has asked, less those that these would have sent in their
         place: all share a budget.
         """
-        counts = [questions.count_requests(without) for questions in self._questions.values()]
+        counts = [requests.count_requests(without) for requests in self._requests.values()]
         others = self._budget.count_others(without)
         return RequestCounts(
-            reads=sum(count.reads for count in counts), questions=sum(count.questions for count in counts) - others
+            reads=sum(count.reads for count in counts), checks=sum(count.checks for count in counts) - others
         )
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
         """Count the requests of some checks by the limit that they are taken from."""
-        return sum((questions.count_by_bucket(names) for questions in self._questions.values()), Counter())
+        return sum((requests.count_by_bucket(names) for requests in self._requests.values()), Counter())
 
     def _count_sent(self) -> int:
-        return sum(questions.count for questions in self._questions.values())
+        return sum(requests.count for requests in self._requests.values())
 
 
-async def _run(name: CheckName, changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def _run(name: CheckName, changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Run one check. A bug in it makes a finding: it must not end the run."""
     try:
-        return await list_checks()[name](changes, questions)
+        return await list_checks()[name](changes, requests)
     except Exception as fault:  # noqa: BLE001 - a bug in a check must not lose the plan
         logger.bind(check=name.value).opt(exception=fault).error("Check failed")
         message = f"The check failed with an internal error ({type(fault).__name__})."
         finding = CheckFinding(check=name, verdict=CheckVerdict.NOT_CHECKED, code="InternalError", message=message)
         return [(change.key, finding) for change in changes]
     finally:
-        questions.allowance.leave()
+        requests.allowance.leave()

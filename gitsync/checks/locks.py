@@ -62,7 +62,7 @@ class DenyAssignment:
     is_for_children: bool  # it applies below its scope too
 
 
-class _Place(Enum):
+class _LockScope(Enum):
     """Where the scope of a rule is, as seen from a resource."""
 
     HERE = auto()
@@ -70,29 +70,29 @@ class _Place(Enum):
     BELOW = auto()
 
 
-async def check_locks(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_locks(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Look for what forbids each change of a resource in a subscription."""
     by_group: defaultdict[tuple[str, str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
         if (subscription := change.arm_id.subscription) is not None:
             group = change.arm_id.resource_group or ""
             by_group[subscription.casefold(), group.casefold(), change.doubt].append(change)
-    found = await asyncio.gather(*(_check_group(same, questions) for same in by_group.values()))
+    found = await asyncio.gather(*(_check_group(same, requests) for same in by_group.values()))
     return [finding for findings in found for finding in findings]
 
 
-async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def _check_group(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Check the changes of one resource group."""
     arm_id = changes[0].arm_id
     # A doubt is about the subscription: the locks of another one mean nothing.
     if changes[0].doubt or "<" in (arm_id.subscription or ""):
         return [(change.key, _make_unknown(change.id_gap)) for change in changes]
     (locks, no_locks), (denials, no_denials) = await asyncio.gather(
-        _read_rules(arm_id, _LOCKS, read_lock, questions),
-        _read_rules(arm_id, _DENIALS, read_deny_assignment, questions),
+        _read_rules(arm_id, _LOCKS, read_lock, requests),
+        _read_rules(arm_id, _DENIALS, read_deny_assignment, requests),
     )
     # It takes a token to know who signs in, and most subscriptions deny nothing.
-    principal = await questions.find_principal() if denials else None
+    principal = await requests.find_principal() if denials else None
     gaps = [*no_locks, *no_denials]
     return [
         (change.key, finding)
@@ -102,7 +102,7 @@ async def _check_group(changes: Sequence[PlannedChange], questions: CheckRequest
 
 
 async def _read_rules(
-    arm_id: ArmId, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], questions: CheckRequests
+    arm_id: ArmId, what: tuple[str, str], read: Callable[[Mapping[str, Any]], T | None], requests: CheckRequests
 ) -> tuple[list[T], list[CheckFinding]]:
     """Return the rules of a subscription, and why some may be missing. Without the right to list them, it reads those
     of the group: rules of the subscription itself stay unknown then.
@@ -110,14 +110,14 @@ async def _read_rules(
     kind, api_version = what
     subscription, group = arm_id.subscription, arm_id.resource_group
     path = f"/providers/Microsoft.Authorization/{kind}"
-    answer = await questions.list(f"/subscriptions/{subscription}{path}", api_version)
+    answer = await requests.list(f"/subscriptions/{subscription}{path}", api_version)
     gaps = []
     if isinstance(answer, Unanswered):
         message = f"The {kind} of subscription {subscription} are not known: {answer.reason}"
         gaps.append(replace(answer.as_finding(CheckName.LOCKS), message=message))
     # The right to list may be granted for the group alone.
     if isinstance(answer, Unanswered) and answer.status == _FORBIDDEN and group and "<" not in group:
-        answer = await questions.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
+        answer = await requests.list(f"/subscriptions/{subscription}/resourceGroups/{group}{path}", api_version)
     rows: Entries = [] if isinstance(answer, Unanswered) else answer
     rules = [read(row) for row in rows]
     # An entry that cannot be read may be the one that forbids the change.
@@ -211,15 +211,15 @@ def _evaluate_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[Ch
 
 
 def _evaluate_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
-    place, level = _find_place(change, lock.scope), lock.level.casefold()
-    if place is None:
+    lock_scope, level = _find_lock_scope(change, lock.scope), lock.level.casefold()
+    if lock_scope is None:
         return
     make = partial(_make_lock_finding, change, lock)
     if level not in {_READ_ONLY, _CAN_NOT_DELETE}:
         yield make(CheckVerdict.WARNING, "may forbid this change")
     elif change.deletes:
         yield make(CheckVerdict.REFUSED, "forbids the delete")
-    elif level == _READ_ONLY and place is not _Place.BELOW:
+    elif level == _READ_ONLY and lock_scope is not _LockScope.BELOW:
         # The keys of a resource are read by a POST, which such a lock forbids as well.
         keys = " and reading the keys that the manifest exports" if change.exports_secrets else ""
         yield make(CheckVerdict.REFUSED, f"forbids the write{keys}")
@@ -244,17 +244,17 @@ def _evaluate_denials(
     change: PlannedChange, denials: Iterable[DenyAssignment], principal: Principal | None
 ) -> Iterator[CheckFinding]:
     for denial in sorted(denials, key=lambda denial: (denial.scope.casefold(), denial.name)):
-        applies, place = _applies_to(denial, principal), _find_place(change, denial.scope)
-        if applies is False or place is None:
+        applies, lock_scope = _applies_to(denial, principal), _find_lock_scope(change, denial.scope)
+        if applies is False or lock_scope is None:
             continue
         refusal = CheckVerdict.REFUSED if applies else CheckVerdict.WARNING
         make = partial(_make_denial_finding, denial)
-        if place is _Place.BELOW:
+        if lock_scope is _LockScope.BELOW:
             # Azure does not document whether a delete that takes it along is refused as well.
             action = f"{denial.scope.arm_type}/delete"
             if change.deletes and _denies(denial, action):
                 yield make(action, CheckVerdict.WARNING, may=True)
-        elif place is _Place.HERE or denial.is_for_children:
+        elif lock_scope is _LockScope.HERE or denial.is_for_children:
             verbs = (*(("delete",) if change.deletes else ()), *(() if change.body is None else ("write",)))
             kind = _find_action_type(change)
             for action in filter(partial(_denies, denial), (f"{kind}/{verb}" for verb in verbs)):
@@ -308,13 +308,13 @@ def _find_action_type(change: PlannedChange) -> str:
     return "Microsoft.Resources/subscriptions/resourceGroups" if is_group else change.arm_type
 
 
-def _find_place(change: PlannedChange, scope: ArmId) -> _Place | None:
+def _find_lock_scope(change: PlannedChange, scope: ArmId) -> _LockScope | None:
     if change.arm_id.is_same(scope):
-        return _Place.HERE
+        return _LockScope.HERE
     # Azure lists for a subscription what holds in it, also of the management groups that it is in.
     if change.arm_id.is_below(scope) or scope.casefold().startswith(_MANAGEMENT_GROUPS):
-        return _Place.ABOVE
-    return _Place.BELOW if scope.is_below(change.arm_id) else None
+        return _LockScope.ABOVE
+    return _LockScope.BELOW if scope.is_below(change.arm_id) else None
 
 
 def _make_unknown(message: str, code: str = UNKNOWN_VALUE) -> CheckFinding:

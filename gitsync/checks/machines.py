@@ -45,19 +45,19 @@ class MachineSize:
 def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:
     """Read an entry of the list of SKUs; None if it is not a size of machines in the region."""
     name, family = row.get("name"), row.get("family")
-    places = [
+    offers = [
         each for each in list_mappings(row, "locationInfo") if normalize_region(str(each.get("location"))) == region
     ]
     listed = {normalize_region(str(each)) for each in _list(row.get("locations"))}
     if str(row.get("resourceType")).casefold() != "virtualmachines" or not isinstance(name, str):
         return None
-    if not isinstance(family, str) or region not in listed | {region for _ in places}:
+    if not isinstance(family, str) or region not in listed | {region for _ in offers}:
         return None
     capabilities = {str(each.get("name")): each.get("value") for each in list_mappings(row, "capabilities")}
     cores = str(capabilities.get("vCPUs"))
     if not cores.isascii() or not cores.isdecimal():
         return None
-    zones = {str(zone) for each in places for zone in _list(each.get("zones"))}
+    zones = {str(zone) for each in offers for zone in _list(each.get("zones"))}
     is_closed = False
     for restriction in list_mappings(row, "restrictions"):
         info = read_mapping(restriction, "restrictionInfo")

@@ -180,27 +180,27 @@ class Holder:
     subdomain: str = ""
 
 
-async def check_names(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_names(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Look for what holds the name of each resource that would be created, if its type has names to look for."""
     findings: Findings = []
-    asked: list[tuple[PlannedChange, CheckFinding | None]] = []
+    sent: list[tuple[PlannedChange, CheckFinding | None]] = []
     creates = [change for change in changes if change.creates]
     for change, first in zip(
-        creates, await asyncio.gather(*(_check_lists(change, questions) for change in creates)), strict=True
+        creates, await asyncio.gather(*(_check_lists(change, requests) for change in creates)), strict=True
     ):
         if first.is_all:
             findings += [(change.key, finding) for finding in first.findings]
         else:
-            asked.append((change, next(iter(first.findings), None)))
+            sent.append((change, next(iter(first.findings), None)))
     # Each name takes a request, and a plan must not use up the limits of the sync.
-    granted = await questions.claim([change] for change, _ in asked)
+    granted = await requests.claim([change] for change, _ in sent)
     answers = await asyncio.gather(
         *(
-            _ask_provider(change, questions) if may_ask else _leave_beyond_limit()
-            for (change, _), may_ask in zip(asked, granted, strict=True)
+            _check_with_provider(change, requests) if may_send else _leave_beyond_limit()
+            for (change, _), may_send in zip(sent, granted, strict=True)
         )
     )
-    for (change, gap), answer in zip(asked, answers, strict=True):
+    for (change, gap), answer in zip(sent, answers, strict=True):
         if gap is None or answer.verdict is CheckVerdict.REFUSED:
             findings.append((change.key, answer))
         else:
@@ -215,20 +215,20 @@ class _Looked(NamedTuple):
     is_all: bool = True  # no request is needed
 
 
-async def _check_lists(change: PlannedChange, questions: CheckRequests) -> _Looked:
+async def _check_lists(change: PlannedChange, requests: CheckRequests) -> _Looked:
     """Look at what the deleted resources of the subscription say of a name: one list for each type."""
     soft = SOFT_DELETES.get(change.arm_type.casefold())
-    has_question = change.arm_type.casefold() in {*AVAILABILITIES, COSMOS} or has_label(change)
-    if soft is None and not has_question:
+    has_check = change.arm_type.casefold() in {*AVAILABILITIES, COSMOS} or has_label(change)
+    if soft is None and not has_check:
         return _Looked([])
     if change.replaces:  # it has the name itself
         return _Looked([evaluate_replacement(change, soft)])
     if change.doubt or "<" in (change.arm_id.subscription or "") + change.arm_id.name:
         return _Looked([_leave(UNKNOWN_VALUE, change.id_gap)])
-    finding, gap = await _check_deleted(change, soft, questions) if soft else (None, None)
+    finding, gap = await _check_deleted(change, soft, requests) if soft else (None, None)
     if finding is not None:
         return _Looked([finding])
-    if not has_question:
+    if not has_check:
         return _Looked([gap or _FINE])
     return _Looked([gap] if gap else [], is_all=False)
 
@@ -238,13 +238,13 @@ async def _leave_beyond_limit() -> CheckFinding:
 
 
 async def _check_deleted(
-    change: PlannedChange, soft: Retention, questions: CheckRequests
+    change: PlannedChange, soft: Retention, requests: CheckRequests
 ) -> tuple[CheckFinding | None, CheckFinding | None]:
     """Return what the deleted resources of the subscription mean for a create, if anything, and why they may not be
     known.
     """
     path = f"/subscriptions/{change.arm_id.subscription}/providers/{soft.list}"
-    rows = await questions.list(path, soft.api_version)
+    rows = await requests.list(path, soft.api_version)
     if isinstance(rows, Unanswered):
         return None, rows.as_finding(CheckName.NAMES)
     holders = read_holders(rows, soft)
@@ -256,7 +256,7 @@ async def _check_deleted(
         return None, None
     message = f"There is no deleted {soft.noun} {change.arm_id.name} that could be recovered."
     refusal = _refuse(soft.nothing, message, f"Remove {soft.field} from the manifest.")
-    return await _refuse_unless_own(refusal, change, questions), None
+    return await _refuse_unless_own(refusal, change, requests), None
 
 
 def read_holders(rows: Sequence[Mapping[str, Any]], soft: Retention) -> list[Holder] | None:
@@ -300,7 +300,7 @@ def find_holder(change: PlannedChange, soft: Retention, holders: Sequence[Holder
 def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> CheckFinding:
     """Return what a deleted resource that holds the name means for a create."""
     what = f"the deleted {soft.noun} {holder.name}"
-    place = f"in resource group {holder.group} and location {holder.location}"
+    where = f"in resource group {holder.group} and location {holder.location}"
     mode, location = _find_mode(change, soft), (change.body or {}).get("location")
     fits = not _list_moves(change, holder)
     if change.purges or mode == _PURGE_GOAL:
@@ -321,7 +321,7 @@ def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> C
     code = soft.code if is_named else "CustomDomainInUse"
     until = f" until {holder.purged}" if holder.purged else ""
     held = f"{what[0].upper()}{what[1:]} holds the {'name' if is_named else 'subdomain'}{until}."
-    return _refuse(code, f"{held} It was {place}.", _advise(change, soft, holder))
+    return _refuse(code, f"{held} It was {where}.", _advise(change, soft, holder))
 
 
 def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
@@ -381,14 +381,14 @@ def has_label(change: PlannedChange) -> bool:
     return change.arm_type.casefold() == _ADDRESS and bool(find_member(change.body, *_LABEL))
 
 
-async def _ask_provider(change: PlannedChange, questions: CheckRequests) -> CheckFinding:
+async def _check_with_provider(change: PlannedChange, requests: CheckRequests) -> CheckFinding:
     """Check the name with the provider, whose type has such a request."""
     subscription, name = change.arm_id.subscription, change.arm_id.name
     kind, flag = change.arm_type.casefold(), "nameAvailable"
     answer: Mapping[str, Any] | Unanswered
     if kind == COSMOS:
         path = f"/providers/Microsoft.DocumentDB/databaseAccountNames/{name}"
-        is_taken = await questions.exists(path, "2024-08-15")
+        is_taken = await requests.exists(path, "2024-08-15")
         answer = is_taken if isinstance(is_taken, Unanswered) else {flag: not is_taken}
     elif kind == _ADDRESS:
         label, flag = find_member(change.body, *_LABEL), "available"
@@ -398,18 +398,18 @@ async def _ask_provider(change: PlannedChange, questions: CheckRequests) -> Chec
         locations = f"/subscriptions/{subscription}/providers/Microsoft.Network/locations"
         path = f"{locations}/{normalize_region(change.location)}/CheckDnsNameAvailability"
         name = label
-        answer = await questions.read(path, "2025-01-01", {"domainNameLabel": name})
+        answer = await requests.read(path, "2025-01-01", {"domainNameLabel": name})
     else:
         call = AVAILABILITIES[kind]
         body = {"name": name} | ({"type": call.type} if call.type else {})
-        answer = await questions.ask(f"/subscriptions/{subscription}/providers/{call.path}", call.api_version, body)
+        answer = await requests.send(f"/subscriptions/{subscription}/providers/{call.path}", call.api_version, body)
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.NAMES)
     finding = evaluate_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
         advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
-    return await _refuse_unless_own(finding, change, questions) if finding.code == ALREADY_EXISTS else finding
+    return await _refuse_unless_own(finding, change, requests) if finding.code == ALREADY_EXISTS else finding
 
 
 def evaluate_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvailable") -> CheckFinding:
@@ -432,9 +432,9 @@ def evaluate_answer(answer: Mapping[str, Any], name: str, flag: str = "nameAvail
     return _make(verdict=CheckVerdict.WARNING, code="NameUnavailable", message=message)
 
 
-async def _refuse_unless_own(refusal: CheckFinding, change: PlannedChange, questions: CheckRequests) -> CheckFinding:
+async def _refuse_unless_own(refusal: CheckFinding, change: PlannedChange, requests: CheckRequests) -> CheckFinding:
     """A name that our own resource has is fine: it is adopted."""
-    exists = await questions.has_resource(change.arm_id, change.api_version)
+    exists = await requests.has_resource(change.arm_id, change.api_version)
     if isinstance(exists, Unanswered):
         return exists.as_finding(CheckName.NAMES)
     return _FINE if exists else refusal

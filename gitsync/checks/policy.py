@@ -109,7 +109,7 @@ class Rules:
         return not self.gap and not any(scope.is_below(subscription) for scope in scopes)
 
 
-async def check_policy(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_policy(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Find what Azure Policy does to what would be created, updated or replaced."""
     findings: Findings = []
     new_groups = {
@@ -125,7 +125,7 @@ async def check_policy(changes: Sequence[PlannedChange], questions: CheckRequest
                 cases.append(case)
             else:
                 findings.append((change.key, case))
-    scopes = Scopes(frozenset(case.scope for case in cases), questions)
+    scopes = Scopes(frozenset(case.scope for case in cases), requests)
     listed = await asyncio.gather(*(_read_rules(scope, scopes) for scope in sorted(scopes.all)))
     rules = dict(zip(sorted(scopes.all), listed, strict=True))
     concerned = []
@@ -135,16 +135,16 @@ async def check_policy(changes: Sequence[PlannedChange], questions: CheckRequest
             concerned.append(case)
         else:
             findings.append((case.change.key, _find(CheckVerdict.FINE)))
-    classes = group_equals(concerned, rules, questions.allowance)
-    asked = [(case, equals) for equals in classes for case in choose_samples(equals)]
-    granted = await questions.claim(
+    classes = group_equals(concerned, rules, requests.allowance)
+    samples = [(case, equals) for equals in classes for case in choose_samples(equals)]
+    granted = await requests.claim(
         # The first one of a class answers for all.
         [equal.change for equal in (equals if case is equals[0] else [case])]
-        for case, equals in asked
+        for case, equals in samples
     )
     gate = asyncio.Semaphore(AT_ONCE)
-    sent = [case for (case, _), may_ask in zip(asked, granted, strict=True) if may_ask]
-    said = await asyncio.gather(*(_ask(case, questions, gate) for case in sent))
+    sent = [case for (case, _), may_send in zip(samples, granted, strict=True) if may_send]
+    said = await asyncio.gather(*(_send(case, requests, gate) for case in sent))
     answers = {case.change.key: answer for case, answer in zip(sent, said, strict=True)}
     runs = [_evaluate_class(equals, answers, rules, scopes) for equals in classes]
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
@@ -157,17 +157,17 @@ class Scopes:
     """
 
     all: frozenset[ArmId]
-    questions: CheckRequests
+    requests: CheckRequests
 
     async def list(self, scope: str, what: tuple[str, str]) -> Entries | Unanswered:
         path, api_version = what
         subscription = ArmId("/".join(scope.split("/")[:3]))
         if sum(other.is_within(subscription) for other in self.all) > 1:
-            answer = await self.questions.list(f"{subscription}/{path}", api_version)
+            answer = await self.requests.list(f"{subscription}/{path}", api_version)
             if not isinstance(answer, Unanswered) or answer.status != _FORBIDDEN:
                 return answer
         # Without a filter: the list has what is inherited, and also what is assigned to a single resource.
-        return await self.questions.list(f"{scope}/{path}", api_version)
+        return await self.requests.list(f"{scope}/{path}", api_version)
 
 
 def group_equals(cases: Sequence[Case], rules: Mapping[ArmId, Rules], allowance: Allowance) -> list[list[Case]]:
@@ -179,18 +179,18 @@ def group_equals(cases: Sequence[Case], rules: Mapping[ArmId, Rules], allowance:
     for case in sorted(cases, key=lambda case: allowance.rate_change(case.change)):
         subscription = ArmId("/".join(case.scope.split("/")[:3]))
         is_same = rules[case.scope].is_same_for_groups(subscription)
-        place = subscription if is_same else choose_deployment_scope(case.change.arm_id)
-        classes[_make_class(case, place)].append(case)
+        deployment_scope = subscription if is_same else choose_deployment_scope(case.change.arm_id)
+        classes[_make_class(case, deployment_scope)].append(case)
     return list(classes.values())
 
 
-def _make_class(case: Case, place: str) -> str:
+def _make_class(case: Case, deployment_scope: str) -> str:
     """Make a text that is the same for equal cases. Children differ in the names of their parents, too."""
-    details = case.question["resourceDetails"]
+    details = case.request_body["resourceDetails"]
     content = {name: value for name, value in details["resourceContent"].items() if name != "name"}
-    pending, is_in_new_group = case.question["pendingFields"], case.scope.resource_group is None
+    pending, is_in_new_group = case.request_body["pendingFields"], case.scope.resource_group is None
     same = [
-        place.casefold(),
+        deployment_scope.casefold(),
         is_in_new_group,
         content,
         details["apiVersion"],
@@ -263,7 +263,7 @@ async def _evaluate_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules,
     exemptions: Entries | Unanswered = []
     if any(claim.effect is not PolicyEffect.UNCLEAR for claim in claims):
         exemptions = await scopes.list(case.scope, _EXEMPTIONS)
-    found = [evaluate_claim(case.change.arm_id, claim, rules, exemptions, scopes.questions.now) for claim in claims]
+    found = [evaluate_claim(case.change.arm_id, claim, rules, exemptions, scopes.requests.now) for claim in claims]
     return list(dict.fromkeys(finding for finding in found if finding))
 
 
@@ -296,8 +296,8 @@ def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFin
     if "location" in body or "tags" in body:  # what has neither has no tags
         pending.append({"field": "tags"})
     details = {"resourceContent": content, "apiVersion": change.api_version, **({"scope": owner} if owner else {})}
-    question = {"resourceDetails": details, "pendingFields": pending, "includeAuditEffect": True}
-    return Case(change=change, scope=scope, question=question, left_out=left_out)
+    request_body = {"resourceDetails": details, "pendingFields": pending, "includeAuditEffect": True}
+    return Case(change=change, scope=scope, request_body=request_body, left_out=left_out)
 
 
 def _find_owner(change: PlannedChange) -> str:
@@ -364,9 +364,9 @@ def read_exemption(row: Mapping[str, Any]) -> Exemption | None:
     )
 
 
-async def _ask(case: Case, questions: CheckRequests, gate: asyncio.Semaphore) -> Mapping[str, Any] | Unanswered:
+async def _send(case: Case, requests: CheckRequests, gate: asyncio.Semaphore) -> Mapping[str, Any] | Unanswered:
     async with gate:
-        return await questions.ask(f"{case.scope}/{_CHECK[0]}", _CHECK[1], case.question)
+        return await requests.send(f"{case.scope}/{_CHECK[0]}", _CHECK[1], case.request_body)
 
 
 def _make_unhindered(case: Case) -> CheckFinding:

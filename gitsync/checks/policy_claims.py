@@ -64,7 +64,7 @@ class Case:
 
     change: PlannedChange
     scope: ArmId
-    question: Mapping[str, Any]  # the body of the request
+    request_body: Mapping[str, Any]  # the body of the request
     left_out: tuple[JsonPath, ...]  # the paths that the request leaves out
 
 
@@ -175,7 +175,7 @@ def _compare_with_restriction(word: str, field: str, present: Any, row: Mapping[
 def _find_present(case: Case, path: JsonPath) -> Any:
     """Find what a change has in a field: `HiddenValue.LATER` for what is not known, None if there is nothing."""
     if path == ("name",):
-        return case.question["resourceDetails"]["resourceContent"].get("name", HiddenValue.LATER)
+        return case.request_body["resourceDetails"]["resourceContent"].get("name", HiddenValue.LATER)
     value: Any = case.change.body
     for step in path:
         if isinstance(value, HiddenValue):

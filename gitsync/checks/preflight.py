@@ -72,7 +72,7 @@ class _Leaf:
     additions: Sequence[Any]  # what else Azure returned about it, such as a policy
 
 
-async def check_preflight(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_preflight(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Find what Azure refuses of what would be created, updated or replaced."""
     findings: Findings = []
     batches: defaultdict[_Batch, list[PlannedChange]] = defaultdict(list)
@@ -85,30 +85,30 @@ async def check_preflight(changes: Sequence[PlannedChange], questions: CheckRequ
         else:
             batches[_find_batch(change)].append(change)
     # Azure validates nothing below a group that does not exist, so its batches are not worth a request.
-    missing = await _list_missing_groups(changes, [batch.scope for batch in batches], questions)
+    missing = await _list_missing_groups(changes, [batch.scope for batch in batches], requests)
     findings += [
         (change.key, _leave_without_group(_NO_GROUP))
         for batch in batches
         if batch.scope in missing
         for change in batches[batch]
     ]
-    asked = [same for batch, same in batches.items() if batch.scope not in missing]
-    granted = await questions.claim(asked)
+    sent = [same for batch, same in batches.items() if batch.scope not in missing]
+    granted = await requests.claim(sent)
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(batch: Sequence[PlannedChange], *, may_ask: bool) -> Findings:
-        if not may_ask:
+    async def send(batch: Sequence[PlannedChange], *, may_send: bool) -> Findings:
+        if not may_send:
             return [(change.key, make_limit_finding(CheckName.PREFLIGHT)) for change in batch]
         async with gate:
-            answer = await questions.ask(PATH, API_VERSION, build_request(batch))
+            answer = await requests.send(PATH, API_VERSION, build_request(batch))
         return evaluate(batch, answer)
 
-    runs = (ask(same, may_ask=may_ask) for same, may_ask in zip(asked, granted, strict=True))
+    runs = (send(same, may_send=may_send) for same, may_send in zip(sent, granted, strict=True))
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
 async def _list_missing_groups(
-    changes: Sequence[PlannedChange], scopes: Collection[str], questions: CheckRequests
+    changes: Sequence[PlannedChange], scopes: Collection[str], requests: CheckRequests
 ) -> Collection[str]:
     """List which of these scopes are resource groups that a plan creates and that Azure does not have: it validates
     nothing below them, so one list for each subscription saves a request for each type in each group.
@@ -119,7 +119,7 @@ async def _list_missing_groups(
     groups = created & set(scopes)
     subscriptions = sorted({group.partition("/resourcegroups/")[0] for group in groups})
     lists = await asyncio.gather(
-        *(questions.list(f"{subscription}/resourcegroups", _GROUPS_VERSION) for subscription in subscriptions)
+        *(requests.list(f"{subscription}/resourcegroups", _GROUPS_VERSION) for subscription in subscriptions)
     )
     for subscription, rows in zip(subscriptions, lists, strict=True):
         ids = [] if isinstance(rows, Unanswered) else [row.get("id") for row in rows]

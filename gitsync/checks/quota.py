@@ -69,7 +69,7 @@ class Need:
     """What a change needs beyond what it has."""
 
     change: PlannedChange
-    place: QuotaRegion  # where the quota is
+    quota_region: QuotaRegion  # where the quota is
     counted: Mapping[QuotaLimit, int]  # how many of each limit
     machines: tuple[tuple[MachineGroup, MachineGroup | None], ...] = ()
     """Those that are new, or of another size or zone, each with the one before."""
@@ -83,7 +83,7 @@ class Demand(NamedTuple):
     most: Counter[QuotaLimit]
 
 
-async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_quota(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Compare what a plan needs with the limits of each region."""
     findings: Findings = []
     needs: list[Need] = []
@@ -91,7 +91,7 @@ async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests
     for change in changes:
         if change.body is None or change.arm_type.casefold() not in KINDS:
             continue
-        region = await _decide_region(change, changes, questions)
+        region = await _decide_region(change, changes, requests)
         if isinstance(region, CheckFinding):
             findings.append((change.key, region))
             continue
@@ -99,15 +99,15 @@ async def check_quota(changes: Sequence[PlannedChange], questions: CheckRequests
             needs.append(_measure(change, region))
         except UnknownSizeError as error:
             findings.append((change.key, _make_unknown(str(error))))
-    by_place: defaultdict[QuotaRegion, list[Need]] = defaultdict(list)
+    by_region: defaultdict[QuotaRegion, list[Need]] = defaultdict(list)
     for need in needs:
-        by_place[need.place].append(need)
-    runs = [_check_place(place, same, questions, frees=frees) for place, same in by_place.items()]
+        by_region[need.quota_region].append(need)
+    runs = [_check_region(quota_region, same, requests, frees=frees) for quota_region, same in by_region.items()]
     return findings + [finding for found in await asyncio.gather(*runs) for finding in found]
 
 
 async def _decide_region(
-    change: PlannedChange, changes: Sequence[PlannedChange], questions: CheckRequests
+    change: PlannedChange, changes: Sequence[PlannedChange], requests: CheckRequests
 ) -> str | CheckFinding:
     """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
     if change.doubt or "<" in (change.arm_id.subscription or "<"):
@@ -117,7 +117,7 @@ async def _decide_region(
         cluster_id = change.arm_id.parent
         body = next((each.body for each in changes if each.body and each.arm_id.is_same(cluster_id)), {})
         if not body:
-            answer = await questions.read(cluster_id, change.api_version)
+            answer = await requests.read(cluster_id, change.api_version)
             if isinstance(answer, Unanswered):
                 return answer.as_finding(CheckName.QUOTA)
             body = answer
@@ -127,24 +127,26 @@ async def _decide_region(
 
 def _measure(change: PlannedChange, region: str) -> Need:
     """Measure what a change needs beyond what Azure has of it. Raises UnknownSizeError if the body does not say."""
-    place = QuotaRegion((change.arm_id.subscription or "").casefold(), normalize_region(region))
+    quota_region = QuotaRegion((change.arm_id.subscription or "").casefold(), normalize_region(region))
     # The old resource may still count while the new one is created.
     live = {} if change.replaces else change.live_body or {}
     kind = KINDS[change.arm_type.casefold()]
     wanted, present = kind.count(change.body or {}), kind.count(live) if live else Counter()
     counted = {limit: count - present[limit] for limit, count in wanted.items() if count > present[limit]}
     if kind.find_machines is None:
-        return Need(change=change, place=place, counted=counted)
+        return Need(change=change, quota_region=quota_region, counted=counted)
     before = {machines.name: machines for machines in kind.find_machines(live)} if live else {}
     pairs = [(machines, before.get(machines.name)) for machines in kind.find_machines(change.body or {})]
     changed = tuple((now, then) for now, then in pairs if now.exceed(then))
-    return Need(change=change, place=place, counted=counted, machines=changed)
+    return Need(change=change, quota_region=quota_region, counted=counted, machines=changed)
 
 
-async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: CheckRequests, *, frees: bool) -> Findings:
+async def _check_region(
+    quota_region: QuotaRegion, needs: Sequence[Need], requests: CheckRequests, *, frees: bool
+) -> Findings:
     """Check the needs of one region together."""
     findings: Findings = []
-    answer = await _read_sizes(place, questions) if any(need.machines for need in needs) else {}
+    answer = await _read_sizes(quota_region, requests) if any(need.machines for need in needs) else {}
     sizes: Mapping[str, MachineSize] = {} if isinstance(answer, CheckFinding) else answer
     demands: list[Demand] = []
     for need in needs:
@@ -153,20 +155,20 @@ async def _check_place(place: QuotaRegion, needs: Sequence[Need], questions: Che
         elif refusals := [
             finding
             for machines, _ in need.machines
-            for finding in evaluate_size(machines, sizes.get(machines.size.casefold()), place)
+            for finding in evaluate_size(machines, sizes.get(machines.size.casefold()), quota_region)
         ]:
             findings += [(need.change.key, finding) for finding in refusals]
         else:
             demands.append(_count_cores(need, sizes))
-    return findings + await _compare_with_limits(place, demands, questions, frees=frees)
+    return findings + await _compare_with_limits(quota_region, demands, requests, frees=frees)
 
 
 async def _compare_with_limits(
-    place: QuotaRegion, demands: Sequence[Demand], questions: CheckRequests, *, frees: bool
+    quota_region: QuotaRegion, demands: Sequence[Demand], requests: CheckRequests, *, frees: bool
 ) -> Findings:
     """Compare the sum of the demands in a region with what is left of each limit."""
     providers = sorted({limit.provider for demand in demands for limit in demand.most})
-    answers = await asyncio.gather(*(_read_usages(place, provider, questions) for provider in providers))
+    answers = await asyncio.gather(*(_read_usages(quota_region, provider, requests) for provider in providers))
     usages = dict(zip(providers, answers, strict=True))
     total: Counter[QuotaLimit] = sum((demand.surely for demand in demands), Counter())
     most: Counter[QuotaLimit] = sum((demand.most for demand in demands), Counter())
@@ -180,11 +182,11 @@ async def _compare_with_limits(
                 found.append(listed)
             elif (usage := listed.get(limit.name.casefold())) is None:
                 unlisted.append(limit)
-            elif finding := evaluate(limit, total[limit], most[limit], usage, place, frees=frees):
+            elif finding := evaluate(limit, total[limit], most[limit], usage, quota_region, frees=frees):
                 found.append(finding)
         if unlisted:
             names = ", ".join(limit.name for limit in unlisted)
-            found.append(_leave(NOTHING_LISTED, f"Azure lists no limit {names} in {place.region}."))
+            found.append(_leave(NOTHING_LISTED, f"Azure lists no limit {names} in {quota_region.region}."))
         fine = CheckFinding(check=CheckName.QUOTA, verdict=CheckVerdict.FINE)
         findings += [(demand.change.key, finding) for finding in dict.fromkeys(found or [fine])]
     return findings
@@ -222,7 +224,7 @@ def _add_cores(
 
 
 def evaluate(
-    limit: QuotaLimit, needed: int, most: int, usage: Usage, place: QuotaRegion, *, frees: bool = False
+    limit: QuotaLimit, needed: int, most: int, usage: Usage, quota_region: QuotaRegion, *, frees: bool = False
 ) -> CheckFinding | None:
     """Compare what a plan needs with one limit; None if it is left. `most` is what autoscalers may need. `frees`: the
     plan deletes something as well.
@@ -241,26 +243,27 @@ def evaluate(
         verdict=CheckVerdict.WARNING,
         code=EXCEEDED,
         message=(
-            f"{need} of {limit.name} in {place.region}, but {left} of {usage.limit} are left in subscription "
-            f"{place.subscription}.{deletes}"
+            f"{need} of {limit.name} in {quota_region.region}, but {left} of {usage.limit} are left in subscription "
+            f"{quota_region.subscription}.{deletes}"
         ),
         advice=f"Request a higher limit of {limit.name}, or use another size or region.",
         contact="Ask an owner of the subscription to request a higher limit.",
     )
 
 
-def evaluate_size(machines: MachineGroup, size: MachineSize | None, place: QuotaRegion) -> Iterator[CheckFinding]:
+def evaluate_size(
+    machines: MachineGroup, size: MachineSize | None, quota_region: QuotaRegion
+) -> Iterator[CheckFinding]:
     """Check whether the region and the wanted zones offer a size."""
     if size is None or size.is_closed:
         why = "is not offered" if size is None else "is not available to the subscription"
-        yield _refuse(f"{shorten_text(machines.size)} {why} in {place.region}.", machines.path)
+        yield _refuse(f"{shorten_text(machines.size)} {why} in {quota_region.region}.", machines.path)
         return
     for zone in machines.zones:
         if zone not in size.zones:
             offered = ", ".join(sorted(size.zones)) or "none"
-            message = (
-                f"{size.name} is not offered in zone {shorten_text(zone)} of {place.region}. Its zones: {offered}."
-            )
+            refused = f"{size.name} is not offered in zone {shorten_text(zone)} of {quota_region.region}."
+            message = f"{refused} Its zones: {offered}."
             yield _refuse(message, machines.path)
 
 
@@ -275,28 +278,28 @@ def _refuse(message: str, path: str) -> CheckFinding:
     )
 
 
-async def _read_sizes(place: QuotaRegion, questions: CheckRequests) -> Mapping[str, MachineSize] | CheckFinding:
+async def _read_sizes(quota_region: QuotaRegion, requests: CheckRequests) -> Mapping[str, MachineSize] | CheckFinding:
     """Read the sizes that a region offers, by their name in lower case."""
-    path = f"/subscriptions/{place.subscription}/providers/Microsoft.Compute/skus"
-    answer = await questions.list(path, _SKUS, {"$filter": f"location eq '{place.region}'"})
+    path = f"/subscriptions/{quota_region.subscription}/providers/Microsoft.Compute/skus"
+    answer = await requests.list(path, _SKUS, {"$filter": f"location eq '{quota_region.region}'"})
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
-    sizes = [size for row in answer if (size := read_size(row, place.region))]
+    sizes = [size for row in answer if (size := read_size(row, quota_region.region))]
     if not sizes:
-        return _leave(NOTHING_LISTED, f"Azure lists no machine sizes in {place.region}.")
+        return _leave(NOTHING_LISTED, f"Azure lists no machine sizes in {quota_region.region}.")
     return {size.name.casefold(): size for size in sizes}
 
 
 async def _read_usages(
-    place: QuotaRegion, provider: str, questions: CheckRequests
+    quota_region: QuotaRegion, provider: str, requests: CheckRequests
 ) -> Mapping[str, Usage] | CheckFinding:
     """Read what is used of the limits of a provider, by their name in lower case."""
-    path = f"/subscriptions/{place.subscription}/providers/{provider}/locations/{place.region}/usages"
-    answer = await questions.list(path, _USAGES[provider])
+    path = f"/subscriptions/{quota_region.subscription}/providers/{provider}/locations/{quota_region.region}/usages"
+    answer = await requests.list(path, _USAGES[provider])
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
     if not answer:
-        return _leave(NOTHING_LISTED, f"Azure lists no limits for {provider} in {place.region}.")
+        return _leave(NOTHING_LISTED, f"Azure lists no limits for {provider} in {quota_region.region}.")
     usages = {}
     for row in answer:
         name, used, limit = row.get("name"), row.get("currentValue"), row.get("limit")
@@ -304,7 +307,7 @@ async def _read_usages(
         if not isinstance(value, str) or not isinstance(used, int) or not isinstance(limit, int):
             return _leave(
                 UNUSABLE_ANSWER,
-                f"Azure's list of usages of {provider} in {place.region} has an entry that cannot be read.",
+                f"Azure's list of usages of {provider} in {quota_region.region} has an entry that cannot be read.",
             )
         usages[value.casefold()] = Usage(used=used, limit=limit)
     return usages

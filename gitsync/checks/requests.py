@@ -86,18 +86,18 @@ class CheckRequests:
         open_session: Callable[[], Session],
         *,
         check: CheckName | None = None,
-        asked: dict[tuple[str, ...], _SentRequest] | None = None,
+        sent: dict[tuple[str, ...], _SentRequest] | None = None,
         allowance: Allowance | None = None,
     ) -> None:
         self._arm = arm
         self._open_session = open_session
         self._check = check
-        self._asked = {} if asked is None else asked
+        self._sent = {} if sent is None else sent
         self.allowance = allowance or Allowance({})
 
     def of_check(self, name: CheckName, allowance: Allowance) -> CheckRequests:
         """Return the same requests, noted as those of one check, within an allowance."""
-        return CheckRequests(self._arm, self._open_session, check=name, asked=self._asked, allowance=allowance)
+        return CheckRequests(self._arm, self._open_session, check=name, sent=self._sent, allowance=allowance)
 
     async def claim(self, requests: Iterable[Sequence[PlannedChange]]) -> list[bool]:
         """Claim a request for each of some groups of changes, and return which may be sent."""
@@ -106,20 +106,20 @@ class CheckRequests:
     @property
     def count(self) -> int:
         """How many different requests were made."""
-        return len(self._asked)
+        return len(self._sent)
 
     def count_requests(self, without: Collection[CheckName]) -> RequestCounts:
         """Count the requests for what none of some checks has asked."""
-        asked = [entry for entry in self._asked.values() if entry.checks.isdisjoint(without)]
-        reads, questions = (
-            sum(entry.session.requests for entry in asked if entry.is_read is want) for want in (True, False)
+        sent = [entry for entry in self._sent.values() if entry.checks.isdisjoint(without)]
+        reads, checks = (
+            sum(entry.session.requests for entry in sent if entry.is_read is want) for want in (True, False)
         )
-        return RequestCounts(reads=reads, questions=questions)
+        return RequestCounts(reads=reads, checks=checks)
 
     def count_by_bucket(self, names: Collection[CheckName]) -> Counter[Bucket]:
         """Count the requests of some checks by subscription and kind: a POST counts as a write."""
         counts: Counter[Bucket] = Counter()
-        for key, entry in self._asked.items():
+        for key, entry in self._sent.items():
             if not entry.checks.isdisjoint(names):
                 kind = RequestKind.READS if entry.is_read else RequestKind.WRITES
                 counts[ArmId(key[1]).subscription or "", kind] += entry.session.requests
@@ -172,24 +172,24 @@ class CheckRequests:
         except ConfigError:
             return None
 
-    async def ask(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any] | Unanswered:
-        """Send a POST of the table `QUESTIONS`. The body must be plain JSON without secrets.
+    async def send(self, path: str, api_version: str, body: Mapping[str, Any]) -> Mapping[str, Any] | Unanswered:
+        """Send a POST of the table `CHECK_PATHS`. The body must be plain JSON without secrets.
 
         Raises TypeError for a body with a `HiddenValue`.
         """
         key = ("ask", path, api_version, json.dumps(body, sort_keys=True))
-        return await self._once(key, lambda reader: reader.ask(path, api_version, body))
+        return await self._once(key, lambda reader: reader.check(path, api_version, body))
 
-    async def _once(self, key: tuple[str, ...], ask: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
-        key = tuple(part.casefold() if place == 1 else part for place, part in enumerate(key))
-        if key not in self._asked:
+    async def _once(self, key: tuple[str, ...], send: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
+        key = tuple(part.casefold() if index == 1 else part for index, part in enumerate(key))
+        if key not in self._sent:
             if self.allowance.is_used_up:
                 return _LIMIT
             session = self._open_session()
-            task = asyncio.ensure_future(_catch(ask, self._arm.reader(session)))
-            self._asked[key] = _SentRequest(task=task, session=session, is_read=key[0] != "ask")
-        self._asked[key].checks.add(self._check)
-        answer: T | Unanswered = await self._asked[key].task
+            task = asyncio.ensure_future(_catch(send, self._arm.reader(session)))
+            self._sent[key] = _SentRequest(task=task, session=session, is_read=key[0] != "ask")
+        self._sent[key].checks.add(self._check)
+        answer: T | Unanswered = await self._sent[key].task
         return answer
 
 
@@ -201,9 +201,9 @@ _LIMIT: Final = Unanswered(
 )
 
 
-async def _catch(ask: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | Unanswered:
+async def _catch(send: Callable[[Reader], Awaitable[T]], reader: Reader) -> T | Unanswered:
     try:
-        return await ask(reader)
+        return await send(reader)
     except ArmError as error:
         return _explain(error)
 

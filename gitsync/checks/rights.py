@@ -11,11 +11,11 @@ from gitsync.formats.arm_path import choose_deployment_scope, read_provider
 from gitsync.model.check import CheckName, PlannedChange
 
 
-def list_questions(name: CheckName, change: PlannedChange) -> list[str]:
+def list_request_paths(name: CheckName, change: PlannedChange) -> list[str]:
     """List the paths that a check may read, or POST to, about a change to a resource in a subscription. Preflight has
     none: Azure does not name the right to it, and a Reader has it.
     """
-    find = _QUESTIONS.get(name)
+    find = _REQUEST_PATHS.get(name)
     return list(find(f"/subscriptions/{change.arm_id.subscription}", change)) if find else []
 
 
@@ -52,7 +52,7 @@ def _list_limits(subscription: str, change: PlannedChange) -> Iterator[str]:
         yield f"{providers}/{namespace}/locations/<...>/usages"
 
 
-_QUESTIONS: Final[Mapping[CheckName, Callable[[str, PlannedChange], Iterator[str]]]] = {
+_REQUEST_PATHS: Final[Mapping[CheckName, Callable[[str, PlannedChange], Iterator[str]]]] = {
     CheckName.POLICY: _list_policies,
     CheckName.NAMES: _list_names,
     CheckName.LOCKS: lambda subscription, _change: iter(

@@ -37,12 +37,12 @@ class Listing:
     locations: tuple[str, ...]  # as Azure shows them ("West Europe"), none for a global type
 
 
-async def check_versions(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def check_versions(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Compare each change with the metadata of its provider, which is read once."""
     by_provider: defaultdict[tuple[str, str], list[PlannedChange]] = defaultdict(list)
     for change in changes:
         by_provider[_make_provider_path(change).casefold(), change.doubt].append(change)
-    found = await asyncio.gather(*(_check_provider(same, questions) for same in by_provider.values()))
+    found = await asyncio.gather(*(_check_provider(same, requests) for same in by_provider.values()))
     return [finding for findings in found for finding in findings]
 
 
@@ -52,20 +52,20 @@ def _make_provider_path(change: PlannedChange) -> str:
     return f"/subscriptions/{subscription}/providers/{namespace}" if subscription else f"/providers/{namespace}"
 
 
-async def _check_provider(changes: Sequence[PlannedChange], questions: CheckRequests) -> Findings:
+async def _check_provider(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Check the changes of one provider in one subscription."""
     path = _make_provider_path(changes[0])
     if changes[0].doubt or "<" in path:
         unknown = partial(_make, verdict=CheckVerdict.NOT_CHECKED, code=UNKNOWN_VALUE)
         return [(change.key, unknown(message=change.id_gap)) for change in changes]
-    answer = await questions.read(path, _API_VERSION)
+    answer = await requests.read(path, _API_VERSION)
     if isinstance(answer, Unanswered):
         return [(change.key, answer.as_finding(CheckName.VERSIONS)) for change in changes]
     listings = read_listings(answer)
     if not listings:
         message = "The provider lists no resource types." if listings is not None else _MALFORMED
-        odd = _make(verdict=CheckVerdict.NOT_CHECKED, code=UNUSABLE_ANSWER, message=message)
-        return [(change.key, odd) for change in changes]
+        unusable = _make(verdict=CheckVerdict.NOT_CHECKED, code=UNUSABLE_ANSWER, message=message)
+        return [(change.key, unusable) for change in changes]
     return [(change.key, finding) for change in changes for finding in evaluate(change, listings)]
 
 

@@ -57,11 +57,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="Only this field and its subfields, as a plan prints it: spec.sku.name. May be repeated.",
     )
-    places = parser.add_mutually_exclusive_group()
-    places.add_argument(
+    targets = parser.add_mutually_exclusive_group()
+    targets.add_argument(
         "--branch", metavar="NAME", help="Create this branch from HEAD and commit to it. No file is edited."
     )
-    places.add_argument(
+    targets.add_argument(
         "--pull-request",
         action="store_true",
         help="Open a pull request for each actor and correlation id, and close those whose drift is gone.",

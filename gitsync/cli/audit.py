@@ -103,8 +103,8 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     if not arm_ids:
         raise ConfigError(f"{config.source} has no resource with an ARM id.", hint="Check SOURCE and --path.")
     async with open_search(options, config) as search:
-        questions = CheckRequests(search.arm, search.begin_session)
-        done = await audit(arm_ids, records, runs, since, questions, make_inventory(offline.everything, records).has)
+        requests = CheckRequests(search.arm, search.begin_session)
+        done = await audit(arm_ids, records, runs, since, requests, make_inventory(offline.everything, records).has)
         return AuditReport(
             audit=done,
             who=Who(config.who),

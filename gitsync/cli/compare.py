@@ -57,7 +57,7 @@ def _compare_pair(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.diff.document_comparison import DocumentComparison, answer, build_document
     from gitsync.logging import neutralize
 
-    question = DocumentComparison(
+    pair = DocumentComparison(
         desired=_read_document(options.desired),
         live=_read_document(options.live),
         baseline=_read_document(options.baseline) if options.baseline else None,
@@ -66,7 +66,7 @@ def _compare_pair(options: argparse.Namespace, config: Config) -> ExitCode:
         api_version=options.api_version,
         own_id=options.id,
     )
-    comparison = answer(question, open_catalog())
+    comparison = answer(pair, open_catalog())
     is_json = config.output == "json"
     print(
         neutralize(
@@ -78,7 +78,7 @@ def _compare_pair(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _compare_many(path: str) -> ExitCode:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.diff.document_comparison import answer, build_document, read_question
+    from gitsync.diff.document_comparison import answer, build_document, read_pair
     from gitsync.logging import neutralize
 
     catalog, exit_code = open_catalog(), ExitCode.FINE
@@ -86,7 +86,7 @@ def _compare_many(path: str) -> ExitCode:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            comparison = answer(read_question(line, number), catalog)
+            comparison = answer(read_pair(line, number), catalog)
             print(neutralize(json.dumps(build_document(comparison))))
             exit_code = ExitCode.DRIFT if comparison.differences else exit_code
     return exit_code

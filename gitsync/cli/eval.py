@@ -57,13 +57,13 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _answer_many(path: str) -> ExitCode:
     from gitsync.catalog.catalog import open_catalog
-    from gitsync.cel.answers import answer_question, read_expression_question
+    from gitsync.cel.answers import evaluate_request, read_expression_request
 
     catalog = open_catalog()
     with open_lines(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                _print_json(answer_question(read_expression_question(line, number, catalog)))
+                _print_json(evaluate_request(read_expression_request(line, number, catalog)))
     return ExitCode.FINE
 
 

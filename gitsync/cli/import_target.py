@@ -34,8 +34,8 @@ class ExistingManifests(NamedTuple):
 
 def find_repository(folder: Path) -> Path:
     """The working tree of git that a folder is in, or will be in; else the folder itself."""
-    places = (folder.absolute(), *folder.absolute().parents)
-    return next((place for place in places if (place / ".git").exists()), folder)
+    candidates = (folder.absolute(), *folder.absolute().parents)
+    return next((candidate for candidate in candidates if (candidate / ".git").exists()), folder)
 
 
 def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
@@ -66,7 +66,7 @@ def write_manifests(
     folder = Path(options.out)
     taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
     files = place_manifests(marked, Layout(options.layout), taken)
-    TargetFolder(folder).create_all({path: format_manifests(ones) for path, ones in files.items()})
+    TargetFolder(folder).create_all({path: format_manifests(group) for path, group in files.items()})
     return files
 
 

@@ -125,10 +125,10 @@ def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCod
 
     redactions = Redactions()
     opened.append(redactions.mask)
-    asks_azure = "credential" in command.SETTINGS
+    uses_azure = "credential" in command.SETTINGS
     needs_file = not {"output"}.issuperset(command.SETTINGS)
-    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, asks_azure=asks_azure, needs_file=needs_file)
-    if asks_azure:
+    config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, uses_azure=uses_azure, needs_file=needs_file)
+    if uses_azure:
         from gitsync.formats.people import make_log_mask
 
         opened.append(make_log_mask(redactions.mask))

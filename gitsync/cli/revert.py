@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
             if config.output != "text":  # a program reads it: there is no report of a sync
                 tell(report, config, os.environ)
             return code
-        _ask(config, len(drifted))
+        _confirm(config, len(drifted))
         file.write_text(encode_plan(seal_plan(_limit(report.plan.review, drifted), config.digest_key)))
         only = tuple(str(result.key) for result in drifted)
         # What could not be planned has failed, too.
@@ -118,12 +118,12 @@ def _limit(review: Review, drifted: Sequence[Result]) -> Review:
     return replace(review, nodes=nodes)
 
 
-def _ask(config: Config, count: int) -> None:
+def _confirm(config: Config, count: int) -> None:
     """Ask on a terminal whether to go on. DeclinedError if the answer is no."""
-    from gitsync.cli.running import asks, read_yes
+    from gitsync.cli.running import needs_confirmation, read_yes
     from gitsync.report.wording import format_plural
 
-    if not asks(config):
+    if not needs_confirmation(config):
         return
     print(f"Revert {format_plural(count, 'resource')}? [y/N] ", end="", file=sys.stderr, flush=True)
     if not read_yes():

@@ -37,12 +37,12 @@ def make_confirm(config: Config, pause: Pause) -> Confirm | None:
     """Make the prompt `Continue? [y/N]` before the first sync of a target; None for runs without a prompt: with
     `--yes`, with a reviewed plan, for the emulator, and if stdin or stderr is not a terminal.
     """
-    if config.plan_file or not asks(config):
+    if config.plan_file or not needs_confirmation(config):
         return None
-    return lambda target, counts: _ask(target, counts, pause)
+    return lambda target, counts: _confirm(target, counts, pause)
 
 
-def asks(config: Config) -> bool:
+def needs_confirmation(config: Config) -> bool:
     """Return whether a person can answer a prompt, and the target is not the emulator."""
     return not config.yes and config.emulator is None and sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -52,14 +52,14 @@ def read_yes() -> bool:
     return sys.stdin.readline().strip().casefold() in _YES
 
 
-def _ask(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
+def _confirm(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
     """Print the target and the counts on stderr, and read a line of stdin. No answer means no."""
     with pause():
-        print(neutralize(format_question(target, counts)), end="", file=sys.stderr, flush=True)
+        print(neutralize(format_confirmation(target, counts)), end="", file=sys.stderr, flush=True)
         return read_yes()
 
 
-def format_question(target: RunTarget, counts: ChangeCounts) -> str:
+def format_confirmation(target: RunTarget, counts: ChangeCounts) -> str:
     """Write the prompt, without a newline at its end."""
     from gitsync.report.text import format_target
 

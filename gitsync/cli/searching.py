@@ -30,7 +30,7 @@ class Search:
     def requests(self) -> int:
         """How many requests were sent."""
         sent = self.arm.requests
-        return sent.reads + sent.polls + sent.questions
+        return sent.reads + sent.polls + sent.checks
 
     @property
     def now(self) -> datetime:

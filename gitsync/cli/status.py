@@ -207,7 +207,7 @@ def _list_doubtful(state: State) -> frozenset[Trust]:
 
     own = {Trust.SIGNED, Trust.SIGNED_BEFORE, Trust.UNPLACED, Trust.UNIDENTIFIED}
     is_renamed = own.isdisjoint(record.trust for record in state.records.values())
-    return frozenset({Trust.ALTERED} if is_renamed else {Trust.ALTERED, Trust.OTHER_PLACE, Trust.OTHER_STATUS})
+    return frozenset({Trust.ALTERED} if is_renamed else {Trust.ALTERED, Trust.OTHER_BRANCH, Trust.OTHER_STATUS})
 
 
 def _sign(config: Config, names: Sequence[str]) -> ExitCode:

@@ -122,10 +122,12 @@ async def _search(
     from gitsync.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
 
     async with open_search(options, config) as search:
-        questions = CheckRequests(search.arm, search.begin_session)
-        found = await _search_scopes(options, search, questions, inventory, scopes)
+        requests = CheckRequests(search.arm, search.begin_session)
+        found = await _search_scopes(options, search, requests, inventory, scopes)
         estate = join_estates([*found.values()])
-        creations, doubts = await list_creators(estate.strays, questions, search.now, asks=config.who != Who.OFF)
+        creations, doubts = await list_creators(
+            estate.strays, requests, search.now, reads_authors=config.who != Who.OFF
+        )
         searched = {scope: estate.groups for scope, estate in found.items()} if options.resource_group else scopes
         return UnmanagedReport(
             source=BY_GRAPH if options.fast else BY_LISTS,
@@ -142,7 +144,7 @@ async def _search(
 async def _search_scopes(
     options: argparse.Namespace,
     search: Search,
-    questions: CheckRequests,
+    requests: CheckRequests,
     inventory: Inventory,
     scopes: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Estate]:
@@ -165,7 +167,7 @@ async def _search_scopes(
         )
         beyond = is_whole or not options.resource_group
         looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full, looks_beyond=beyond)
-        found = await (looks.search_graph(scope, questions) if options.fast else looks.search_lists(scope))
+        found = await (looks.search_graph(scope, requests) if options.fast else looks.search_lists(scope))
         estates[subscription] = found.add_refusals(refused)
         missing &= {*looks.missing}
     if missing:

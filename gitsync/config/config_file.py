@@ -156,11 +156,11 @@ def join_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
             continue
         values[name] = setting.default
         if name in source_values:
-            texts, place = source_values[name]
+            texts, origin = source_values[name]
             try:
                 values[name] = parse_value(setting, texts)
             except ValueError as error:
-                faults.append(f"{place}: {setting.key}: {error}.")
+                faults.append(f"{origin}: {setting.key}: {error}.")
         if getattr(config, name) is not None:
             values[name] = getattr(config, name)
     if faults:
@@ -178,11 +178,11 @@ def list_source_names(file: SourceFile) -> tuple[str, ...]:
     """Return the Flux sources that a source's file calls this repository. ConfigError if the file is invalid, or one is
     not a name.
     """
-    texts, place = read_source_settings(file.content, file.path).get("this_repository", ((), ""))
+    texts, origin = read_source_settings(file.content, file.path).get("this_repository", ((), ""))
     names = tuple(filter(None, (name.strip() for text in texts for name in text.split(","))))
     if wrong := next((name for name in names if not _SOURCE_NAME.fullmatch(name)), None):
         raise ConfigError(
-            f"{place}: this-repository: {wrong!r} is not the name of a Flux source.",
+            f"{origin}: this-repository: {wrong!r} is not the name of a Flux source.",
             hint="Write namespace/name of the GitRepository, such as cluster-config/cluster-config.",
         )
     return names

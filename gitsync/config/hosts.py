@@ -36,11 +36,11 @@ def find_job_url(environment: Mapping[str, str]) -> str:
     names = ("SYSTEM_COLLECTIONURI", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID")
     if host is Host.GITHUB:
         names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
-    place, name, number = (environment.get(variable, "") for variable in names)
-    if host is None or not (place and name and number):
+    repository, name, number = (environment.get(variable, "") for variable in names)
+    if host is None or not (repository and name and number):
         return ""
     page = "actions/runs/" if host is Host.GITHUB else "_build/results?buildId="
-    return f"{place.rstrip('/')}/{quote(name)}/{page}{quote(number)}"
+    return f"{repository.rstrip('/')}/{quote(name)}/{page}{quote(number)}"
 
 
 def is_pipeline(environment: Mapping[str, str]) -> bool:

@@ -39,7 +39,7 @@ class SettingText:
     """The texts of a setting, where they are from, and how near that is (0 is a flag)."""
 
     texts: tuple[str, ...]
-    place: str
+    origin: str
     distance: int
 
 
@@ -49,7 +49,7 @@ def resolve(
     folder: Path,
     outputs: tuple[str, ...] = ("text",),
     *,
-    asks_azure: bool = True,
+    uses_azure: bool = True,
     needs_file: bool = True,
 ) -> Config:
     """Return the settings of this run. Raises ConfigError, which lists every fault with its location. `asks_azure` is
@@ -59,11 +59,11 @@ def resolve(
     named = flags.get("config") or variables.get(CONFIG_VARIABLE, "").strip()
     try:
         path = folder / named if named else _find_default_file(folder)
-        return _resolve(flags, variables, path, outputs, asks_azure=asks_azure)
+        return _resolve(flags, variables, path, outputs, uses_azure=uses_azure)
     except ConfigError:
         if needs_file or named:
             raise
-    return _resolve(flags, variables, None, outputs, asks_azure=asks_azure)
+    return _resolve(flags, variables, None, outputs, uses_azure=uses_azure)
 
 
 def _resolve(
@@ -72,7 +72,7 @@ def _resolve(
     path: Path | None,
     outputs: tuple[str, ...],
     *,
-    asks_azure: bool,
+    uses_azure: bool,
 ) -> Config:
     """The settings of this run, with those of the operator's file."""
     file = read_config_file(path) if path else {}
@@ -85,9 +85,9 @@ def _resolve(
         try:
             values[name] = parse_value(SETTINGS[name], setting_text.texts)
         except ValueError as error:
-            faults.append(f"{setting_text.place}: {error}.")
+            faults.append(f"{setting_text.origin}: {error}.")
     if not faults:
-        faults = list(_list_contradictions(values, texts_by_name, outputs, asks_azure=asks_azure))
+        faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:
         raise ConfigError("\n".join(faults))
     return Config(**values, config_file=path)
@@ -134,8 +134,8 @@ def _find_nearest(
         if variables.get(variable, "").strip().casefold() not in OFF | {""}:
             return SettingText((value,), f"the variable {variable}", 1)
     if setting.name in file:
-        texts, place = file[setting.name]
-        return SettingText(texts, f"{place}: {setting.key}", 2)
+        texts, origin = file[setting.name]
+        return SettingText(texts, f"{origin}: {setting.key}", 2)
     return None
 
 
@@ -143,7 +143,7 @@ def _join_variables(
     setting: Setting, flags: Mapping[str, Any], variables: Mapping[str, str], file: Mapping[str, Any]
 ) -> SettingText | None:
     """Every NAME=VALUE, from the farthest to the nearest: each name has the value of the last."""
-    texts, place = file.get(setting.name, ((), ""))
+    texts, origin = file.get(setting.name, ((), ""))
     # A pipeline sets what it has no value for to nothing: that is not given.
     given = {
         name.removeprefix(VARIABLE_PREFIX): text
@@ -151,13 +151,13 @@ def _join_variables(
         if name.startswith(VARIABLE_PREFIX) and text.strip()
     }
     flagged = _format_texts(flags.get(setting.name, []))
-    places = [
-        f"{place}: {setting.key}" if texts else "",
+    origins = [
+        f"{origin}: {setting.key}" if texts else "",
         VARIABLE_PREFIX if given else "",
         setting.flag if flagged else "",
     ]
     joined = (*texts, *(f"{name}={text}" for name, text in given.items()), *flagged)
-    return SettingText(joined, " or ".join(filter(None, places)), 0) if joined else None
+    return SettingText(joined, " or ".join(filter(None, origins)), 0) if joined else None
 
 
 def _format_texts(flag: Any) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ def _list_contradictions(
     texts_by_name: Mapping[str, SettingText | None],
     outputs: tuple[str, ...],
     *,
-    asks_azure: bool,
+    uses_azure: bool,
 ) -> Iterator[str]:
     """Yield contradictions of settings that are valid one by one.
 
@@ -181,13 +181,13 @@ def _list_contradictions(
     branch, folder = texts_by_name["status_branch"], texts_by_name["status_dir"]
     if branch and folder:
         if branch.distance == folder.distance:
-            yield f"{branch.place} and {folder.place} exclude each other. Remove one of them."
+            yield f"{branch.origin} and {folder.origin} exclude each other. Remove one of them."
         del values["status_dir" if branch.distance < folder.distance else "status_branch"]
     config = Config(**values)
     if texts_by_name["output"] and outputs and config.output not in outputs:
-        yield f"{texts_by_name['output'].place}: expected {' or '.join(outputs)}, not {config.output!r}."
+        yield f"{texts_by_name['output'].origin}: expected {' or '.join(outputs)}, not {config.output!r}."
     compares_revisions = config.from_revision is not None or config.to_revision is not None
-    yield from list_contradictions(config, asks_azure=asks_azure and not compares_revisions)
+    yield from list_contradictions(config, uses_azure=uses_azure and not compares_revisions)
 
 
 def make_config(settings: Mapping[str, Any]) -> Config:
@@ -218,12 +218,12 @@ def make_config(settings: Mapping[str, Any]) -> Config:
     return Config(**values)
 
 
-def list_contradictions(config: Config, *, asks_azure: bool = True) -> Iterator[str]:
+def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[str]:
     """Sentences on settings that are valid one by one, but contradict each other. `asks_azure` is False for a command
     that sends no request: its credential does not matter.
     """
     is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)
-    if asks_azure and config.credential == "anonymous" and not is_local:
+    if uses_azure and config.credential == "anonymous" and not is_local:
         yield (
             f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
             "Set --emulator, an --endpoint on 127.0.0.1, or another --credential."

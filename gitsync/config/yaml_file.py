@@ -201,8 +201,8 @@ def read_yaml(path: str, content: bytes, most: int) -> YamlNode | None:
         raise ConfigError(f"{path}:{line}: this is not YAML: {error.reason}.") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f"{path}:{mark.line + 1}" if mark else path
-        raise ConfigError(f"{place}: this is not YAML: {getattr(error, 'problem', None) or error}.") from error
+        origin = f"{path}:{mark.line + 1}" if mark else path
+        raise ConfigError(f"{origin}: this is not YAML: {getattr(error, 'problem', None) or error}.") from error
     except RecursionError:
         raise ConfigError(f"{path} nests values too deeply.", hint="Write one `key: value` per line.") from None
     return None if node is None else YamlNode(path, node)

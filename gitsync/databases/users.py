@@ -126,7 +126,7 @@ class UserReader:
         address = await self._databases.find_server(self._user.owner_id)
         if address is None:
             return Absence(code="ParentResourceNotFound", message=f"The server {self._user.owner_id} does not exist.")
-        body = await self._ask(address, lambda users: users.read(self._user), reads_only=True)
+        body = await self._request(address, lambda users: users.read(self._user), reads_only=True)
         if body is None:
             message = f"{SERVICE_NAMES[self._service]} on {address.host} has no user {self._user.name!r}."
             return Absence(code="ResourceNotFound", message=message)
@@ -146,7 +146,7 @@ class UserReader:
                 hint="Remove the manifest: the administrator comes with the server.",
             )
 
-    async def _ask(self, address: ServerAddress, work: Callable[[Users], Awaitable[T]], *, reads_only: bool) -> T:
+    async def _request(self, address: ServerAddress, work: Callable[[Users], Awaitable[T]], *, reads_only: bool) -> T:
         """Do some work over a connection of its own. Raises ProviderError; a DeadlineError if the time is over."""
         users: Users | None = None
         try:
@@ -225,7 +225,7 @@ class UserWriter(UserReader):
         address = await self._databases.find_server(user.owner_id)
         if address is None:
             raise DatabaseError(f"The server {user.owner_id} does not exist.", code="ParentResourceNotFound")
-        await self._ask(address, lambda users: users.write(user), reads_only=False)
+        await self._request(address, lambda users: users.write(user), reads_only=False)
         return None
 
     async def delete(
@@ -244,7 +244,7 @@ class UserWriter(UserReader):
         if address is None:
             return None
         self._check()
-        await self._ask(address, lambda users: users.drop(self._user), reads_only=False)
+        await self._request(address, lambda users: users.drop(self._user), reads_only=False)
         return None
 
     async def wait(self, reply: AcceptedWrite) -> bool:

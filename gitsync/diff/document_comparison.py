@@ -33,20 +33,20 @@ class DocumentComparison:
     applied: ArmBody | None = None  # the body of the last write; if it is absent, the desired one counts
 
 
-def answer(question: DocumentComparison, catalog: Catalog) -> Comparison:
+def answer(pair: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare the documents, with the facts of the type."""
-    hints = replace(make_hints(catalog, question.arm_type, question.api_version), own_id=question.own_id)
-    desired = _replace_nulls(question.desired, question.baseline)
-    taken = take_live_values(desired, question.live, question.arm_type)
-    comparison = compare(taken.body, question.live, _make_remembered(question), hints)
+    hints = replace(make_hints(catalog, pair.arm_type, pair.api_version), own_id=pair.own_id)
+    desired = _replace_nulls(pair.desired, pair.baseline)
+    taken = take_live_values(desired, pair.live, pair.arm_type)
+    comparison = compare(taken.body, pair.live, _make_remembered(pair), hints)
     return add_handed_over(comparison, taken.because)
 
 
-def _make_remembered(question: DocumentComparison) -> Remembered | None:
-    if question.baseline is None and question.applied is None:
+def _make_remembered(pair: DocumentComparison) -> Remembered | None:
+    if pair.baseline is None and pair.applied is None:
         return None
-    applied = _replace_nulls(question.desired if question.applied is None else question.applied, question.baseline)
-    baseline = None if question.baseline is None else make_baseline(applied, question.baseline)
+    applied = _replace_nulls(pair.desired if pair.applied is None else pair.applied, pair.baseline)
+    baseline = None if pair.baseline is None else make_baseline(applied, pair.baseline)
     return Remembered(applied=applied, baseline=baseline)
 
 
@@ -78,15 +78,15 @@ def make_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
     return replace(make_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
 
 
-def read_question(line: bytes, number: int) -> DocumentComparison:
+def read_pair(line: bytes, number: int) -> DocumentComparison:
     """Read the comparison in one line of JSON. Raises SourceError, with the line's number, if it is invalid."""
-    question = read_json_line(line, number)
+    pair = read_json_line(line, number)
     return DocumentComparison(
-        desired=question.within("desired").values,
-        live=question.within("live").values,
-        baseline=question.mapping("baseline"),
-        applied=question.mapping("applied"),
-        arm_type=question.text("type", ""),
-        api_version=question.text("apiVersion", ""),
-        own_id=question.text("id", ""),
+        desired=pair.within("desired").values,
+        live=pair.within("live").values,
+        baseline=pair.mapping("baseline"),
+        applied=pair.mapping("applied"),
+        arm_type=pair.text("type", ""),
+        api_version=pair.text("apiVersion", ""),
+        own_id=pair.text("id", ""),
     )

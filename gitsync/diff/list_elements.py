@@ -32,7 +32,8 @@ def split_lists(difference: Difference) -> list[Difference]:
         both = isinstance(ours, dict) and isinstance(theirs, dict)
         changes = compute_changes(ours, theirs, (*path, index)) if both else [((*path, index), ours, theirs)]
         parts += [
-            replace(difference, path=format_pointer(place), desired=left, live=right) for place, left, right in changes
+            replace(difference, path=format_pointer(element_path), desired=left, live=right)
+            for element_path, left, right in changes
         ]
     return parts or [difference]  # the same elements in another order
 

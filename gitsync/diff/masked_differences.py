@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.diff.projection import select_asked
+from gitsync.diff.projection import select_desired
 from gitsync.formats.json_pointer import format_pointer
 from gitsync.formats.leaf_changes import compute_changes
 from gitsync.model.secret import MASKED, Secret, is_hidden
@@ -80,7 +80,9 @@ class Bodies:
 
     def differences(self, new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[Difference, ...]:
         """Return the differences of the new body from the old one, sorted by path; `live` is the old side."""
-        changes = compute_changes(self._replace_secrets(select_asked(new)), self._replace_secrets(select_asked(old)))
+        changes = compute_changes(
+            self._replace_secrets(select_desired(new)), self._replace_secrets(select_desired(old))
+        )
         differences = (
             self._make_difference(format_pointer(path), new_value, old_value) for path, new_value, old_value in changes
         )

@@ -17,7 +17,7 @@ from gitsync.formats.list_pairing import (
 from gitsync.model.secret import MASKED, Secret
 
 
-def select_asked(body: Mapping[str, Any]) -> dict[str, Any]:
+def select_desired(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that a body sets: without nulls, empty objects and its name, which is in the URL.
 
     An empty object under an ARM id stays: the id itself is the value (identity.userAssignedIdentities).

@@ -16,7 +16,7 @@ from typing import Any, Final
 from gitsync.diff.equivalence import READ_FROM_ANSWER, compare_values
 from gitsync.diff.first_sight import Unverified, compare_first_sight, format_value, is_equal, name_rule
 from gitsync.diff.hints import Hints
-from gitsync.diff.projection import drop_empty, project, select_asked
+from gitsync.diff.projection import drop_empty, project, select_desired
 from gitsync.diff.rules.masks import is_secret
 from gitsync.diff.rules.rule import RuleOutcome
 from gitsync.formats.json_pointer import JsonPath, format_pointer
@@ -68,7 +68,7 @@ def compare(
     `unverified` and justify no write.
     """
     # What requests nothing, such as an empty object, is not compared.
-    desired = select_asked(desired)
+    desired = select_desired(desired)
     hints = hints or Hints()
     own_id = hints.own_id or live.get("id")
     # Some rules need the answer as a whole, and the id by which the resource names itself.
@@ -86,7 +86,7 @@ def compare(
     unverified = tuple(sorted(set(map(format_pointer, unverified_paths))))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
-    pending = tuple(_list_pending(desired, select_asked(remembered.applied), live, hints))
+    pending = tuple(_list_pending(desired, select_desired(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
     unpending = _remove_reported(differences, paths)
     # Without a baseline, nothing shows which side changed: what git has not changed since counts as drift.
@@ -111,7 +111,7 @@ def compare(
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the live values of the leaves that git sets: the baseline of later reads."""
-    return dict(project(select_asked(desired), live))
+    return dict(project(select_desired(desired), live))
 
 
 def remove_secrets(body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -136,7 +136,7 @@ def _list_drifted(
     desired: Mapping[str, Any], remembered: Remembered, live: Mapping[str, Any], hints: Hints
 ) -> Iterator[Difference]:
     """Leaves that git sets and that changed in Azure since the last read, unless they now have the desired value."""
-    applied = select_asked(remembered.applied)
+    applied = select_desired(remembered.applied)
     now = project(applied, live)
     for path, current, before in compute_changes(now, remembered.baseline):
         # Indexes are those of `now`, except for an entry that only the baseline has.
@@ -207,7 +207,7 @@ def _agree(
     # A member that came or went in git may be a change, which the full comparison finds.
     if desired.keys() != applied.keys():
         return False
-    asked = 0
+    requested = 0
     for key, value in desired.items():
         sent = applied[key]
         if key == left_out or (value is None and sent is None):
@@ -220,9 +220,9 @@ def _agree(
             return False
         if not _agree_on_value(key, value, sent, baseline[key], live.get(key)):
             return False
-        asked += 1
+        requested += 1
     # The baseline has a leaf that git no longer sets.
-    return asked == len(baseline)
+    return requested == len(baseline)
 
 
 def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: Any) -> bool:
@@ -243,11 +243,11 @@ def _agree_on_value(key: str, desired: Any, applied: Any, baseline: Any, live: A
         is_same_length = len(desired) == len(applied) == len(baseline) == len(live)
         if is_same_length and all(map(_agree_on_value, repeat(""), desired, applied, baseline, live)):
             return True
-        asked = drop_empty(desired)
+        requested = drop_empty(desired)
         return (
-            is_same(asked, baseline)
-            and is_same(asked, drop_empty(applied))
-            and is_same(asked, project(asked, live, key))
+            is_same(requested, baseline)
+            and is_same(requested, drop_empty(applied))
+            and is_same(requested, project(requested, live, key))
         )
     return False
 

@@ -130,11 +130,11 @@ class AzureExamination:
             subscription = (resource.arm_id or NO_ID).subscription or ""
             yield "" if subscription == ANY_SUBSCRIPTION else subscription
 
-    async def _check(self, name: str, ask: Callable[[], Awaitable[Check]]) -> Check:
+    async def _check(self, name: str, request: Callable[[], Awaitable[Check]]) -> Check:
         """One check, whatever becomes of it."""
         try:
             async with asyncio.timeout(PATIENCE):
-                return await ask()
+                return await request()
         except TimeoutError:
             return make_doubt(name, f"No response within {PATIENCE:g} seconds.", "Check the network, then retry.")
         except ArmError as error:

@@ -18,7 +18,7 @@ from gitsync.catalog.children import KindTree
 from gitsync.catalog.collections import list_collections
 from gitsync.cel.export_expressions import compile_exports, list_needed_fields
 from gitsync.checks.bodies import hide_values
-from gitsync.checks.rights import list_questions
+from gitsync.checks.rights import list_request_paths
 from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
@@ -204,7 +204,7 @@ class _ResourceRights:
         for path, _ in list_collections(self._kind, self._arm_id) if self._kind else ():
             if _choose_scope(ArmId(path)) == self._scope:  # a list of the whole subscription does not justify more
                 yield self._need(name_action(path, "read"), use=Use.LISTS)
-        yield from self._list_questions()
+        yield from self._list_request_paths()
         if self._is_written and self._config.who != Who.OFF and self._arm_id.subscription:
             # The activity log is the subscription's, but a name does not justify more than the group.
             yield from (self._need(action, use=Use.WHO) for action in RIGHTS)
@@ -214,7 +214,7 @@ class _ResourceRights:
             for action in (f"{namespace}/register/action", f"{PROVIDERS}/read"):
                 yield self._need(action, f"/subscriptions/{subscription}", Use.REGISTRATION)
 
-    def _list_questions(self) -> Iterator[NeededRight]:
+    def _list_request_paths(self) -> Iterator[NeededRight]:
         """List what the checks of a change to the resource ask."""
         if not (self._is_written and self._prepared.template and self._arm_id.subscription):
             return
@@ -227,7 +227,7 @@ class _ResourceRights:
             body=hide_values(self._prepared.template.body),
         )
         for name in self._config.checks:
-            for path in list_questions(CheckName(name), change) if name != NO_CHECKS else ():
+            for path in list_request_paths(CheckName(name), change) if name != NO_CHECKS else ():
                 yield self._need(name_action(path, "read"), _choose_scope(ArmId(path)), Use.CHECKS)
 
 

@@ -114,12 +114,12 @@ class Registry:
         """
         # Which lookups are needed may depend on whether the resource exists, which is not known yet.
         existing = replace(subject, live=Live(body={}))
-        asked = dict.fromkeys((*self.questions(subject), *self.questions(existing)))
+        lookups = dict.fromkeys((*self.lookups(subject), *self.lookups(existing)))
         answers: dict[LookupRequest, LookupResult] = {
-            request: () if request.lists else Live(body={}) for request in asked
+            request: () if request.lists else Live(body={}) for request in lookups
         }
         calls = self.first_calls(replace(subject, answers=answers))
-        return [*((request.path, "read") for request in asked), *((call.path, "action") for call in calls)]
+        return [*((request.path, "read") for request in lookups), *((call.path, "action") for call in calls)]
 
     async def owner_check(self, subject: Subject, azure: ReadsAzure) -> CheckResult:
         return await _make_chain([e.owner_check for e in self.of(subject) if e.owner_check])(subject, azure)
@@ -142,10 +142,10 @@ class Registry:
                 chain = partial(extension.classify, next=chain)
         return chain(error)
 
-    def questions(self, subject: Subject) -> tuple[LookupRequest, ...]:
+    def lookups(self, subject: Subject) -> tuple[LookupRequest, ...]:
         """The lookups that are needed before the body can be compared."""
-        ask_functions = [modifier.asks for modifier in self._list_modifiers(subject) if modifier.asks]
-        return tuple(dict.fromkeys(question for ask in ask_functions for question in ask(subject)))
+        request_functions = [modifier.asks for modifier in self._list_modifiers(subject) if modifier.asks]
+        return tuple(dict.fromkeys(lookup for request in request_functions for lookup in request(subject)))
 
     def compared(self, body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
         """Return the body as it is compared and remembered."""

@@ -158,13 +158,13 @@ def _guard_modify(modify: BodyModifier | Modifier, name: str) -> BodyModifier | 
 
 
 def _guard_pure(
-    ask: Callable[[Subject], _Value], name: str, check: Callable[[_Value], _Value]
+    call: Callable[[Subject], _Value], name: str, check: Callable[[_Value], _Value]
 ) -> Callable[[Subject], _Value]:
     """Guard a function of a subject alone, and check its answer."""
 
     def guarded(subject: Subject) -> _Value:
         with _blame(name):
-            return check(ask(subject))
+            return check(call(subject))
 
     return guarded
 

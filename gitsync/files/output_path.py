@@ -48,11 +48,11 @@ def choose_output_path(path: Path, source: str | None = None) -> OutputPath:
     """
     roots = _list_roots(source)
     found = _follow(path.absolute(), roots)
-    place = Path(found.anchor)
+    real_path = Path(found.anchor)
     for number, step in enumerate(found.parts[1:], start=1):
-        if is_repository(place) or place in roots:
-            return OutputPath(place, found.parts[number:])
-        place /= step
+        if is_repository(real_path) or real_path in roots:
+            return OutputPath(real_path, found.parts[number:])
+        real_path /= step
     return OutputPath(found)
 
 
@@ -120,13 +120,13 @@ def _check_link(link: Path, shown: Path, roots: frozenset[Path]) -> None:
 
 
 @contextmanager
-def open_folder(place: OutputPath, *, makes: int | None = None, made: list[Path] | None = None) -> Iterator[int]:
+def open_folder(real_path: OutputPath, *, makes: int | None = None, made: list[Path] | None = None) -> Iterator[int]:
     """The descriptor of a folder, as long as the context lasts. With `makes`, folders that are missing are created with
     this mode, and added to `made`.
 
     Raises OSError, whose `filename` is the whole path of what failed: for a link on the way, too.
     """
-    current = place.start
+    current = real_path.start
     made = [] if made is None else made
     with ExitStack() as opened:
         try:
@@ -135,11 +135,11 @@ def open_folder(place: OutputPath, *, makes: int | None = None, made: list[Path]
                 current = path
                 path.mkdir(mode=makes or 0, exist_ok=True)
                 made.append(path)
-            current = place.start
+            current = real_path.start
             # The start is a path of the operator, which was followed to its end; a link in its place is new.
             folder = os.open(current, _FOLDER | os.O_NOFOLLOW)
             opened.callback(os.close, folder)
-            for step in place.steps:
+            for step in real_path.steps:
                 current /= step
                 if makes is not None:
                     with suppress(FileExistsError):

@@ -37,9 +37,9 @@ class TargetFolder:
         """Raise ConfigError if the folder cannot be written into, or `name` in it is a link. Nothing changes."""
         with suppress(FileNotFoundError), self._open_parent(name, is_made=False) as (parent, _):
             self._refuse_link(parent, name)
-        place = next(place for place in (self._folder, *self._folder.parents) if place.exists())
-        if not os.access(place, os.W_OK | os.X_OK):
-            raise ConfigError(f"{place} cannot be written.", hint=_HINT)
+        real_path = next(real_path for real_path in (self._folder, *self._folder.parents) if real_path.exists())
+        if not os.access(real_path, os.W_OK | os.X_OK):
+            raise ConfigError(f"{real_path} cannot be written.", hint=_HINT)
 
     def create(self, path: str, content: bytes) -> bool:
         """Create a file; False, and no change, if something has its name. ConfigError if it cannot be written."""
@@ -64,9 +64,9 @@ class TargetFolder:
         try:
             yield
         except BaseException as failure:
-            for place in reversed(self._made):
+            for real_path in reversed(self._made):
                 with suppress(OSError):
-                    place.rmdir() if place.is_dir() else place.unlink()
+                    real_path.rmdir() if real_path.is_dir() else real_path.unlink()
             if isinstance(failure, ConfigError):
                 failure.hint += " Nothing was written."
             raise
@@ -110,8 +110,8 @@ class TargetFolder:
 
     def _check_content(self, path: str, content: bytes) -> None:
         if self.read(path) != content:
-            place = self._folder / path
-            raise ConfigError(f"{place} has changed since it was read.", hint="Run the command again.")
+            real_path = self._folder / path
+            raise ConfigError(f"{real_path} has changed since it was read.", hint="Run the command again.")
 
     def _change(self, path: str, content: bytes | None) -> None:
         if content is not None:
@@ -137,8 +137,8 @@ class TargetFolder:
         """
         *folders, name = PurePosixPath(path).parts
         try:
-            place = choose_output_path(self._folder, self._source).below(*folders)
-            with open_folder(place, makes=_USUAL_MODE if is_made else None, made=self._made) as parent:
+            real_path = choose_output_path(self._folder, self._source).below(*folders)
+            with open_folder(real_path, makes=_USUAL_MODE if is_made else None, made=self._made) as parent:
                 yield parent, name
         except UnsafePathError as error:
             raise ConfigError(error.message, hint=error.hint) from error
@@ -155,14 +155,15 @@ class TargetFolder:
 def _explain(error: OSError, folder: Path, name: str) -> ConfigError:
     # A relative name is one inside of the folder, which was opened.
     failed = error.filename
-    place = Path(failed) if isinstance(failed, str) and failed.startswith("/") else folder
-    if place.is_symlink():
+    real_path = Path(failed) if isinstance(failed, str) and failed.startswith("/") else folder
+    if real_path.is_symlink():
         return ConfigError(
-            f"{place} is a link, so nothing is written into it.", hint="Replace the link with a folder, or remove it."
+            f"{real_path} is a link, so nothing is written into it.",
+            hint="Replace the link with a folder, or remove it.",
         )
-    if other := next((path for path in (place, *place.parents) if path.exists() and not path.is_dir()), None):
+    if other := next((path for path in (real_path, *real_path.parents) if path.exists() and not path.is_dir()), None):
         return ConfigError(f"{other} is not a folder.", hint=_HINT)
-    return ConfigError(f"{place / name} cannot be written: {error.strerror}.", hint=_HINT)
+    return ConfigError(f"{real_path / name} cannot be written: {error.strerror}.", hint=_HINT)
 
 
 def _write_new(parent: int, name: str, content: bytes, mode: int | None = None) -> None:

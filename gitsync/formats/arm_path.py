@@ -43,8 +43,8 @@ def choose_deployment_scope(arm_id: str) -> str:
 def read_provider(arm_id: str) -> str:
     """Return the namespace of the provider that answers for an id ("Microsoft.Network")."""
     steps = arm_id.split("/")
-    places = [place for place, step in enumerate(steps) if step.casefold() == "providers"]
-    return steps[places[-1] + 1] if places and places[-1] + 1 < len(steps) else "Microsoft.Resources"
+    indexes = [index for index, step in enumerate(steps) if step.casefold() == "providers"]
+    return steps[indexes[-1] + 1] if indexes and indexes[-1] + 1 < len(steps) else "Microsoft.Resources"
 
 
 def read_collection_type(path: str) -> str:

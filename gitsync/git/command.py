@@ -45,7 +45,7 @@ class Repository:
             raise self._make_failure(arguments[0], result.complaint)
         return result.output
 
-    def ask(self, *arguments: str) -> bytes:
+    def query(self, *arguments: str) -> bytes:
         """Run git to read objects that are named by their full ids. They never change, so git runs once, unless the
         answer is long, as for a large tree. Where git fails it runs again, since objects may be fetched.
         """
@@ -61,7 +61,7 @@ class Repository:
         kept.
         """
         try:
-            self.ask(*arguments)
+            self.query(*arguments)
         except GitError:
             return False
         return True

@@ -111,9 +111,9 @@ class Acceptance:
             return IN_PARENT
         if (Live(body=resource.body).provisioning_state or "").casefold() == "deleting":
             return LEAVING
-        return await self._ask_importer(resource)
+        return await self._call_importer(resource)
 
-    async def _ask_importer(self, resource: FoundResource) -> str:
+    async def _call_importer(self, resource: FoundResource) -> str:
         """Call the importers of the kind (docs/reference/kinds.md#imports)."""
 
         async def load(subject: Subject) -> tuple[Subject, Imported]:

@@ -58,7 +58,7 @@ class DescendantSearch:
         async def look(parent: FoundResource) -> list[FoundResource]:
             return await self._acceptance.accept(await self._read(kinds, parent))
 
-        if asks_all(kinds, self._acceptance):
+        if reads_all(kinds, self._acceptance):
             return await look_everywhere(parents, look)
         # A singleton is there at every parent, so a sample of them proves nothing: their children do.
         if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.list_below(kinds[0].arm_type):
@@ -140,7 +140,7 @@ SAMPLE: Final = 2
 LookInside = Callable[[FoundResource], Awaitable[list[FoundResource]]]
 
 
-def asks_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
+def reads_all(kinds: Iterable[Kind], acceptance: Acceptance) -> bool:
     """Return whether every parent is read, however many there are: if a filter names the type, or with --full."""
     return not acceptance.is_sparing or any(acceptance.filters.names_type(kind.arm_type) for kind in kinds)
 

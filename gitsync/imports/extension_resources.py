@@ -10,7 +10,7 @@ from gitsync.catalog.children import KindTree
 from gitsync.imports.acceptance import Acceptance
 from gitsync.imports.conversion.found_resources import FoundResource
 from gitsync.imports.conversion.scope import Filters, ImportScope
-from gitsync.imports.descendants import asks_all, look_around, look_everywhere, make_found
+from gitsync.imports.descendants import look_around, look_everywhere, make_found, reads_all
 from gitsync.imports.resource_reader import Body, ResourceReader
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
@@ -104,15 +104,13 @@ class ExtensionSearch:
         paths = [f"{base}/providers/{kind.arm_type}" for base in bases]
         lists = await asyncio.gather(*(self._reader.try_list(path, kind, query) for path in paths))
         extensions = [
-            self._place(kind, base, entry, scope)
-            for base, entries in zip(bases, lists, strict=True)
-            for entry in entries
+            self._add(kind, base, entry, scope) for base, entries in zip(bases, lists, strict=True) for entry in entries
         ]
         await self._acceptance.accept(
             list({resource.arm_id.key: resource for resource in extensions if resource}.values())
         )
 
-    def _place(self, kind: Kind, base: ArmId, entry: Body, scope: ImportScope) -> FoundResource | None:
+    def _add(self, kind: Kind, base: ArmId, entry: Body, scope: ImportScope) -> FoundResource | None:
         """Return an extension with what it extends as its owner; None if that is not imported, or is above the scope of
         the list.
         """
@@ -150,7 +148,7 @@ class ExtensionSearch:
             return await self._acceptance.accept(make_found(kind, bodies, parent.arm_id))
 
         for extended in sorted(by_type):
-            if asks_all([kind], self._acceptance):
+            if reads_all([kind], self._acceptance):
                 await look_everywhere(by_type[extended], look)
             else:
                 await look_around(by_type[extended], look, f"{arm_type} of {extended}", self._acceptance)

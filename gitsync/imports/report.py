@@ -139,8 +139,8 @@ def _describe(proof: ImportProof) -> Iterator[str]:
         where = f" {problem.field}" if problem.field else ""
         yield f"{name}: {problem.code}{where}: {problem.message} {problem.hint}".rstrip()
     for difference in proof.differences:
-        shown, asked = format_sides(difference.live, difference.desired)
-        yield f"{name}: {difference.path}: {shown} in Azure, {asked} in the manifest ({difference.rule})"
+        shown, desired = format_sides(difference.live, difference.desired)
+        yield f"{name}: {difference.path}: {shown} in Azure, {desired} in the manifest ({difference.rule})"
 
 
 def _format_summary(report: ImportReport) -> str:

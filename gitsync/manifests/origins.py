@@ -252,7 +252,7 @@ class Patch:
         """Return whether the patch is an operation that sets the complete value at a path."""
         return bool(self.at) and len(self.at) == len(path) and self._reaches(path) and bool(self.value == value)
 
-    def find_place(self, path: FieldPath, value: Any) -> SourceLocation | None:
+    def find_location(self, path: FieldPath, value: Any) -> SourceLocation | None:
         """Find where the patch sets a field to a value, or to a part of it; None if it does not."""
         inside = path[len(self.at) :]
         if not self._reaches(path):
@@ -317,7 +317,7 @@ def _list_changes(
             before = None
         own = added or patches
         if before is None or not isinstance(value, dict | list):
-            sources = [source for patch in own if (source := patch.find_place(inner, value))]
+            sources = [source for patch in own if (source := patch.find_location(inner, value))]
             yield from [(inner, sources[-1])] if sources else []  # the last patch wins, as in kustomize
         yield from _list_changes(value, before, inner, own)
 

@@ -71,7 +71,7 @@ def find_own_path(path: str, unit: Unit | None) -> str:
     return own if unit and own in unit.contents else path
 
 
-def find_place(resource: Resource) -> tuple[str, ...]:
+def find_manifest_paths(resource: Resource) -> tuple[str, ...]:
     """Return the paths that a resource is built from: its file and, if its unit is built, the folder of the unit."""
     unit = resource.unit
     path = find_own_path(resource.source.path, unit)

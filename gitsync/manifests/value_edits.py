@@ -84,14 +84,14 @@ def list_changes(value: Any, edits: Sequence[Edit]) -> list[TextChange]:
 def _check_edit(value: Any, edit: Edit) -> None:
     """Refuse an edit whose parent has another type, or a value that other tools would read differently."""
     for depth, step in enumerate(edit.path):
-        place = edit.path[:depth]
+        path = edit.path[:depth]
         if value is None:
             break
         if not isinstance(value, list if isinstance(step, int) else dict):
             form = "list" if isinstance(step, int) else "mapping"
-            raise UnspliceableError(f"{format_field(place) or 'The document'} is not a {form}.", place)
+            raise UnspliceableError(f"{format_field(path) or 'The document'} is not a {form}.", path)
         if isinstance(step, int) and step > len(value) and edit.value is not REMOVED:
-            raise UnspliceableError(f"{format_field(place)} has only {len(value)} items.", place)
+            raise UnspliceableError(f"{format_field(path)} has only {len(value)} items.", path)
         value = find_member(value, step)
     if any(map(has_template, _list_texts(edit.value))):
         reason = "The new value contains ${ or {{, which Flux, Helm or gitsync may read as a variable."

@@ -118,11 +118,11 @@ def join_lines(text: str) -> str:
 DeclaredConfigMaps = Mapping[Address, Sequence[ConfigMapVersion]]
 """The ConfigMaps that a source declares."""
 
-_MOST_PLACES: Final = 5
+_MOST_POSITIONS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VariablePlace:
+class VariablePosition:
     """Where a variable is used."""
 
     source: SourceLocation
@@ -138,16 +138,18 @@ class _Uses:
     fault: VariableFault  # of the first location
     unit: Unit | None  # None for a plain folder
     level: Level
-    places: list[VariablePlace] = field(default_factory=list)  # where the variable is used
+    positions: list[VariablePosition] = field(default_factory=list)  # where the variable is used
 
-    def make_problem(self, places: Sequence[VariablePlace], level: Level, versions: DeclaredConfigMaps) -> Problem:
-        first = min(places, key=lambda place: place.source)
+    def make_problem(
+        self, positions: Sequence[VariablePosition], level: Level, versions: DeclaredConfigMaps
+    ) -> Problem:
+        first = min(positions, key=lambda used_at: used_at.source)
         unit = self.unit
         config_map = _find_config_map(unit, versions) if unit and self.fault.where else ""
         where = f"{self.fault.where}{config_map and f', or to {config_map}'}. " if self.fault.where else ""
         return Problem(
             code=self.fault.code,
-            message=f"{self.fault.message}{_list_places(places)}",
+            message=f"{self.fault.message}{_list_positions(positions)}",
             hint=f"{where}{self.fault.hint}",
             level=level,
             path=first.source.path,
@@ -164,16 +166,17 @@ class VariableUses:
 
     _uses: dict[tuple[str, str, str, Level], _Uses] = field(default_factory=dict)
 
-    def add(self, fault: VariableFault, place: VariablePlace, unit: Unit | None, level: Level) -> None:
+    def add(self, fault: VariableFault, used_at: VariablePosition, unit: Unit | None, level: Level) -> None:
         """Add a location where a variable is used."""
         key = unit.name if unit else "", fault.code, fault.name, level
-        self._uses.setdefault(key, _Uses(fault, unit, level)).places.append(place)
+        self._uses.setdefault(key, _Uses(fault, unit, level)).positions.append(used_at)
 
     def detach(self, resource: int) -> None:
         """Note that a document did not become a resource after all."""
         for uses in self._uses.values():
-            uses.places = [
-                replace(place, resource=None) if place.resource == resource else place for place in uses.places
+            uses.positions = [
+                replace(used_at, resource=None) if used_at.resource == resource else used_at
+                for used_at in uses.positions
             ]
 
     def attach(
@@ -183,17 +186,17 @@ class VariableUses:
         unused object. `versions` are the ConfigMaps of the source.
         """
         for uses in self._uses.values():
-            unused = [place for place in uses.places if place.about is not None and not is_used(place.about)]
-            yield from (uses.make_problem([place], Level.NOTE, versions) for place in unused)
-            places = [place for place in uses.places if place not in unused]
-            if not places:
+            unused = [used_at for used_at in uses.positions if used_at.about is not None and not is_used(used_at.about)]
+            yield from (uses.make_problem([used_at], Level.NOTE, versions) for used_at in unused)
+            positions = [used_at for used_at in uses.positions if used_at not in unused]
+            if not positions:
                 continue
-            problem = uses.make_problem(places, uses.level, versions)
-            for position in sorted({place.resource for place in places if place.resource is not None}):
+            problem = uses.make_problem(positions, uses.level, versions)
+            for position in sorted({used_at.resource for used_at in positions if used_at.resource is not None}):
                 resource = resources[position]
                 problems = sorted((*resource.problems, problem), key=lambda problem: problem.order)
                 resources[position] = replace(resource, problems=tuple(problems))
-            if any(place.resource is None for place in places):
+            if any(used_at.resource is None for used_at in positions):
                 yield problem
 
 
@@ -271,8 +274,8 @@ def _find_config_map(unit: Unit, versions: DeclaredConfigMaps) -> str:
     return ""
 
 
-def _list_places(places: Sequence[VariablePlace]) -> str:
-    sources = sorted({place.source for place in places})
+def _list_positions(positions: Sequence[VariablePosition]) -> str:
+    sources = sorted({used_at.source for used_at in positions})
     if len(sources) == 1:
         return ""
-    return f" It is used in {len(sources)} locations: {name_first(sources, _MOST_PLACES)}."
+    return f" It is used in {len(sources)} locations: {name_first(sources, _MOST_POSITIONS)}."

@@ -26,7 +26,7 @@ from gitsync.manifests.unread_documents import UnreadContent, reject
 from gitsync.manifests.used_objects import find_feeding_object, is_feeding
 from gitsync.manifests.variable_lines import replace_begins
 from gitsync.manifests.variable_values import (
-    VariablePlace,
+    VariablePosition,
     VariableSet,
     VariableUses,
     describe_braceless,
@@ -56,11 +56,11 @@ class VariableSubject:
     resource: int | None  # its position among the resources; None for a Secret, a ConfigMap or a Namespace
     namespace: str = "default"  # of manifests without one
 
-    def find_place(self, path: FieldPath) -> VariablePlace:
+    def find_location(self, path: FieldPath) -> VariablePosition:
         source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))
         value = self.document.value
         about = find_feeding_object(value, self.namespace) if is_feeding(value) else None
-        return VariablePlace(source=source, path=path, resource=self.resource, about=about)
+        return VariablePosition(source=source, path=path, resource=self.resource, about=about)
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ class VariableReader:
             level = _find_level(use, substituted.document.value, values)
             is_empty = not is_feeding(subject.document.value) and _is_empty(use, values)
             fault = describe_unset(use.variable, values, subject.unit, is_empty=is_empty)
-            self.uses.add(fault, subject.find_place(use.path), subject.unit, level)
+            self.uses.add(fault, subject.find_location(use.path), subject.unit, level)
 
     def _note_braceless(
         self, subject: VariableSubject, document: Document, values: VariableValues
@@ -174,7 +174,7 @@ class VariableReader:
         has_identity = not any(path in _IDENTITY for path, _, _ in remaining)
         subject = subject if has_identity else replace(subject, resource=None)
         for path, fault, level in remaining:
-            self.uses.add(fault, subject.find_place(path), subject.unit, level if has_identity else Level.ERROR)
+            self.uses.add(fault, subject.find_location(path), subject.unit, level if has_identity else Level.ERROR)
         return document if has_identity else reject(document, *document.problems)
 
 

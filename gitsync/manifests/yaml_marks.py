@@ -160,14 +160,14 @@ class _Marker:
         node = TextNode(FLOW_MAPPING if event.flow_style else BLOCK_MAPPING, head, start, start)
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             begin = event.start_mark.index
-            question = begin
-            while self.text.endswith((" ", "\t"), 0, question):
-                question -= 1
+            mark = begin
+            while self.text.endswith((" ", "\t"), 0, mark):
+                mark -= 1
             key = self.read(event, begin)
             colon = skip_blank(self.text, key.end)
             has_sign = self.text.startswith(":", colon)
             value = self.read(self.next_event(), colon + 1 if has_sign else key.end)
-            entry_start = question - 1 if self.text.endswith("?", 0, question) else begin
+            entry_start = mark - 1 if self.text.endswith("?", 0, mark) else begin
             end = max(value.end, colon + 1 if has_sign else key.end)
             node.entries.append(TextEntry(key, value, entry_start, end, has_sign))
         return self.close(node, event)

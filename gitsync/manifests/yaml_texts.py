@@ -156,16 +156,16 @@ def _resolve(value: str) -> Any:
 
 def reads_back(text: str, value: str, *, in_flow: bool, is_key: bool = False) -> bool:
     """Return whether a text, as a key or a value, is read as exactly this value."""
-    place: str
+    path: str
     expected: Any
     if is_key:
-        place, expected = "{{{}: 0}}" if in_flow else "{}: 0", {value: 0}
+        path, expected = "{{{}: 0}}" if in_flow else "{}: 0", {value: 0}
     elif in_flow:
-        place, expected = "[{}, 0]", [value, 0]
+        path, expected = "[{}, 0]", [value, 0]
     else:
-        place, expected = "a: {}\nb: 0", {"a": value, "b": 0}
+        path, expected = "a: {}\nb: 0", {"a": value, "b": 0}
     try:
-        documents = list(parse_documents("", (place.format(text) + "\n").encode(), 0))
+        documents = list(parse_documents("", (path.format(text) + "\n").encode(), 0))
     except (Unreadable, UnicodeEncodeError):
         return False
     return len(documents) == 1 and not documents[0].problems and documents[0].value == expected

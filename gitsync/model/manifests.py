@@ -16,7 +16,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 
 WITHOUT_KIND = "without a kind"
-ODD_KIND = "of an invalid kind"
+INVALID_KIND = "of an invalid kind"
 
 _TITLE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}(\.[a-z0-9][-.a-z0-9]{0,252})?")
 
@@ -75,7 +75,7 @@ class KnownId:
     """The ARM id of a resource that no manifest of the source declares, as a record has it."""
 
     arm_id: ArmId
-    place: str  # where the record is, for messages
+    location: str  # where the record is, for messages
     doubt: str = ""  # a sentence on why the id is not used, "" if it is
 
 
@@ -191,4 +191,4 @@ def format_title(document: UnreadDocument) -> str:
         return document.form or WITHOUT_KIND
     gvk = GVK.parse(document.api_version, document.kind)
     title = f"{gvk.kind}.{gvk.group}" if gvk.group else gvk.kind
-    return title if _TITLE.fullmatch(title) else ODD_KIND
+    return title if _TITLE.fullmatch(title) else INVALID_KIND

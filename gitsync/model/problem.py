@@ -69,7 +69,7 @@ class Problem:
         return self.is_error or (self.is_note and self.code != UNKNOWN_GROUP)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The file and line for people: `net/hub.yaml:3`; "" for a problem without a file."""
         return f"{self.path}:{self.line}" if self.path and self.line else self.path
 

@@ -45,7 +45,7 @@ class Trust(StrEnum):
     UNSIGNED = "unsigned"
     UNPLACED = "no-repository"  # by an older version, whose seals are valid in any repository
     UNIDENTIFIED = "no-status"  # by an older version, whose seals are valid in any status of the same name
-    OTHER_PLACE = "other-repository"  # or another status branch
+    OTHER_BRANCH = "other-repository"  # or another status branch
     OTHER_STATUS = "other-status"  # of the same repository and branch, or of another repository without a name
     OTHER_KEY = "other-key"
     ALTERED = "altered"
@@ -61,7 +61,7 @@ class Trust(StrEnum):
 
 
 _FORMER = frozenset({Trust.UNPLACED, Trust.UNIDENTIFIED})
-_REFUSED = _FORMER | {Trust.UNSIGNED, Trust.OTHER_PLACE, Trust.OTHER_STATUS, Trust.OTHER_KEY, Trust.ALTERED}
+_REFUSED = _FORMER | {Trust.UNSIGNED, Trust.OTHER_BRANCH, Trust.OTHER_STATUS, Trust.OTHER_KEY, Trust.ALTERED}
 
 REPLACING = "replace"
 """The kind of an operation that deletes a resource and creates it again, recorded before the delete."""

@@ -45,7 +45,7 @@ class RequestCounts:
     writes: int = 0
     deletes: int = 0
     polls: int = 0  # not among the reads
-    questions: int = 0  # checks, each a POST that changes nothing; not among the writes
+    checks: int = 0  # checks, each a POST that changes nothing; not among the writes
     throttled: int = 0  # how many Azure answered with 429 and gitsync sent again
 
 

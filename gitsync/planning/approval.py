@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.projection import project, select_desired
 from gitsync.diff.unknown_values import blank, collect_unknown_values, match_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer
 from gitsync.model.condition import Condition, WaitReason
@@ -68,7 +68,7 @@ def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any],
     """
     paths = tuple(match_paths(desired, later))
     bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
-    return _digest([*(project(select_asked(body), live.body) for body in bodies), live.has_failed])
+    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed])
 
 
 def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from gitsync.model.plan import Apply
 from gitsync.model.resource import Resource
 from gitsync.model.result import ManifestField, Result
 from gitsync.problems.field_path import Entry, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.request.body import find_field
 
 
@@ -44,7 +44,7 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         path = parse_pointer(pointer)
         if field := find_field(kind, path, resource.spec):
             name = name_entry(kind, path, live.get(pointer), resource.spec) or format_field(field)
-            fields[pointer] = ManifestField(name, find_place(field, resource))
+            fields[pointer] = ManifestField(name, find_location(field, resource))
     return replace(result, comparison=replace(result.comparison, fields=fields)) if fields else result
 
 

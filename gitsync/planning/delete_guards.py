@@ -143,7 +143,7 @@ def decide_deletes(
         if guard.after_spread:
             spread.run()
         for key, prune in prunes.items():
-            if not spread.kept_because[key] and (why := _ask(guard, prune, evidence)):
+            if not spread.kept_because[key] and (why := _evaluate(guard, prune, evidence)):
                 spread.keep(key, why)
     spread.run()
     return {key: replace(prune, kept_because=spread.kept_because[key]) for key, prune in prunes.items()}
@@ -151,11 +151,11 @@ def decide_deletes(
 
 def explain_kept(prune: Prune, evidence: Evidence, moment: Moment) -> str:
     """Return why a single resource is kept at a moment; "" if no guard keeps it."""
-    reasons = (_ask(guard, prune, evidence) for guard in GUARDS if guard.moment is moment)
+    reasons = (_evaluate(guard, prune, evidence) for guard in GUARDS if guard.moment is moment)
     return next(filter(None, reasons), "")
 
 
-def _ask(guard: Guard, prune: Prune, evidence: Evidence) -> str:
+def _evaluate(guard: Guard, prune: Prune, evidence: Evidence) -> str:
     if prune.detaches and not guard.keeps_records:
         return ""
     if guard.released and evidence.find_removed(prune).removal.is_released:

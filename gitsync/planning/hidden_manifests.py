@@ -241,20 +241,20 @@ def explain_any_error(removed: RemovedResource, index: SourceIndex) -> str:
     if fault is None:
         return ""
     return (
-        f"Held: {fault.place or 'The source'} has an error, and the record does not show which folder declared this "
+        f"Held: {fault.location or 'The source'} has an error, and the record does not show which folder declared this "
         f"resource: {fault.message} Fix the error, and run again."
     )
 
 
 def explain_unread_unit(removed: RemovedResource, index: SourceIndex) -> str:
     unit = removed.record.manifest.unit
-    places = {unit, *index.moves.get(unit, ()), *removed.last_units} - {""}
-    fault = next((p for p in index.faults if any(may_hide(p, place, index.built) for place in places)), None)
+    units = {unit, *index.moves.get(unit, ()), *removed.last_units} - {""}
+    fault = next((p for p in index.faults if any(may_hide(p, unit_name, index.built) for unit_name in units)), None)
     if fault is None:
         return ""
     return (
-        f"Held: {fault.place or 'The source'} cannot be read, and may declare this resource: {fault.message} Fix it; "
-        "if it is not a manifest, name it in .gitsyncignore."
+        f"Held: {fault.location or 'The source'} cannot be read, and may declare this resource: {fault.message} Fix "
+        "it; if it is not a manifest, name it in .gitsyncignore."
     )
 
 

@@ -26,7 +26,7 @@ class ResourceList:
     """One list that a run may request."""
 
     path: str = field(compare=False)  # as a manifest spells it
-    place: str  # the same, normalized
+    folded_path: str  # the same, normalized
     level: ListLevel
     api_version: str
     principal: Hashable  # stands for the credential that requests it
@@ -34,7 +34,7 @@ class ResourceList:
     @cached_property
     def family(self) -> Hashable:
         """What the lists that a server offers or refuses alike have in common."""
-        return (read_collection_type(self.place), self.level.value, self.api_version, self.principal)
+        return (read_collection_type(self.folded_path), self.level.value, self.api_version, self.principal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +107,13 @@ def _list_candidates(resource: ListedResource, candidates: dict[Hashable, _Candi
     """
     collections = {ArmId(collection.path).key: collection for collection in resource.collections}
     found = []
-    for place, (path, level) in collections.items():
-        identity = (place, level.value, resource.api_version, resource.principal)
+    for folded_path, (path, level) in collections.items():
+        identity = (folded_path, level.value, resource.api_version, resource.principal)
         if identity not in candidates:
             candidates[identity] = _Candidate(
                 ResourceList(
                     path=path,
-                    place=place,
+                    folded_path=folded_path,
                     level=level,
                     api_version=resource.api_version,
                     principal=resource.principal,

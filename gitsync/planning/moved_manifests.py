@@ -48,7 +48,7 @@ class UnusedFile(NamedTuple):
     counts: Counts = Counts.UNLESS_DROPPED  # when it holds the delete of what it names
 
 
-class ClosedPlace(NamedTuple):
+class UnreadFolder(NamedTuple):
     """A path that cannot be read."""
 
     name: str
@@ -96,7 +96,7 @@ class UnreadParts:
 
     by_name: Mapping[NamedObject, tuple[UnusedFile, ...]] = field(default_factory=dict)
     by_blob: Mapping[str, tuple[UnusedFile, ...]] = field(default_factory=dict)
-    closed: tuple[ClosedPlace, ...] = ()
+    closed: tuple[UnreadFolder, ...] = ()
 
     def explain(self, last: LastDeclared) -> str:
         """Return why a resource is kept; "" if none of these paths may declare it."""
@@ -106,17 +106,16 @@ class UnreadParts:
     def _find_path(self, last: LastDeclared) -> str:
         if file := self._find_file(last):
             return f"Held: {file.path} is not read, since {file.why}, and it may declare this resource now."
-        place = next(
+        folder = next(
             (unread for unread in self.closed if any(last.has_come(*each) for each in unread.blobs.items())), None
         )
-        if place is None:
+        if folder is None:
             return ""
         since = f"has changed since {last.revision[:12]}, which declared it last"
         if last.blobs is None:
             since = "it is not known whether it has changed since (fetch-depth: 0)"
-        return (
-            f"Held: {place.name} {place.why} and {since}, so it may declare this resource now. {place.detail}".rstrip()
-        )
+        reason = f"{folder.name} {folder.why} and {since}, so it may declare this resource now."
+        return f"Held: {reason} {folder.detail}".rstrip()
 
     def _find_file(self, last: LastDeclared) -> UnusedFile | None:
         kind = last.key.kind.casefold()
@@ -143,12 +142,12 @@ def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
     return file.path == last.path or (not has_come and is_inside(file.path, last.folder))
 
 
-def index_unread(files: Iterable[UnusedFile], closed: Iterable[ClosedPlace]) -> UnreadParts:
+def index_unread(files: Iterable[UnusedFile], closed: Iterable[UnreadFolder]) -> UnreadParts:
     """Index the paths that were not read."""
     files = sorted(files, key=lambda file: file.path)
     by_name = _index(files, lambda file: file.named)
     by_blob = _index(files, lambda file: {file.blob} - {""})
-    return UnreadParts(by_name, by_blob, tuple(sorted(closed, key=lambda place: place.name)))
+    return UnreadParts(by_name, by_blob, tuple(sorted(closed, key=lambda folder: folder.name)))
 
 
 def _index(

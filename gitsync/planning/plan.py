@@ -88,15 +88,15 @@ def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[IdK
     named_id = named_ids.get(record.arm_id.key)  # that of a manifest at this id or below
     is_renamed = record.arm_id.is_same(named_id)
     path = removal.path or manifest.path
-    place = Declaration(unit=manifest.unit, path=manifest.path, declared_by=manifest.declared_by)
+    declaration = Declaration(unit=manifest.unit, path=manifest.path, declared_by=manifest.declared_by)
     if removal.units:  # of a later revision, which a next run may not search any more
-        place = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
+        declaration = Declaration(unit=removal.units[-1], path=removal.path, declared_by=removal.declared_by)
     last = replace(
         manifest,
         policy=policy,
         hold=max(filter(None, (removal.hold, manifest.hold)), default=None),
         last_revision=removal.revision or manifest.last_revision,
-        **place,
+        **declaration,
     )
     return Prune(
         record=replace(record, manifest=last),
@@ -170,7 +170,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [(_find_place(resource), resource.hold) for resource in declared if resource.hold]
+    holds = [(_find_hold_location(resource), resource.hold) for resource in declared if resource.hold]
     recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
@@ -182,7 +182,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     ]
     by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
-        key: replace(apply, hold=hold) if (hold := by_id.get(_find_place(apply.prepared))) else apply
+        key: replace(apply, hold=hold) if (hold := by_id.get(_find_hold_location(apply.prepared))) else apply
         for key, apply in plan.applies.items()
     }
     prunes = dict(plan.prunes)
@@ -196,7 +196,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     return replace(plan, applies=applies, prunes=prunes)
 
 
-def _find_place(prepared: Prepared) -> IdKey | Key:
+def _find_hold_location(prepared: Prepared) -> IdKey | Key:
     """Return what stands for the resource of a manifest: its ARM id, or the manifest if the id is not known."""
     return prepared.arm_id.key if prepared.arm_id else prepared.key
 

@@ -36,7 +36,7 @@ UNTRUSTED: Mapping[Trust, str] = {
     Trust.UNSIGNED: f"Its record is not signed. {_SIGN}",
     Trust.UNPLACED: f"An older gitsync signed its record without the name of the repository. {_SIGN}",
     Trust.UNIDENTIFIED: f"An older gitsync signed its record without the identity of the status. {_SIGN}",
-    Trust.OTHER_PLACE: "Its record was signed for another repository or status branch, and may be a copy from there. "
+    Trust.OTHER_BRANCH: "Its record was signed for another repository or status branch, and may be a copy from there. "
     "If this repository or its branch was renamed, check the record, then run `gitsync status --sign`.",
     Trust.OTHER_STATUS: "Its record was signed for another status, and may be a copy from there. If the file "
     "`identity` of this status was changed or removed, restore it from the history. Otherwise check the record, then "
@@ -66,8 +66,8 @@ def renew_seals(
     }
     if not renewed:
         return records, ()
-    has_place = all(records[key].trust is Trust.UNIDENTIFIED for key in renewed)
-    what = "identity of the status" if has_place else "name of the repository"
+    is_unidentified = all(records[key].trust is Trust.UNIDENTIFIED for key in renewed)
+    what = "identity of the status" if is_unidentified else "name of the repository"
     count = f"{len(renewed)} record{'' if len(renewed) == 1 else 's'}"
     warning = Problem(
         code="SealsRenewed",
@@ -122,24 +122,28 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
 class KnownRecords:
     """Records of one source."""
 
-    place: str  # the name of the source, for messages
+    location: str  # the name of the source, for messages
     records: Mapping[Key, Record]
     needs_seal: bool  # they must have a seal
     has_key: bool = True  # the run has a key to check the seal
 
 
-def find_known_ids(declared: Collection[Key], places: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:
+def find_known_ids(declared: Collection[Key], sources: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:
     """Find the ids of resources that are not `declared`. The first source with a trusted record decides.
 
     An alias is left out: its id does not contain the subscription that it created.
     """
     known: dict[Key, KnownId] = {}
-    for place in places:
-        for key, record in place.records.items():
+    for known_records in sources:
+        for key, record in known_records.records.items():
             is_settled = key in known and not known[key].doubt
             if key in declared or is_settled or is_alias(key) or not record.arm_id:
                 continue
-            found = KnownId(arm_id=record.arm_id, place=place.place, doubt=_explain_doubt(record, place, catalog))
+            found = KnownId(
+                arm_id=record.arm_id,
+                location=known_records.location,
+                doubt=_explain_doubt(record, known_records, catalog),
+            )
             if key not in known or not found.doubt:
                 known[key] = found
     return known
@@ -158,15 +162,15 @@ def select_hidden(
     return {key: record for key, record in records.items() if record.manifest.unit in hidden_units}
 
 
-def _explain_doubt(record: Record, place: KnownRecords, catalog: Catalog) -> str:
+def _explain_doubt(record: Record, known_records: KnownRecords, catalog: Catalog) -> str:
     """Return why the id of a record is not used by itself; "" if it is trusted."""
     contradiction = find_contradiction(record, {}, catalog)
     if contradiction:
         return f"Its record contradicts itself: {contradiction}"
     if record.trust in UNTRUSTED:
         return UNTRUSTED[record.trust]
-    if place.needs_seal and record.trust not in _SEALED:
-        if not place.has_key:
+    if known_records.needs_seal and record.trust not in _SEALED:
+        if not known_records.has_key:
             return "To use this id by itself, set GITSYNC_DIGEST_KEY to the key of that status."
         return "Its record is not signed with the key of this run, so the id is not used by itself."
     if record.writes.operation is not None and record.writes.operation.kind == "delete":

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.catalog.children import list_embedding
 from gitsync.diff.first_sight import format_value, is_equal
 from gitsync.diff.hints import Hints
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.projection import project, select_desired
 from gitsync.formats.json_pointer import JsonPath
 from gitsync.formats.leaf_changes import compute_changes, find, find_removed
 from gitsync.formats.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain
@@ -52,15 +52,15 @@ def list_kept(
     `before` is a sealed body. Entries of lists that hold resources of their own kind are left out: another manifest may
     have them, and a PUT of their parent keeps them.
     """
-    asked, given_up = select_asked(format_value(desired)), select_asked(mask_digests(before))
+    requested, given_up = select_desired(format_value(desired)), select_desired(mask_digests(before))
     owned = list_embedding(hints.arm_type)
-    changes = compute_changes(asked, given_up)
+    changes = compute_changes(requested, given_up)
     return tuple(
         kept
         for path, now, old in changes
-        if not (_holds_resources(path, owned) or _is_asked_beside(path, old, asked))
+        if not (_holds_resources(path, owned) or _is_desired_beside(path, old, requested))
         for kept in _list_kept_at(
-            _spell_id(path, live, asked), now, old, find_removed(live, path, asked, given_up), hints
+            _spell_id(path, live, requested), now, old, find_removed(live, path, requested, given_up), hints
         )
     )
 
@@ -77,10 +77,10 @@ def _list_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -
         yield KeptValue(path, live)
 
 
-def _spell_id(path: JsonPath, live: Mapping[str, Any], asked: Mapping[str, Any]) -> JsonPath:
+def _spell_id(path: JsonPath, live: Mapping[str, Any], requested: Mapping[str, Any]) -> JsonPath:
     """Return the path of an entry whose name is an ARM id, in Azure's spelling: Azure may accept no other."""
     last = path[-1]
-    parent = find(live, path[:-1], asked) if isinstance(last, str) and last.startswith("/") else None
+    parent = find(live, path[:-1], requested) if isinstance(last, str) and last.startswith("/") else None
     names = (name for name in parent or () if name.casefold() == str(last).casefold())
     return (*path[:-1], next(names, last))
 
@@ -104,11 +104,11 @@ def _holds_resources(path: JsonPath, owned: frozenset[str]) -> bool:
     return bool(names) and ("/".join(names) in owned or names[-1] in OPEN_LISTS)
 
 
-def _is_asked_beside(path: JsonPath, old: Any, asked: Mapping[str, Any]) -> bool:
+def _is_desired_beside(path: JsonPath, old: Any, requested: Mapping[str, Any]) -> bool:
     """Return whether git has a text in another field of the same object: Azure shows some texts in two fields
     (addressPrefix and addressPrefixes).
     """
-    beside = find(asked, path[:-1], asked) if isinstance(old, str) and path[0] != TAGS else None
+    beside = find(requested, path[:-1], requested) if isinstance(old, str) and path[0] != TAGS else None
     values = beside.values() if isinstance(beside, Mapping) else ()
     return any(old == value or (isinstance(value, list) and old in value) for value in values)
 

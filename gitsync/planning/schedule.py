@@ -114,7 +114,7 @@ class _Step(IntEnum):
     DONE = 0  # Azure has done its work, and the run polls for it
     ENDS = 1
     GETS_LOCK = 2  # from the write that has just ended, before the walk sees that end
-    ASKS = 3
+    REQUESTS = 3
     HAS_LOCK = 4  # nothing else had it
 
 
@@ -144,7 +144,7 @@ class _Course:
                 self._followers[other].append(name)
         self._missing = {name: len(others) for name, others in before.items()}
         self._ready: dict[_Id, float] = {}
-        self._asked_last: dict[str, _Id] = {}  # for each lock
+        self._requested_last: dict[str, _Id] = {}  # for each lock
         self._next_in_line: dict[_Id, _Id] = {}  # from the holder of a lock to the write that gets it next
         self._waited_for: dict[_Id, _Id] = {}  # the last of those that each had to wait for
         self._events: list[_Event] = []
@@ -163,12 +163,12 @@ class _Course:
             if last:
                 self._waited_for[name] = last
             if not self._missing[name]:
-                heapq.heappush(self._events, _Event(begin, _Step.ASKS, name))
+                heapq.heappush(self._events, _Event(begin, _Step.REQUESTS, name))
         while self._events:
             event = heapq.heappop(self._events)
             match event.step:
-                case _Step.ASKS:
-                    self._ask(event.name, event.at)
+                case _Step.REQUESTS:
+                    self._request(event.name, event.at)
                 case _Step.DONE:
                     self._look(event.name, event.at)
                 case _Step.ENDS:
@@ -186,12 +186,12 @@ class _Course:
             name = self._waited_for.get(name)
         return frozenset(chain)
 
-    def _ask(self, name: _Id, at: float) -> None:
+    def _request(self, name: _Id, at: float) -> None:
         """Request the lock: it goes from one write to the next in the order of requests."""
         self._ready[name] = at
         lock = self._writes[name].lock
-        holder = self._asked_last.get(lock) if lock else None
-        self._asked_last[lock] = name
+        holder = self._requested_last.get(lock) if lock else None
+        self._requested_last[lock] = name
         if holder is None or holder in self.bars:
             self._take_lock(name, holder)
         else:  # when that one ends is not known yet: it waits for a lock or a limit itself
@@ -248,7 +248,7 @@ class _Course:
                 if last is None:
                     raise AssertionError("a follower waits for a write")
                 self._waited_for[follower] = last
-                heapq.heappush(self._events, _Event(self.bars[last].end, _Step.ASKS, follower))
+                heapq.heappush(self._events, _Event(self.bars[last].end, _Step.REQUESTS, follower))
 
     def _find_last(self, names: Iterable[_Id]) -> _Id | None:
         """Find the write that ends last; of several, the first in the walk's order."""

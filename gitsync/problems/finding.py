@@ -27,7 +27,7 @@ class Finding:
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
     """Locate a finding: its file, line and field; a missing field has the line of its nearest parent."""
-    place = find_place(finding.path, resource)
+    place = find_location(finding.path, resource)
     return Problem(
         code=finding.code,
         message=finding.message,
@@ -41,7 +41,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
     )
 
 
-def find_place(path: FieldPath, resource: Resource) -> SourceLocation:
+def find_location(path: FieldPath, resource: Resource) -> SourceLocation:
     """Find the file and the line of a field, or of its nearest parent that is known; else those of the manifest."""
     for end in range(len(path), -1, -1):
         if path[:end] in resource.patched:

@@ -93,7 +93,7 @@ class Lists:
         self, resource_list: ResourceList, key: Key, entry_id: IdKey, evaluate: Evaluate[T]
     ) -> tuple[bool, T | None]:
         """Return whether a list shows a resource or its absence, and what `evaluate` makes of that."""
-        is_whole = self._is_useful.get(resource_list.family, True) and await self._ask(resource_list, key)
+        is_whole = self._is_useful.get(resource_list.family, True) and await self._request(resource_list, key)
         # A list that was given up may have shown this entry before.
         if not is_whole and entry_id not in self._entries:
             return False, None
@@ -141,7 +141,7 @@ class Lists:
         if self._failures[family] >= _MOST_FAILURES:
             self._is_useful.setdefault(family, False)
 
-    async def _ask(self, resource_list: ResourceList, key: Key) -> bool:
+    async def _request(self, resource_list: ResourceList, key: Key) -> bool:
         """Read a list, once. Returns whether it was read to its end, or until it had shown all that is wanted."""
         if resource_list in self._is_whole:
             return self._is_whole[resource_list]
@@ -184,8 +184,8 @@ class Lists:
 
     def _keep(self, entry_id: IdKey, entry: Entry, *, is_repeated: bool) -> None:
         # A page that changes while the list is read shows an entry twice. If they differ, neither is believed.
-        is_odd = is_repeated and self._entries.get(entry_id) != entry
-        self._entries[entry_id] = None if is_odd else entry
+        is_changed = is_repeated and self._entries.get(entry_id) != entry
+        self._entries[entry_id] = None if is_changed else entry
 
 
 def is_settled(live: Live, arm_id: ArmId, key: Key, registry: Registry) -> bool:

@@ -34,7 +34,7 @@ class RunCache:
         self._kept_bytes = 0
         self._reading: dict[IdKey, asyncio.Lock] = {}
         self._answers: dict[LookupRequest, LookupResult] = {}
-        self._asking: dict[LookupRequest, asyncio.Lock] = {}
+        self._lookups_under_way: dict[LookupRequest, asyncio.Lock] = {}
 
     def note_write(self, arm_id: ArmId) -> None:
         """Forget what a write may have changed: the resource and its parents."""
@@ -114,10 +114,10 @@ class RunCache:
                 return live
             return self._read[arm_id.key]
 
-    async def ask_once(self, question: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:
+    async def look_up_once(self, lookup: LookupRequest, read: Callable[[], Awaitable[LookupResult]]) -> LookupResult:
         """Return the response to a check of several resources. One read serves all; an empty response is not kept."""
-        async with self._asking.setdefault(question, asyncio.Lock()):
-            answer = self._answers.get(question) or await read()
+        async with self._lookups_under_way.setdefault(lookup, asyncio.Lock()):
+            answer = self._answers.get(lookup) or await read()
             if answer:
-                self._answers[question] = answer
+                self._answers[lookup] = answer
             return answer

@@ -37,18 +37,17 @@ def _list_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehears
     """Describe the made-up values, and the secrets that only a run with the key can compare."""
     results = rehearsal.first.results if rehearsal.first else ()
     uncompared = sum(len(result.comparison.because) for result in results)
-    if not sandbox.asked and not uncompared:
+    if not sandbox.requested and not uncompared:
         return
-    names = tuple(sorted({str(address) for address, _ in sandbox.asked}))
-    made_up = (
-        f"{format_plural(len(sandbox.asked), 'value')} of Secrets and ConfigMaps {_is(len(sandbox.asked))} made up"
-    )
+    names = tuple(sorted({str(address) for address, _ in sandbox.requested}))
+    count = len(sandbox.requested)
+    made_up = f"{format_plural(count, 'value')} of Secrets and ConfigMaps {_is(count)} made up"
     secrets = f"{format_plural(uncompared, 'secret')} {_is(uncompared)} not compared"
-    parts = [*([made_up] if sandbox.asked else []), *([secrets] if uncompared else [])]
+    parts = [*([made_up] if sandbox.requested else []), *([secrets] if uncompared else [])]
     sentence = ", and ".join(parts)
     yield NotRehearsed(
         blank=Blank.SECRETS,
-        count=len(sandbox.asked) + uncompared,
+        count=len(sandbox.requested) + uncompared,
         names=names,
         sentence=f"{sentence[0].upper()}{sentence[1:]}. A sync writes a resource again if such a value changed.",
     )

@@ -25,7 +25,7 @@ class RehearsalFinding(NamedTuple):
 
     title: str  # in a few words
     message: str = ""  # the reason, in full sentences
-    place: str = ""  # the file and line of the manifest
+    location: str = ""  # the file and line of the manifest
     details: tuple[str, ...] = ()  # lines
 
 
@@ -136,8 +136,8 @@ def _list_refused(rehearsal: Rehearsal) -> Iterator[RehearsalFinding]:
 def _list_failed(report: Report | None) -> Iterator[RehearsalFinding]:
     for finding in list_findings(report) if report else ():
         if finding.weight is Weight.ERROR:
-            place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-            yield RehearsalFinding(finding.title, finding.message, place, finding.details)
+            location = f"{finding.path}:{finding.line}" if finding.line else finding.path
+            yield RehearsalFinding(finding.title, finding.message, location, finding.details)
 
 
 def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[RehearsalFinding]:
@@ -147,9 +147,9 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Reh
     for result in results:
         if result.action is not Action.NONE and result.is_fine:  # failures are listed below
             told.add(result.key)
-            place = str(result.manifest.source) if result.manifest.source else ""
+            location = str(result.manifest.source) if result.manifest.source else ""
             yield RehearsalFinding(
-                f"{result.action.value} {names[result.key]}", "", place, tuple(format_differences(result))
+                f"{result.action.value} {names[result.key]}", "", location, tuple(format_differences(result))
             )
     for write in filter(is_taken, rehearsal.later_writes):
         if write.key is None or write.key not in told:
@@ -183,7 +183,7 @@ def _list_gaps(rehearsal: Rehearsal, names: Mapping[Key, str], *, stops: bool) -
         yield RehearsalFinding(
             title=f"{names[gap.key]}: {_NEEDS if gap.field and gap.kind is GapKind.OWNER else _GAP_WORDS[gap.kind]}",
             message=f"{field}{gap.message}",
-            place=str(gap.source) if gap.source else "",
+            location=str(gap.source) if gap.source else "",
             details=(f"What to do: {gap.hint}",) if gap.hint else (),
         )
 

@@ -19,7 +19,7 @@ from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.problems.field_path import FieldPath, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
 from gitsync.request.exports import collect_destinations
 
@@ -237,7 +237,7 @@ def _make(member: RebuiltResource, path: FieldPath, message: str, hint: str, *, 
         message=message,
         hint=hint,
         stops=stops,
-        source=find_place(path, member.prepared.resource),
+        source=find_location(path, member.prepared.resource),
         field=format_field(path),
     )
 

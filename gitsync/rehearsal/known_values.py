@@ -16,19 +16,19 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.resource import Prepared
 from gitsync.model.template import ConfigMapKeyRef, Gap, SecretMapRef, Text
-from gitsync.rehearsal.stand_ins import AskedValues, KnownValues, ValueName, make_up
+from gitsync.rehearsal.stand_ins import KnownValues, RequestedValues, ValueName, make_up
 from gitsync.request.credential_choice import GLOBAL, CredentialName
 
 _GAPS: Final = get_args(Gap)
 
 
 def collect_known_values(
-    state: State, prepared: Collection[Prepared], subscription: str, asked: AskedValues = frozenset()
+    state: State, prepared: Collection[Prepared], subscription: str, requested: RequestedValues = frozenset()
 ) -> KnownValues:
     """Collect the values that records have. `prepared` are the manifests with the values made up so far; `asked` names
     those values.
     """
-    values: dict[ValueName, str] = _learn_variables(prepared, state.records, asked)
+    values: dict[ValueName, str] = _learn_variables(prepared, state.records, requested)
     secret_keys: dict[Address, tuple[str, ...]] = {}
     for resource in prepared:
         record, namespace = state.records.get(resource.key), resource.key.namespace
@@ -99,10 +99,10 @@ def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:
 
 
 def _learn_variables(
-    prepared: Iterable[Prepared], records: Mapping[Key, Record], asked: AskedValues
+    prepared: Iterable[Prepared], records: Mapping[Key, Record], requested: RequestedValues
 ) -> dict[ValueName, str]:
     """Find the values of variables, where the recorded resources allow only one value."""
-    tokens = {make_up(*name): name for name in asked}
+    tokens = {make_up(*name): name for name in requested}
     candidates: dict[str, set[str]] = {}
     for resource in prepared if tokens else ():
         own = [records[resource.key]] if resource.key in records else _list_similar(resource, records.values())

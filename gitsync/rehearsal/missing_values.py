@@ -21,7 +21,7 @@ from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
 from gitsync.problems.field_path import FieldPath, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.request.exports import find_addresses
 from gitsync.run.missing_values import list_declared_keys
@@ -76,7 +76,7 @@ def _list_needs(rebuild: Rebuild) -> Iterator[ValueNeed]:
                     Address(_OBJECTS[visit.name], member.key.namespace, name),
                     key if isinstance(key, str) else None,
                     member.prepared,
-                    find_place(visit.path, member.prepared.resource),
+                    find_location(visit.path, member.prepared.resource),
                     format_field(visit.path),
                     has_known_keys=isinstance(key, str),
                 )
@@ -92,7 +92,7 @@ def _list_credentials(rebuild: Rebuild, credentials: Mapping[Key, str]) -> Itera
         if name and "/" not in name:
             address = Address(ObjectKind.SECRET, member.key.namespace, name)
             field = format_field(path) if named else ""
-            yield ValueNeed(address, None, member.prepared, find_place(path, resource), field, has_known_keys=True)
+            yield ValueNeed(address, None, member.prepared, find_location(path, resource), field, has_known_keys=True)
 
 
 def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNeed]:
@@ -105,8 +105,8 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNee
         for reference in unit.options.substitution.references if unit.options.substitution else ():
             if name in firsts and not reference.optional:
                 address = Address(ObjectKind(reference.kind), reference.namespace, reference.name)
-                place = SourceLocation(unit.file, unit.line) if unit.file else firsts[name].resource.source
-                yield ValueNeed(address, None, firsts[name], place, unit=unit.title, has_known_keys=True)
+                location = SourceLocation(unit.file, unit.line) if unit.file else firsts[name].resource.source
+                yield ValueNeed(address, None, firsts[name], location, unit=unit.title, has_known_keys=True)
 
 
 def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
@@ -116,44 +116,48 @@ def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
     others = len({need.user.key for need in needs}) - 1
     user = f"the variables of {need.unit}" if need.unit else format_short_key(need.user.key)
     needed = f"{user} and {others} more need it" if others else f"{user} {'need' if need.unit else 'needs'} it"
-    places, lost = _list_places(need, config), _find_lost_vault(rebuild, config)
-    has_vault = bool(lost) and any(place.endswith(f" in {config.key_vault}") for place in places)
-    looked = f" A run looks for it in {join_with_or(places)}." if places else " No other configured source can have it."
+    locations, lost = _list_locations(need, config), _find_lost_vault(rebuild, config)
+    has_vault = bool(lost) and any(location.endswith(f" in {config.key_vault}") for location in locations)
+    looked = (
+        f" A run looks for it in {join_with_or(locations)}."
+        if locations
+        else " No other configured source can have it."
+    )
     warning = f" A rebuild creates {lost} without its secrets." if has_vault else ""
     return Gap(
         kind=GapKind.VALUE,
         key=need.user.key,
         message=f"No manifest declares {what}, and no resource exports it; {needed}.{looked}{warning}",
-        hint=_advise(address.object_kind, has_places=bool(places)),
-        stops=not places or (has_vault and len(places) == 1),
+        hint=_advise(address.object_kind, has_locations=bool(locations)),
+        stops=not locations or (has_vault and len(locations) == 1),
         source=need.source,
         field=need.field,
     )
 
 
-def _advise(object_kind: ObjectKind, *, has_places: bool) -> str:
+def _advise(object_kind: ObjectKind, *, has_locations: bool) -> str:
     add = "Add it to git, encrypted with SOPS" if object_kind is ObjectKind.SECRET else "Add it to git"
-    if has_places:
+    if has_locations:
         return f"{add}, or keep a copy outside the subscription."
     return f"{add}, or add the source that has it to --secret-sources."
 
 
-def _list_places(need: ValueNeed, config: Config) -> list[str]:
+def _list_locations(need: ValueNeed, config: Config) -> list[str]:
     """List where a run looks for a value, apart from git."""
     address, key = need.address, need.key
     is_secret = address.object_kind is ObjectKind.SECRET
     folder = config.secrets_folder if is_secret else config.config_maps_folder
     path = "/".join(filter(None, (folder, address.namespace, address.name, key)))
-    places = {"folder": path if folder else "", "kubernetes": "the cluster of the job"}
+    locations = {"folder": path if folder else "", "kubernetes": "the cluster of the job"}
     if is_secret and need.has_known_keys:  # a variable holds one key, never a complete object
         variables = "the variable " if key else "variables that begin with "
-        places["environment"] = f"{variables}{make_secret_variable(address, key or '')}"
+        locations["environment"] = f"{variables}{make_secret_variable(address, key or '')}"
     if is_secret and config.key_vault:
         secret = (
             f"the secret {make_secret_name(make_vault_key(address, key))}" if key else f"the secrets of {address.name}"
         )
-        places["key-vault"] = f"{secret} in {config.key_vault}"
-    return [place for word in config.secret_sources if (place := places.get(word, ""))]
+        locations["key-vault"] = f"{secret} in {config.key_vault}"
+    return [location for word in config.secret_sources if (location := locations.get(word, ""))]
 
 
 def _find_lost_vault(rebuild: Rebuild, config: Config) -> str:

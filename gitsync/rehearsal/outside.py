@@ -15,7 +15,7 @@ from gitsync.model.policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath, format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.rehearsal.rebuild import Rebuild, RebuiltResource
 from gitsync.validation.references import OWNERS, REFERENCES, is_arm_id, list_named_references
 
@@ -94,8 +94,8 @@ def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
         return use.key not in rebuild.by_key
     if not is_arm_id(use.arm_id) or rebuild.comes_along(use.arm_id) or rebuild.find_twin(use.arm_id):
         return False
-    place = rebuild.locate(use.arm_id)
-    if any(resource.arm_id and rebuild.locate(resource.arm_id) == place for resource in rebuild.prepared):
+    location = rebuild.locate(use.arm_id)
+    if any(resource.arm_id and rebuild.locate(resource.arm_id) == location for resource in rebuild.prepared):
         return False
     return rebuild.is_elsewhere(use.arm_id) or not rebuild.outlives(use.arm_id)
 
@@ -118,7 +118,7 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
         message=message,
         hint=hint,
         stops=not is_elsewhere,
-        source=find_place(use.path, use.user.prepared.resource),
+        source=find_location(use.path, use.user.prepared.resource),
         field=format_field(use.path),
     )
 
@@ -145,7 +145,7 @@ def _describe_watched(same: list[Prepared], rebuild: Rebuild) -> Gap:
         hint=hint,
         # A sync fails until it exists. What CAPZ manages may exist later without a fault.
         stops=bool(dependents) or not prepared.is_left_to_capz,
-        source=find_place(("metadata", "annotations", RECONCILE_POLICY), prepared.resource),
+        source=find_location(("metadata", "annotations", RECONCILE_POLICY), prepared.resource),
     )
 
 

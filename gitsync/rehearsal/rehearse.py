@@ -175,9 +175,9 @@ async def _learn(sandbox: Sandbox, recorded: State) -> tuple[Sandbox, RunInput]:
     manifests change, so they are read again.
     """
     run_input = await _load(sandbox, recorded)
-    known = collect_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.asked)
-    is_new = not known.values.keys().isdisjoint(sandbox.asked)
-    sandbox = replace(sandbox, known=known, asked=set())
+    known = collect_known_values(recorded, run_input.prepared, sandbox.subscription, sandbox.requested)
+    is_new = not known.values.keys().isdisjoint(sandbox.requested)
+    sandbox = replace(sandbox, known=known, requested=set())
     if is_new:
         run_input = await _load(sandbox, recorded)
         known = collect_known_values(recorded, run_input.prepared, sandbox.subscription)
@@ -217,6 +217,8 @@ def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key
 def _add_foreign(state: State, config: Config, source: Checkout, redactions: Redactions) -> State:
     """Add the records of --known-from as those of another agent: their resources exist, and their ids can be used."""
     foreign = read_known_from(config, source, None, redactions.add)
-    records = {key: record for place in reversed(foreign.places) for key, record in place.records.items()}
+    records = {
+        key: record for known_records in reversed(foreign.sources) for key, record in known_records.records.items()
+    }
     others = {key: replace(record, agent=ELSEWHERE) for key, record in records.items()}
     return replace(state, records={**others, **state.records})

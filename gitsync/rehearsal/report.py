@@ -117,8 +117,8 @@ def _format_about(report: Report | None) -> list[str]:
 def _format_group(group: FindingGroup, paint: Paint, width: int | None) -> list[str]:
     lines = [paint.bold(f"{group.title} ({len(group.findings)})")]
     for finding in group.findings:
-        place = f"   {escape_controls(finding.place)}" if finding.place else ""
-        title = f"{escape_controls(finding.title)}{place}"
+        location = f"   {escape_controls(finding.location)}" if finding.location else ""
+        title = f"{escape_controls(finding.title)}{location}"
         lines += [paint.mark_bad(line) if group.is_wrong else line for line in indent(title, width, by=2)]
         for text in filter(None, (finding.message, *finding.details)):
             lines += indent(escape_controls(" ".join(text.split())), width, by=4)
@@ -196,11 +196,11 @@ def _fold(title: str, content: str) -> str:
 
 
 def _format_item(finding: RehearsalFinding) -> str:
-    place = f" {format_code(shorten(finding.place, _LONGEST))}" if finding.place else ""
+    location = f" {format_code(shorten(finding.location, _LONGEST))}" if finding.location else ""
     message = f"<br>{format_prose(shorten(finding.message, _LONGEST))}" if finding.message else ""
     lines = [shorten(line, _LONGEST) for line in finding.details[:_MOST_DETAILS]]
     details = "".join(f"<br>{format_prose(line)}" for line in lines)
-    return f"- **{format_prose(shorten(finding.title, _LONGEST))}**{place}{message}{details}"
+    return f"- **{format_prose(shorten(finding.title, _LONGEST))}**{location}{message}{details}"
 
 
 def _format_table(rehearsal: Rehearsal, rows: Sequence[WriteRow]) -> str:

@@ -62,7 +62,7 @@ class Sandbox:
     redactions: Redactions  # every secret value
     progress: Progress
     known: KnownValues  # values that records have
-    asked: set[ValueName] = field(default_factory=set)  # the values that were made up
+    requested: set[ValueName] = field(default_factory=set)  # the values that were made up
 
     @asynccontextmanager
     async def open_run(
@@ -94,7 +94,7 @@ class Sandbox:
                         registry=Registry.load(),
                         progress=self.progress,
                         redactions=self.redactions,
-                        secret_stores=make_stores(self.config, state.state, self.known, self.asked),
+                        secret_stores=make_stores(self.config, state.state, self.known, self.requested),
                     ),
                 )
 

@@ -113,7 +113,7 @@ class StateInMemory:
 ValueName = tuple[Address, str]
 """The name of a value: its object, and its key there."""
 
-AskedValues = AbstractSet[ValueName]
+RequestedValues = AbstractSet[ValueName]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,11 +138,11 @@ class MadeUpSource:
     name = "rehearsal"
     is_remote = False
 
-    def __init__(self, known: KnownValues, manifests: Manifests, asked: set[ValueName]) -> None:
+    def __init__(self, known: KnownValues, manifests: Manifests, requested: set[ValueName]) -> None:
         self._known = known
         self._encrypted = manifests.objects.encrypted
         self._declared = manifests.objects.declared
-        self._asked = asked
+        self._requested = requested
 
     async def owner(self, _address: Address) -> str | None:
         """Return None: no export can conflict with its objects."""
@@ -158,7 +158,7 @@ class MadeUpSource:
         own = tuple(encrypted.values) if encrypted else self._known.secret_keys.get(address, ("value",))
         names = [key for key in keys if not encrypted or key in own] or (() if keys else own)
         known = {name: text for name in names if (text := self._known.values.get((address, name)))}
-        self._asked |= {(address, name) for name in names if name not in known}
+        self._requested |= {(address, name) for name in names if name not in known}
         return {name: Secret(known.get(name) or make_up(address, name)) for name in names}
 
     def _is_credential(self, address: Address, keys: Sequence[str]) -> bool:
@@ -171,7 +171,7 @@ class MadeUpSource:
         if subscription is None and encrypted is None and address.name == OF_NAMESPACE:
             return None
         written = encrypted.values.get(SUBSCRIPTION, "") if encrypted else ""
-        self._asked |= {(address, key) for key in REQUIRED}
+        self._requested |= {(address, key) for key in REQUIRED}
         values = {SUBSCRIPTION: (written if is_id(written) else subscription) or self._known.subscription}
         return {key: Secret(value) for key, value in {**values, TENANT: _NOBODY, CLIENT: _NOBODY}.items()}
 
@@ -186,13 +186,13 @@ class MadeUpStores(SecretStores):
     """The manifests, then a source for everything else. Nothing is decrypted, and no configured source is read."""
 
     known: KnownValues
-    asked: set[ValueName]  # collects the values that were made up
+    requested: set[ValueName]  # collects the values that were made up
 
     def list_sources(self, manifests: Manifests) -> tuple[SecretSource, ...]:
-        return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.asked)
+        return ManifestSource(manifests), MadeUpSource(self.known, manifests, self.requested)
 
 
-def make_stores(config: Config, state: State, known: KnownValues, asked: set[ValueName]) -> SecretStores:
+def make_stores(config: Config, state: State, known: KnownValues, requested: set[ValueName]) -> SecretStores:
     """Make the sources of a run, and a sink in memory for each configured sink."""
     owners = {
         address: str(Owner(key, record.agent or NAMELESS))
@@ -203,7 +203,7 @@ def make_stores(config: Config, state: State, known: KnownValues, asked: set[Val
         sinks=tuple(SinkInMemory(word, owners) for word in config.export_to if word != KeptConfigMaps.name),
         keeps_config_maps=KeptConfigMaps.name in config.export_to,
         known=known,
-        asked=asked,
+        requested=requested,
     )
 
 

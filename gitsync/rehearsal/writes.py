@@ -110,7 +110,7 @@ def list_requests(requests: RequestCounts) -> Iterator[tuple[str, str, str]]:
     kinds = (
         ("reads", requests.reads, RequestKind.READS, ""),
         ("polls", requests.polls, RequestKind.READS, "count as reads; the longer Azure works, the more are sent"),
-        ("checks", requests.questions, RequestKind.WRITES, "count as writes"),
+        ("checks", requests.checks, RequestKind.WRITES, "count as writes"),
         ("writes", requests.writes, RequestKind.WRITES, ""),
         ("deletes", requests.deletes, RequestKind.DELETES, ""),
     )

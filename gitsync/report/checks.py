@@ -53,12 +53,12 @@ def format_check(finding: CheckFinding) -> str:
     return f"{_WORDS[finding.verdict]} {finding.check}"
 
 
-def format_statement(finding: CheckFinding, result: Result, *, with_place: bool = True) -> str:
+def format_statement(finding: CheckFinding, result: Result, *, with_location: bool = True) -> str:
     """Format the statement of a check, with its field and the location in the manifest."""
     field = result.comparison.fields.get(finding.path)
-    name = ", ".join(filter(None, (field.name, str(field.source) if with_place else ""))) if field else ""
-    place = f" ({name})" if name else f" ({finding.path})" if finding.path else ""
-    return f"{finding.statement}{place}"
+    name = ", ".join(filter(None, (field.name, str(field.source) if with_location else ""))) if field else ""
+    location = f" ({name})" if name else f" ({finding.path})" if finding.path else ""
+    return f"{finding.statement}{location}"
 
 
 def format_remedy(finding: CheckFinding) -> str:

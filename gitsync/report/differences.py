@@ -24,7 +24,7 @@ class Change(NamedTuple):
 
 
 def list_changes(
-    result: Result, *, with_paths: bool = False, with_places: bool = True, only: Container[str] | None = None
+    result: Result, *, with_paths: bool = False, with_locations: bool = True, only: Container[str] | None = None
 ) -> Iterator[Change]:
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in the
     request, `with_places` those in the manifests; `only` are the paths of some differences.
@@ -37,7 +37,7 @@ def list_changes(
             is_removed = part.rule == REMOVED and part.desired is None
             notes = (
                 REMOVED if is_removed else "",
-                str(field.source) if field and with_places and not is_removed else "",
+                str(field.source) if field and with_locations and not is_removed else "",
                 part.path if field and with_paths else "",
             )
             yield Change(field.name if field else part.path, part.live, part.desired, tuple(filter(None, notes)))
@@ -60,7 +60,7 @@ def name_sides(report: Report) -> tuple[str, str]:
     return "Azure", "git"
 
 
-def find_first_place(result: Result) -> SourceLocation | None:
+def find_first_location(result: Result) -> SourceLocation | None:
     """Find the first changed field that the manifest has; None if none is known."""
     parts = (
         part

@@ -87,7 +87,7 @@ def _read(document: CheckedMapping) -> Report:
             writes=requests.count("writes"),
             deletes=requests.count("deletes"),
             polls=requests.count("polls"),
-            questions=requests.count("questions"),
+            checks=requests.count("questions"),
             throttled=requests.count("throttled"),
         ),
         use=RequestUse(by_type=_read_types(requests), hour_shares=_read_shares(requests.within("hourShares"))),
@@ -105,8 +105,8 @@ def _read_unrepeated(document: CheckedMapping, report: Report) -> Report:
     if sync is None or document.mapping("syncNeeds") is None:
         return report
     need = document.within("syncNeeds")
-    reads, questions = sync.reads - need.count("reads"), sync.questions - need.count("questions")
-    return replace(report, plan=replace(report.plan, unrepeated=RequestCounts(reads=reads, questions=questions)))
+    reads, checks = sync.reads - need.count("reads"), sync.checks - need.count("questions")
+    return replace(report, plan=replace(report.plan, unrepeated=RequestCounts(reads=reads, checks=checks)))
 
 
 def read_exit_code(document: CheckedMapping, name: str) -> ExitCode:

@@ -22,7 +22,7 @@ from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.report.authors import list_authors
 from gitsync.report.checks import format_check, format_remedy, format_statement, is_left_out, list_shown
-from gitsync.report.differences import find_first_place, list_changes
+from gitsync.report.differences import find_first_location, list_changes
 from gitsync.report.escape import format_sides
 from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency
 from gitsync.report.wording import (
@@ -152,8 +152,8 @@ def _collect_own_problems(report: Report) -> Mapping[Key, Problem]:
     for problem in sorted(report.problems, key=lambda problem: problem.order):
         if problem.is_error and problem.path:
             in_file.setdefault(problem.path, problem)
-            place = SourceLocation(problem.path, problem.line)
-            at = bisect_right(starts, place, key=lambda row: row[0]) - 1
+            location = SourceLocation(problem.path, problem.line)
+            at = bisect_right(starts, location, key=lambda row: row[0]) - 1
             if at >= 0 and starts[at][0].path == problem.path:
                 own.setdefault(starts[at][1], problem)
     invalid = [
@@ -220,7 +220,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         return None
     # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
     # a location, and shows one in a missing file without a preview. Another file would be the wrong one.
-    changed = find_first_place(result) if result.is_fine or result.change.replacement else None
+    changed = find_first_location(result) if result.is_fine or result.change.replacement else None
     source = changed or result.manifest.source or result.manifest.last_source
     advice = find_condition_advice(result.condition, result.key)
     title, message = _describe_result(result, rule, cause)

@@ -65,7 +65,7 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
             "writes": requests.writes,
             "deletes": requests.deletes,
             "polls": requests.polls,
-            "questions": requests.questions,
+            "questions": requests.checks,
             "throttled": requests.throttled,
             "byType": report.use.by_type,
             "hourShares": {kind: round(share, 6) for kind, share in report.use.hour_shares.items()},
@@ -95,7 +95,7 @@ def _build_sync_needs(report: Report) -> dict[str, Any] | None:
         "reads": need.reads,
         "writes": need.writes,
         "deletes": need.deletes,
-        "questions": need.questions,
+        "questions": need.checks,
         **(time if schedule.bars else {}),
     }
 

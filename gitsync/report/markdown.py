@@ -68,10 +68,10 @@ from gitsync.report.wording import (
     format_headline,
     format_in_sync,
     format_last_commit,
+    format_location,
     format_message,
-    format_place,
     format_plural,
-    format_problem_place,
+    format_problem_location,
     format_renderers,
     format_state,
     format_waiting,
@@ -181,7 +181,7 @@ class _Listing:
             "Resource": format_code(self._names[result.key]),
             "Namespace": format_code(result.key.namespace) if self._has_namespaces else "",
             "Action": "" if section in TITLED else format_state(result),
-            "Manifest": format_code(format_place(result)),
+            "Manifest": format_code(format_location(result)),
             "Message": " ".join(filter(None, (format_prose(shorten(message, _SHORT_MESSAGE)), waiting))),
         }
         if not self._has_details(result):
@@ -207,10 +207,10 @@ class _Listing:
         message = "" if cause or repeats_check(first) else format_message(first)
         advice = "" if repeats_check(first) else format_advice(first.condition, first.key, _LONG_MESSAGE)
         parts = [
-            *self._format_checks(first, with_place=False),
+            *self._format_checks(first, with_location=False),
             format_prose(shorten(message, _LONG_MESSAGE)),
             f"**What to do:** {advice}" if advice else "",
-            *_format_differences(_list_lines(first, with_places=False)),
+            *_format_differences(_list_lines(first, with_locations=False)),
             *list_common_authors(fold.results, names=self._names_people, quote=format_code),
             *map(format_prose, list_failed_requests(fold)),
         ]
@@ -263,10 +263,12 @@ class _Listing:
             "\n".join(f"- {format_prose(text)}" for text in attempts),
         ]
 
-    def _format_checks(self, result: Result, *, with_statements: bool = True, with_place: bool = True) -> Iterator[str]:
+    def _format_checks(
+        self, result: Result, *, with_statements: bool = True, with_location: bool = True
+    ) -> Iterator[str]:
         """Format the results of the checks, with what to do about them."""
         for finding in list_shown(result, writes=self._writes):
-            statement = shorten(format_statement(finding, result, with_place=with_place), _LONG_MESSAGE)
+            statement = shorten(format_statement(finding, result, with_location=with_location), _LONG_MESSAGE)
             if with_statements:
                 yield f"**{format_check(finding)}:** {format_prose(statement)}"
             if remedy := format_remedy(finding):
@@ -306,9 +308,9 @@ def _format_unchecked(report: Report) -> list[str]:
     return ["\n".join(items), *_format_left_out(len(rows) - MOST_REASONS, "reason")] if items else []
 
 
-def _list_lines(result: Result, *, with_places: bool = True) -> list[list[str]]:
+def _list_lines(result: Result, *, with_locations: bool = True) -> list[list[str]]:
     """List the lines of each difference: its field, then both sides as far as they are there."""
-    return [_format_sides(change) for change in list_changes(result, with_places=with_places)]
+    return [_format_sides(change) for change in list_changes(result, with_locations=with_locations)]
 
 
 def _format_sides(change: Change) -> list[str]:
@@ -365,15 +367,15 @@ def _format_foot(report: Report) -> list[str]:
 def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []
-    place = format_problem_place(problems)
+    location = format_problem_location(problems)
     lines = [format_problem(problem) for problem in shorten_problems(problems)]
     fitting = select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
-    return [f"#### {word}{place} ({len(problems)})", "\n".join(fitting)]
+    return [f"#### {word}{location} ({len(problems)})", "\n".join(fitting)]
 
 
 def format_problem(problem: Problem) -> str:
     """Format one problem as an item of a list: its code, field and location, then what is wrong and what to do."""
-    head = (f"**{problem.code}**" if problem.code else "", format_code(problem.field), format_code(problem.place))
+    head = (f"**{problem.code}**" if problem.code else "", format_code(problem.field), format_code(problem.location))
     renderers = format_prose(format_renderers(problem.rendered_by))
-    place = ", ".join(filter(None, (" ".join(filter(None, head)), renderers)))
-    return f"- {place}: {' '.join(filter(None, map(format_prose, (problem.message, problem.hint))))}"
+    location = ", ".join(filter(None, (" ".join(filter(None, head)), renderers)))
+    return f"- {location}: {' '.join(filter(None, map(format_prose, (problem.message, problem.hint))))}"

@@ -121,7 +121,7 @@ def _list_report_samples(report: Report) -> Figures:
         "write": requests.writes,
         "delete": requests.deletes,
         "poll": requests.polls,
-        "question": requests.questions,
+        "question": requests.checks,
     }
     return {
         "gitsync_run_results": _count((r.verdict.value, r.outcome.value) for r in report.results),

@@ -147,8 +147,8 @@ class Tally:
         reason, message = self._mask(result.condition.reason), " ".join(self._mask(result.message).split())
         cause = message if message.startswith(reason) else f"{reason}: {message}"
         cause = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
-        place = f" ({result.manifest.source})" if result.manifest.source else ""
-        return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{place}')}"
+        location = f" ({result.manifest.source})" if result.manifest.source else ""
+        return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{location}')}"
 
     def list_under_way(self) -> tuple[list[UnderWay], int]:
         """List the resources in progress, the longest first, and return the number of those left out."""

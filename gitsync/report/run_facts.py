@@ -222,7 +222,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
         writes=writes + again,
         deletes=sum(result.action is Action.DELETE and result.change.deleted_with is None for result in report.results)
         + again,
-        questions=sent.questions - unrepeated.questions,
+        checks=sent.checks - unrepeated.checks,
         polls=report.plan.schedule.polls,
     )
 
@@ -236,7 +236,7 @@ def list_by_type(report: Report) -> list[tuple[str, str]]:
 def _format_counts(requests: RequestCounts) -> str:
     kinds = (
         (requests.reads, "read"),
-        (requests.questions, "check"),
+        (requests.checks, "check"),
         (requests.writes, "write"),
         (requests.deletes, "delete"),
         (requests.polls, "poll"),

@@ -79,10 +79,10 @@ from gitsync.report.wording import (
     format_headline,
     format_in_sync,
     format_last_commit,
+    format_location,
     format_message,
-    format_place,
     format_plural,
-    format_problem_place,
+    format_problem_location,
     format_renderers,
     format_state,
     format_waiting,
@@ -303,7 +303,7 @@ class _Listing:
             if section in TITLED or (section is WAITING and result.verdict is Verdict.BLOCKED)
             else format_state(result)
         )
-        last = self._causes.get(result.key, escape_controls(format_place(result)))
+        last = self._causes.get(result.key, escape_controls(format_location(result)))
         return _Row(word, self._names[result.key], last)
 
     def _make_fold_row(self, section: Section, fold: Fold) -> _Row:
@@ -336,11 +336,11 @@ class _Listing:
             return
         first = fold.first
         for finding in list_shown(first, writes=self._writes):
-            yield from self._format_check(finding, format_statement(finding, first, with_place=False))
+            yield from self._format_check(finding, format_statement(finding, first, with_location=False))
         advice = "" if repeats_check(first) else find_condition_advice(first.condition, first.key)
         for note in filter(None, (message, _label("What to do: ", escape_controls(advice)))):
             yield from indent(note, self._width, by=4)
-        for change in list_changes(first, with_places=False):
+        for change in list_changes(first, with_locations=False):
             yield from _format_change(change, self._width, self._paint)
         notes = [
             *list_common_authors(fold.results, names=self._names_people),
@@ -446,10 +446,10 @@ def _format_change(change: Change, width: int | None, paint: Paint) -> Iterator[
 def _format_problem_section(word: str, problems: Sequence[Problem], width: int | None, paint: Paint) -> list[str]:
     if not problems:
         return []
-    place = format_problem_place(problems)
+    location = format_problem_location(problems)
     lines = format_problems(problems, width=width and width - 2, colour=paint.on)
     steps = [line for step in explain_codes(problems) for line in indent(step, width, by=2)]
-    return [paint.bold(f"{word}{place} ({len(problems)})"), *(f"  {line}" for line in lines), *steps]
+    return [paint.bold(f"{word}{location} ({len(problems)})"), *(f"  {line}" for line in lines), *steps]
 
 
 def explain_codes(problems: Sequence[Problem]) -> list[str]:
@@ -465,12 +465,12 @@ def format_problems(problems: Sequence[Problem], *, width: int | None = None, co
     paint = Paint(on=colour)
     lines: list[str] = []
     for problem in shorten_problems(problems):
-        place = escape_controls(problem.place)
+        location = escape_controls(problem.location)
         level = paint.mark_bad(problem.level.value) if problem.is_error else paint.mark_notable(problem.level.value)
         field = f" {escape_controls(problem.field)}" if problem.field else ""
         renderers = format_renderers(problem.rendered_by)
         end = f", {escape_controls(renderers)}" if renderers else ""
-        lines += indent(f"{place + ': ' if place else ''}{level}: {problem.code}{field}{end}", width, by=0)
+        lines += indent(f"{location + ': ' if location else ''}{level}: {problem.code}{field}{end}", width, by=0)
         lines += [
             line
             for part in (problem.message, problem.hint)

@@ -84,7 +84,7 @@ def format_baseline_note(report: Report) -> str:
     return f"Compared with revision {shorten_revision(report.source.base)}, not with Azure."
 
 
-def format_problem_place(problems: Iterable[Problem]) -> str:
+def format_problem_location(problems: Iterable[Problem]) -> str:
     """Format where problems are, for a title: ` in manifests`, or "" if one of them is in no file."""
     return " in manifests" if all(problem.path for problem in problems) else ""
 
@@ -114,7 +114,7 @@ def format_headline(report: Report) -> str:
     }
     wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
     errors = [problem for problem in wrong if problem.path not in counted]
-    place = format_problem_place(errors)
+    location = format_problem_location(errors)
     replacements = sum(result.needs_replacement for result in report.results)
     # What a sync has left out has failed.
     refused_count = sum(result.is_refused and result.outcome is not Outcome.FAILED for result in report.results)
@@ -130,7 +130,7 @@ def format_headline(report: Report) -> str:
             [
                 *format_failed(report),
                 *refused,
-                *([format_plural(len(errors), "error") + place] if errors else []),
+                *([format_plural(len(errors), "error") + location] if errors else []),
                 *waiting,
             ]
         ),
@@ -373,8 +373,8 @@ def _find_cause(problem: Problem) -> str:
 
 def _join_problems(same: list[Problem]) -> Problem:
     first = same[0]
-    places = name_first([problem.place or problem.unit or "the source" for problem in same], MOST_NAMED)
-    text = f"{len(same)} problems are like this one: {places}."
+    locations = name_first([problem.location or problem.unit or "the source" for problem in same], MOST_NAMED)
+    text = f"{len(same)} problems are like this one: {locations}."
     renderers = first.rendered_by if all(problem.rendered_by == first.rendered_by for problem in same) else ()
     return replace(first, message=f"{first.message}\n{text}", rendered_by=renderers)
 
@@ -394,7 +394,7 @@ def format_renderers(names: Sequence[str]) -> str:
     return f"rendered by {shown}" if shown else ""
 
 
-def format_place(result: Result) -> str:
+def format_location(result: Result) -> str:
     """Format where the manifest is, and the unit that rendered it; "" for one that was removed."""
     if result.manifest.source is None:
         return ""

@@ -128,8 +128,8 @@ class Credentials:
         self._global = Credential(subscription=subscription) if subscription else _NO_CREDENTIAL
         self._recorded = RecordedCredentials(records or {})
         self._identities = {
-            place: read_identity("/".join(place), values, allow_multi_env_management=allow_multi_env_management)
-            for place, values in lookups.items()
+            scope: read_identity("/".join(scope), values, allow_multi_env_management=allow_multi_env_management)
+            for scope, values in lookups.items()
             if isinstance(values, Mapping)
         }
 

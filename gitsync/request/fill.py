@@ -34,9 +34,9 @@ from gitsync.validation.name_rules import is_one_segment
 
 def describe_missing_reference(key: Key) -> str:
     """ASO's words for a reference to a manifest that does not exist."""
-    place = f"{key.namespace}/{key.name}"
+    name = f"{key.namespace}/{key.name}"
     return (
-        f"failed resolving ARM IDs for references: couldn't resolve reference {place}: {place} does not exist "
+        f"failed resolving ARM IDs for references: couldn't resolve reference {name}: {name} does not exist "
         f'({key.kind}.{key.group} "{key.name}" not found)'
     )
 

@@ -39,12 +39,12 @@ class Digests:
         """Identifies the key without revealing it; "" without a key."""
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
-    def of(self, resource: Key, place: SecretPath, value: Secret) -> str:
+    def of(self, resource: Key, secret_path: SecretPath, value: Secret) -> str:
         """Return the digest of one secret; "" without a key, and for a value that is not known."""
         # A digest of a placeholder would look like a changed secret in the next run.
         if self.key is None or isinstance(value, Placeholder):
             return ""
-        return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *place, value.reveal()])}"
+        return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *secret_path, value.reveal()])}"
 
     def _hmac(self, message: list[str]) -> str:
         key = self.key.reveal() if self.key else ""
@@ -56,7 +56,7 @@ def seal_body(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[
 
     A member that a manifest itself calls `$secret` is written with one more `$`, so that nothing is taken for a digest.
     """
-    sealed: dict[str, Any] = _seal_value(body, (), lambda place, value: digests.of(resource, place, value))
+    sealed: dict[str, Any] = _seal_value(body, (), lambda secret_path, value: digests.of(resource, secret_path, value))
     return sealed
 
 
@@ -88,47 +88,47 @@ def keep_digests(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Ma
 
     For a resource that was read and not written: its digests remain those of the last write.
     """
-    old = {place: seal for place, _, seal in iterate_seals(before or {}, masks=True)}
+    old = {secret_path: seal for secret_path, _, seal in iterate_seals(before or {}, masks=True)}
     return _restore_digests(now, (), old) if old else now
 
 
-def _seal_value(value: Any, place: SecretPath, seal: Callable[[SecretPath, Secret], str]) -> Any:
+def _seal_value(value: Any, secret_path: SecretPath, seal: Callable[[SecretPath, Secret], str]) -> Any:
     if isinstance(value, Secret):
-        return {_MEMBER: seal(place, value)}
+        return {_MEMBER: seal(secret_path, value)}
     if isinstance(value, dict):
-        return {_escape(key): _seal_value(child, (*place, key), seal) for key, child in value.items()}
+        return {_escape(key): _seal_value(child, (*secret_path, key), seal) for key, child in value.items()}
     if isinstance(value, list):
-        return [_seal_value(entry, (*place, step), seal) for step, entry in _name_entries(value)]
+        return [_seal_value(entry, (*secret_path, step), seal) for step, entry in _name_entries(value)]
     return value
 
 
-def _restore_digests(value: Any, place: SecretPath, old: Mapping[SecretPath, str]) -> Any:
+def _restore_digests(value: Any, secret_path: SecretPath, old: Mapping[SecretPath, str]) -> Any:
     if is_seal(value):
-        return {_MEMBER: old.get(place, value[_MEMBER])}
+        return {_MEMBER: old.get(secret_path, value[_MEMBER])}
     if isinstance(value, dict):
-        return {key: _restore_digests(child, (*place, _unescape(key)), old) for key, child in value.items()}
+        return {key: _restore_digests(child, (*secret_path, _unescape(key)), old) for key, child in value.items()}
     if isinstance(value, list):
-        return [_restore_digests(entry, (*place, step), old) for step, entry in _name_entries(value)]
+        return [_restore_digests(entry, (*secret_path, step), old) for step, entry in _name_entries(value)]
     return value
 
 
 def iterate_seals(
-    value: Any, place: SecretPath = (), path: JsonPath = (), *, masks: bool = False
+    value: Any, secret_path: SecretPath = (), path: JsonPath = (), *, masks: bool = False
 ) -> Iterator[tuple[SecretPath, JsonPath, str]]:
     """Iterate over every digest of a sealed body: its stable path, its path, and itself.
 
     `masks`: MASKED is an empty digest, as the first release wrote it.
     """
     if is_seal(value):
-        yield place, path, value[_MEMBER]
+        yield secret_path, path, value[_MEMBER]
     elif masks and value == MASKED:
-        yield place, path, ""
+        yield secret_path, path, ""
     elif isinstance(value, dict):
         for key, child in value.items():
-            yield from iterate_seals(child, (*place, _unescape(key)), (*path, _unescape(key)), masks=masks)
+            yield from iterate_seals(child, (*secret_path, _unescape(key)), (*path, _unescape(key)), masks=masks)
     elif isinstance(value, list):
         for index, (step, entry) in enumerate(_name_entries(value)):
-            yield from iterate_seals(entry, (*place, step), (*path, index), masks=masks)
+            yield from iterate_seals(entry, (*secret_path, step), (*path, index), masks=masks)
 
 
 def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:

@@ -41,9 +41,9 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
     """Yield the drifts to look up. A resource without an id or an identity is left out: its result explains why it has
     none. Azure's logs cover ARM resources only.
     """
-    questions: dict[Arm, CheckRequests] = {}
+    requests: dict[Arm, CheckRequests] = {}
 
-    def begin_question() -> Session:
+    def begin_check() -> Session:
         return run.sessions.begin(min(run.clock.monotonic() + CHECK_PATIENCE, run.rules.deadline))
 
     for key, result in sorted(results.items()):
@@ -61,7 +61,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
             ),  # one that git changed, too, may have changed in Azure
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
-            questions=questions.setdefault(arm, CheckRequests(arm, begin_question)),
+            requests=requests.setdefault(arm, CheckRequests(arm, begin_check)),
         )
 
 

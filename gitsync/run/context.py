@@ -129,13 +129,13 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
     stores = connections.secret_stores
     sinks = (config_maps, *stores.sinks) if stores.keeps_config_maps else stores.sinks
     # The sources that may have an object already. Those of git count even if the settings do not name them.
-    asked = (source for source in run_input.lookup.list_asked() if source.name != ManifestSource.name)
+    requested = (source for source in run_input.lookup.list_requested() if source.name != ManifestSource.name)
     return ExportSinks(
         sinks,
         assign_exporters((entry.resource for entry in prepared), owners),
         config_maps,
         list_needed_secrets(prepared),
-        (ManifestSource(run_input.manifests), *asked),
+        (ManifestSource(run_input.manifests), *requested),
     )
 
 

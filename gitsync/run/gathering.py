@@ -108,10 +108,10 @@ def _list_ended(run: RecordedRun) -> Mapping[int, int]:
         ended.pop(branch.number, None)
         if branch.exit_code is not None:
             ended[branch.number] = branch.exit_code
-    odd = sorted(number for number, code in ended.items() if code not in _ENDS)
-    if odd:
+    unexpected = sorted(number for number, code in ended.items() if code not in _ENDS)
+    if unexpected:
         raise StateError(
-            f"Shard {odd[0]} ended with {ended[odd[0]]}, which is not an exit code of a sync.",
+            f"Shard {unexpected[0]} ended with {ended[unexpected[0]]}, which is not an exit code of a sync.",
             hint="Remove its branch, and run its worker again.",
         )
     return ended

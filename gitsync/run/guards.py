@@ -75,7 +75,7 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
     if config.strict and (not plan.complete or any(problem.is_unread for problem in plan.problems)):
         first = next(problem for problem in fail_unread(list_problems(plan)) if problem.is_error)
         raise SourceError(
-            f"--strict refuses the run: {f'{first.place}: ' if first.place else ''}{first.message}",
+            f"--strict refuses the run: {f'{first.location}: ' if first.location else ''}{first.message}",
             hint="Run `gitsync validate` to see every problem.",
         )
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ForeignRecords:
     """The records of --known-from, and a problem for each source of it that could not be read."""
 
-    places: tuple[KnownRecords, ...] = ()
+    sources: tuple[KnownRecords, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -38,21 +38,21 @@ def add_known_ids(
     """Add the ids that a run may use. Also returns the problems of --known-from: they hide no manifest."""
     seals = RecordSeals(agent, config.digest_key, config.previous_digest_key, checks_all=True)
     foreign = read_known_from(config, connections.source, seals, connections.redact)
-    own = _list_own_places(manifests, config, connections, state, agent)
-    return _add(manifests, (*own, *foreign.places), connections.catalog), foreign.problems
+    own = _list_own_sources(manifests, config, connections, state, agent)
+    return _add(manifests, (*own, *foreign.sources), connections.catalog), foreign.problems
 
 
 def add_foreign_ids(manifests: Manifests, foreign: ForeignRecords, catalog: Catalog) -> Manifests:
     """Add the ids of --known-from alone, for a command that reads no own status."""
-    return _add(manifests, foreign.places, catalog)
+    return _add(manifests, foreign.sources, catalog)
 
 
-def _add(manifests: Manifests, places: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
+def _add(manifests: Manifests, sources: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
     declared = {resource.key for resource in (*manifests.resources, *manifests.elsewhere)}
-    return replace(manifests, known=find_known_ids(declared, places, catalog))
+    return replace(manifests, known=find_known_ids(declared, sources, catalog))
 
 
-def _list_own_places(
+def _list_own_sources(
     manifests: Manifests, config: Config, connections: Connections, state: State, agent: str
 ) -> tuple[KnownRecords, ...]:
     """List the records of the own status: records whose manifests may be hidden, and those of other agents."""
@@ -60,8 +60,10 @@ def _list_own_places(
     others = {key: record for key, record in state.records.items() if key not in own}
     built = {resource.unit.name for resource in manifests.resources if resource.unit}
     hidden = select_hidden(own, (*connections.source.contents.problems, *manifests.problems), built)
-    place, needs_seal = f"the {connections.store.name}", config.digest_key is not None
-    return tuple(KnownRecords(place=place, records=records, needs_seal=needs_seal) for records in (hidden, others))
+    location, needs_seal = f"the {connections.store.name}", config.digest_key is not None
+    return tuple(
+        KnownRecords(location=location, records=records, needs_seal=needs_seal) for records in (hidden, others)
+    )
 
 
 def read_known_from(
@@ -81,20 +83,20 @@ def read_known_from(
         seals=seals or RecordSeals(),
         clock=SystemClock(),
     )
-    places, problems = [], []
-    for place in config.known_from:
+    sources, problems = [], []
+    for address in config.known_from:
         try:
-            foreign = read_foreign_status(place, reader, redact)
+            foreign = read_foreign_status(address, reader, redact)
         except StateError as error:
             problems.append(Problem(code="KnownFromNotRead", message=error.message, hint=error.hint))
         else:
-            places.append(_make_place(foreign, seals))
-    return ForeignRecords(places=tuple(places), problems=tuple(problems))
+            sources.append(_make_source(foreign, seals))
+    return ForeignRecords(sources=tuple(sources), problems=tuple(problems))
 
 
-def _make_place(foreign: ForeignStatus, seals: RecordSeals | None) -> KnownRecords:
+def _make_source(foreign: ForeignStatus, seals: RecordSeals | None) -> KnownRecords:
     return KnownRecords(
-        place=f"the {foreign.name}",
+        location=f"the {foreign.name}",
         records=foreign.state.records,
         needs_seal=seals is not None,
         has_key=seals is not None and seals.key is not None,

@@ -106,9 +106,9 @@ async def _look_up_credentials(
     config: Config, connections: Connections, manifests: Manifests, records: Mapping[Key, Record], lookup: Lookup
 ) -> Credentials:
     """Look up the credential of each resource of manifests and records. ConfigError if there is none at all."""
-    places = list_credential_names(manifests.resources, records)
+    names = list_credential_names(manifests.resources, records)
     identities = await look_up_credentials(
-        places, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
+        names, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
     )
     subscription = connections.azure.subscription
     credentials = Credentials(
@@ -156,7 +156,7 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:
     """List the sources on this machine but for git, whose objects are problems of the manifests already."""
-    return tuple(source for source in lookup.list_asked() if not source.is_remote and source.name != MANIFESTS)
+    return tuple(source for source in lookup.list_requested() if not source.is_remote and source.name != MANIFESTS)
 
 
 def takes_secrets(config: Config) -> bool:

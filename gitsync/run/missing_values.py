@@ -20,7 +20,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import format_field
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 from gitsync.request.credential_choice import find_named_secret
 from gitsync.request.exports import find_addresses
 from gitsync.request.fill import find_values
@@ -112,8 +112,8 @@ async def _find_lacking(address: Address, known: _Sources) -> str:
 
 def _list_uses(prepared: Prepared) -> Iterator[_Use]:
     template = prepared.template
-    for place in (template.body, template.arm_id) if template else ():
-        for address, key in find_values(place, prepared.key.namespace):
+    for value in (template.body, template.arm_id) if template else ():
+        for address, key in find_values(value, prepared.key.namespace):
             yield _Use(address, key, prepared)
 
 
@@ -128,10 +128,10 @@ def _group_by_credential(prepared: Iterable[Prepared]) -> dict[Address, list[Pre
 
 def list_declared_keys(address: Address, manifests: Manifests) -> Collection[str | None]:
     """List the keys of an object that manifests declare, and None for the object itself."""
-    place = (address.namespace, address.name)
+    value = (address.namespace, address.name)
     plain = manifests.objects.secrets if address.object_kind is ObjectKind.SECRET else manifests.objects.config_maps
     encrypted = manifests.objects.encrypted.get(address)
-    values = encrypted.values if encrypted else plain.get(place)
+    values = encrypted.values if encrypted else plain.get(value)
     return () if values is None else {None, *values}
 
 
@@ -153,15 +153,15 @@ def _make_credential_warning(what: str, users: Sequence[Prepared]) -> Problem:
     first, more = users[0], f" and of {format_count(len(users) - 1, 'more resource')}" if len(users) > 1 else ""
     resource = first.resource
     path = ("metadata", "annotations", CREDENTIAL_FROM) if find_named_secret(resource) else ("metadata",)
-    place = find_place(path, resource)
+    value = find_location(path, resource)
     return Problem(
         code="ValueNotFound",
         level=Level.WARNING,
         message=f"No source has {what}, the credential of {first.key.kind}/{first.key.name}{more}.",
         hint="Declare it, or name the source that has it with --secret-sources. A run refuses these resources, and "
         "uses no other credential instead.",
-        path=place.path,
-        line=place.line,
+        path=value.path,
+        line=value.line,
         field=format_field(path),
     )
 

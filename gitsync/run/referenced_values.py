@@ -87,7 +87,7 @@ async def _look_up(reference: ValuesReference, names: frozenset[str], lookup: Lo
     if not keys:
         return ReferencedValues()
     try:
-        state = await lookup.ask_each(_choose_address(reference), frozenset(keys.values()))
+        state = await lookup.request_each(_choose_address(reference), frozenset(keys.values()))
     except SecretStoreError as error:
         return ReferencedValues(fault=f"{describe(reference)} cannot be read: {error.message.rstrip('.')}")
     values = {name: _convert(reference, state.values[key]) for name, key in keys.items() if key in state.values}

@@ -19,7 +19,7 @@ from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents
 from gitsync.git.source.history import ManifestPaths
 from gitsync.manifests.annotations import decide_policy
-from gitsync.manifests.units import Declaration, find_place, find_unit, find_unit_name, is_inside
+from gitsync.manifests.units import Declaration, find_manifest_paths, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
@@ -33,7 +33,7 @@ from gitsync.model.unit_kind import UnitKind
 from gitsync.planning.delete_guards import NO_REMOVALS, Removals
 from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
 from gitsync.run.manifests import read_source
-from gitsync.run.unread_places import UnreadSource, list_blobs
+from gitsync.run.unread_paths import UnreadSource, list_blobs
 from gitsync.validation.hold_annotation import read_hold
 
 MOST_REVISIONS = 50
@@ -60,7 +60,7 @@ class _LastManifest(NamedTuple):
     line: int = 0
     units: tuple[str, ...] = ()  # the names of those that rendered it
     declared: Unit | None = None  # the unit if an object of a controller declares it
-    place: ManifestPaths = ()  # what the manifest was made of
+    paths: ManifestPaths = ()  # what the manifest was made of
     revision: str = ""  # the last one that had it
 
 
@@ -86,7 +86,7 @@ def collect_removals(
     commits = list_last_commits(
         source,
         {
-            key: (manifest.revision, manifest.place)
+            key: (manifest.revision, manifest.paths)
             for key, manifest in last.items()
             if is_searched or manifest.revision != since
         },
@@ -129,7 +129,7 @@ def _search_unread(
         for key, record in removed.items()
     }
     unread = UnreadSource(
-        places=source.contents.find_unread(),
+        unread=source.contents.find_unread(),
         tree=source.open_tree(source.revision),
         is_dirty=source.dirty,
         left_out=source.list_left_out(),
@@ -247,8 +247,10 @@ def _read_last_manifests(
         declared = resource.unit if resource.unit and resource.unit.is_declared else None
         decision = decide_policy(resource, manifests.namespaces, default)
         policy = decision.policy if decision else None
-        hold, place = read_hold(resource, reading.today), resource.source
-        found[resource.key] = _LastManifest(policy, hold, place.path, place.line, units, declared, find_place(resource))
+        hold, paths = read_hold(resource, reading.today), resource.source
+        found[resource.key] = _LastManifest(
+            policy, hold, paths.path, paths.line, units, declared, find_manifest_paths(resource)
+        )
     return found
 
 
@@ -278,9 +280,9 @@ def _explain_removal(source: Checkout, record: Record, last: _LastManifest) -> s
 
 def _explain_unread_file(source: Checkout, path: str, unit: str) -> str:
     """Explain what became of a file that the run does not read: only that of a kustomization may be gone."""
-    places = source.contents.find_unread()
+    unread_paths = source.contents.find_unread()
     tree = list_blobs(source.open_tree(source.revision)) or {}
-    if path not in (places.files if places.covers(path) else tree):
+    if path not in (unread_paths.files if unread_paths.covers(path) else tree):
         return f"its file {path} is gone."
     if unit == find_unit(path):
         return f"its file {path} is still there, and nothing includes it."
@@ -302,9 +304,9 @@ def list_last_commits(source: Checkout, last: Mapping[Key, tuple[str, ManifestPa
     """
     commits: dict[Key, LastCommit] = {}
     for revision in dict.fromkeys(revision for revision, _ in last.values()):
-        places = {key: place for key, (its_revision, place) in last.items() if its_revision == revision}
-        found = source.list_last_commits(revision, set(places.values()))
-        commits |= {key: found[place] for key, place in places.items()}
+        path_sets = {key: paths for key, (its_revision, paths) in last.items() if its_revision == revision}
+        found = source.list_last_commits(revision, set(path_sets.values()))
+        commits |= {key: found[paths] for key, paths in path_sets.items()}
     return commits
 
 
@@ -321,5 +323,5 @@ def explain_unknown(source: Checkout, since: str | None, *, is_long: bool) -> La
         return LastCommit(doubt=f"the history since {start} is not in this clone (fetch-depth: 0)")
     if is_long:
         return LastCommit(doubt=f"too many commits since {start} changed manifests")
-    place = f"--path {source.wanted.path}" if source.wanted.path else "the source"
-    return LastCommit(doubt=f"no commit since {start} has its manifest in {place}")
+    paths = f"--path {source.wanted.path}" if source.wanted.path else "the source"
+    return LastCommit(doubt=f"no commit since {start} has its manifest in {paths}")

@@ -72,12 +72,12 @@ async def settle_replacements(
     """
     results, due = dict(applied), dict[Key, Due]()
     wanted = (key for key, result in applied.items() if result.change.replacement and result.change.replacement.is_due)
-    asked = sorted(key for key in wanted if key not in done)
-    if not asked:
+    new = sorted(key for key in wanted if key not in done)
+    if not new:
         return results, due  # as in most runs
     ids = {key: result.arm_id for key, result in applied.items() if result.ending.exists and result.arm_id}
     ids |= {key: record.arm_id for key, record in state.records.items()}
-    for key in asked:
+    for key in new:
         takes = collect_takes(key, ids[key], ids)
         records = {name: applied[name].record if name in applied else state.records.get(name) for name in (key, *takes)}
         replacing = Due(takes, {name: record for name, record in records.items() if record is not None})

@@ -21,7 +21,7 @@ from gitsync.git.source.history import ManifestPaths
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
 from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
-from gitsync.manifests.units import find_declaration, find_place
+from gitsync.manifests.units import find_declaration, find_manifest_paths
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
@@ -60,7 +60,7 @@ from gitsync.run.manifests import (
 )
 from gitsync.run.plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
 from gitsync.run.removals import find_unreadable
-from gitsync.run.unread_places import UnreadSource, list_blobs
+from gitsync.run.unread_paths import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
 from gitsync.units.sandbox import Builds
@@ -287,13 +287,13 @@ def _collect_removals(
     declared = {key: find_declaration(resource) for key, resource in removed.items()}
     contents = after.contents
     unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
-    places = {key: find_place(resource) for key, resource in removed.items()}
+    path_sets = {key: find_manifest_paths(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if before.commit is not None:
-        found = find_commits_before(config.source, before.commit, set(places.values()), make_git_access(config))
+        found = find_commits_before(config.source, before.commit, set(path_sets.values()), make_git_access(config))
     removals = {
-        key: Removal(line=removed[key].source.line, unreadable=unreadable.get(key), last_commit=found.get(place))
-        for key, place in places.items()
+        key: Removal(line=removed[key].source.line, unreadable=unreadable.get(key), last_commit=found.get(paths))
+        for key, paths in path_sets.items()
     }
     return Removals(removals, *_search_unread(before, after, removed, manifests))
 
@@ -314,7 +314,7 @@ def _search_unread(
         for key, resource in removed.items()
     }
     unread = UnreadSource(
-        places=after.contents.find_unread(),
+        unread=after.contents.find_unread(),
         tree=after.tree,
         is_dirty=after.commit is None,
         left_out=after.list_left_out(),

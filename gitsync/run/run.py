@@ -128,7 +128,7 @@ async def sync_revision(
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
     # A wrong subscription is noticed best before anything is written to it.
     if writes and confirm and not connections.azure.is_local and is_first_sync(state, agent):
-        await _ask_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
+        await _confirm_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
         rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
@@ -140,7 +140,7 @@ async def sync_revision(
         plan = skip_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
-    results = await _ask_about(results, config, run, plan, state)
+    results = await _check_writes(results, config, run, plan, state)
 
     selected = (results[key] for key in sorted(results) if selection.has(key))
     report = _make_report(config, run, run_input, plan, selected, collected)
@@ -185,7 +185,7 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     return plan, selection, drop_bodies(run_input, shard)
 
 
-async def _ask_about(
+async def _check_writes(
     results: dict[Key, Result], config: Config, run: RunContext, plan: Plan, state: State
 ) -> dict[Key, Result]:
     """Check with Azure what it would refuse of a plan, and find who made the drift."""
@@ -220,7 +220,7 @@ async def _in_time(awaitable: Awaitable[T], deadline: float, connections: Connec
         raise ConfigError(f"The run timed out before it could {step}.", hint=hint) from error
 
 
-async def _ask_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
+async def _confirm_first(rehearsal: RunContext, plan: Plan, target: RunTarget, confirm: Confirm) -> None:
     """Read from Azure what the run would change, and prompt. Raises DeclinedError if the answer is no."""
     results, _ = await walk(rehearsal, plan, State({}), Selection(), None)
     demand_consent(confirm, mask_target(target, rehearsal.redactions.mask), count_changes(results.values()))

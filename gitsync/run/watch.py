@@ -197,7 +197,7 @@ def log_end(command: str, code: ExitCode, report: Report | None, error: Exceptio
             "writes": requests.writes,
             "deletes": requests.deletes,
             "polls": requests.polls,
-            "questions": requests.questions,
+            "questions": requests.checks,
         }
         if codes := sorted({problem.code for problem in report.problems if problem.is_error}):
             fields["error_codes"] = codes

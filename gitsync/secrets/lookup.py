@@ -44,31 +44,31 @@ class Lookup:
         self._redact = redact
         self._refused: dict[str, dict[Address, SecretStoreError]] = {}
         self._states: dict[Address, LookupState] = {}
-        self._asked_keys: dict[Address, set[str | None]] = {}
+        self._requested_keys: dict[Address, set[str | None]] = {}
         self._locks: dict[Address, asyncio.Lock] = {}
 
-    async def ask(self, address: Address, key: str | None) -> LookupState:
+    async def request(self, address: Address, key: str | None) -> LookupState:
         """Look for one key of an object, or for all of it, and return the state of the object.
 
         A key comes from the first source that has it, a whole object from the first that has the object. Raises
         SecretStoreError if a source cannot be read.
         """
-        return await self._ask_once(address, {key})
+        return await self._request_once(address, {key})
 
-    async def ask_each(self, address: Address, keys: Iterable[str]) -> LookupState:
+    async def request_each(self, address: Address, keys: Iterable[str]) -> LookupState:
         """Look for several keys: each source is read once, for all that no earlier one has."""
-        return await self._ask_once(address, set(keys))
+        return await self._request_once(address, set(keys))
 
-    async def _ask_once(self, address: Address, keys: set[str | None]) -> LookupState:
+    async def _request_once(self, address: Address, keys: set[str | None]) -> LookupState:
         # Resources ask at the same time: the second one finds what the first one learned.
         async with self._locks.setdefault(address, asyncio.Lock()):
-            asked_keys = self._asked_keys.setdefault(address, set())
-            if None not in asked_keys and (new_keys := keys - asked_keys):
-                await self._ask(address, sorted(key for key in new_keys if key is not None))
-                asked_keys |= new_keys
+            requested_keys = self._requested_keys.setdefault(address, set())
+            if None not in requested_keys and (new_keys := keys - requested_keys):
+                await self._request(address, sorted(key for key in new_keys if key is not None))
+                requested_keys |= new_keys
         return self.get_state(address)
 
-    def list_asked(self) -> tuple[SecretSource, ...]:
+    def list_requested(self) -> tuple[SecretSource, ...]:
         """List the sources that this run may ask, in order."""
         return tuple(source for source in self._sources if self._reads_remote_secrets or not source.is_remote)
 
@@ -76,7 +76,7 @@ class Lookup:
         """Return the state of an object, without a lookup."""
         return self._states.setdefault(address, LookupState())
 
-    async def _ask(self, address: Address, keys: Sequence[str]) -> None:
+    async def _request(self, address: Address, keys: Sequence[str]) -> None:
         """Read keys from the sources, or the complete object if there are none."""
         state, missing = self.get_state(address), keys
         for source in self._sources:
@@ -181,12 +181,12 @@ async def _look_up_credential(credential: CredentialName, lookup: Lookup) -> Cre
     address = Address(ObjectKind.SECRET, *credential)
     try:
         # The environment has no whole objects, so one key that every credential has is requested first.
-        state = await lookup.ask(address, SUBSCRIPTION)
+        state = await lookup.request(address, SUBSCRIPTION)
         if not state.exists:
             # A source with whole objects may have the Secret without this key, which is a mistake to report.
-            state = await lookup.ask(address, None)
+            state = await lookup.request(address, None)
         if state.exists:
-            state = await lookup.ask_each(address, KEYS)
+            state = await lookup.request_each(address, KEYS)
     except SecretStoreError as error:
         return Unknown(error.message, error.hint)
     if state.exists:

@@ -53,7 +53,7 @@ class Retries:
         self._clock = clock
         self._failure: TransientStoreError | None = None
 
-    async def ask(self, ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    async def request(self, request: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """Return the answer of `ask`; repeat it while it raises TransientStoreError, has attempts left, and for about a
         minute. Raises what it raises last; without asking, if the service has failed before.
         """
@@ -61,7 +61,7 @@ class Retries:
             message = f"{before.message} It is skipped for the rest of this run."
             raise TransientStoreError(message, attempts=1, is_of_all=True, hint=before.hint)
         try:
-            return await retry(ask, _find_backoff, self._clock)
+            return await retry(request, _find_backoff, self._clock)
         except TransientStoreError as error:
             if error.is_of_all:  # not only of the requested object
                 self._failure = error

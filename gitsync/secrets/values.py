@@ -65,7 +65,7 @@ class RunValues:
         # What this run exports is not asked for: the sources have at most what a former run wrote.
         for address, key in filter(None, (find_value(ref, namespace) for ref in refs)):
             if not (self._is_exported(address, key) or self._is_to_come(address, key)):
-                await self._lookup.ask(address, key)
+                await self._lookup.request(address, key)
 
     def _is_exported(self, address: Address, key: str | None) -> bool:
         exported = self._exported.get(address)

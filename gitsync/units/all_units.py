@@ -136,8 +136,8 @@ def _name_releasers(problems: Iterable[Problem], followed: Iterable[Problem]) ->
             continue
         yield replace(
             problem,
-            message=f"{problem.message.removesuffix('.')}. {unread.place} may release it, but is not read.",
-            hint=f"Fix {unread.place} first. If it does not release the chart: {problem.hint}",
+            message=f"{problem.message.removesuffix('.')}. {unread.location} may release it, but is not read.",
+            hint=f"Fix {unread.location} first. If it does not release the chart: {problem.hint}",
         )
 
 

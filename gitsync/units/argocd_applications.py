@@ -87,12 +87,12 @@ def read_application(document: Document, view: SourceView) -> Declarations:
     read.
     """
     key = read_key(document, NAMESPACE)
-    places = _list_sources(document)
-    references = dict(_list_references(document, places))
+    locations = _list_sources(document)
+    references = dict(_list_references(document, locations))
     # A source with a name has no manifests but values for others, unless it has a path or a chart too.
     built = [
         where
-        for where in places
+        for where in locations
         if find_field(document, (*where, "ref")) is None
         or any(find_field(document, (*where, field)) is not None for field in ("path", "chart"))
     ]
@@ -132,9 +132,9 @@ def _list_sources(document: Document) -> list[FieldPath]:
     raise InvalidFieldError(("spec", "source"), "The Application has no spec.source.", "Set it.")
 
 
-def _list_references(document: Document, places: list[FieldPath]) -> Iterator[tuple[str, GitAddress]]:
+def _list_references(document: Document, locations: list[FieldPath]) -> Iterator[tuple[str, GitAddress]]:
     """List the sources that others call by a name."""
-    for where in places:
+    for where in locations:
         if name := read_optional(document, (*where, "ref")):
             yield name, _read_address(document, where)
 
@@ -282,8 +282,8 @@ def _list_images(source: ApplicationSource) -> Iterator[dict[str, str]]:
     """Images such as `name=other:tag`, as `kustomize edit set image` reads them."""
     for text in _list_texts(source, "kustomize", "images"):
         name, is_renamed, other = text.rpartition("=")
-        place, _, digest = other.partition("@")
-        folder, slash, last = place.rpartition("/")
+        location, _, digest = other.partition("@")
+        folder, slash, last = location.rpartition("/")
         last, _, tag = last.partition(":")
         image = f"{folder}{slash}{last}"
         found = {"name": name or image, "newName": image if is_renamed else "", "newTag": tag, "digest": digest}
@@ -373,10 +373,10 @@ def _list_parameters(source: ApplicationSource) -> Iterator[SetValue]:
 def _list_file_parameters(source: ApplicationSource) -> Iterator[SetValue]:
     where = source.locate("helm", "fileParameters")
     for index in range(len(read_list(source.document, where))):
-        place = (*where, index, "path")
-        path = _find_values_file(source, place, read_text(source.document, place))
+        location = (*where, index, "path")
+        path = _find_values_file(source, location, read_text(source.document, location))
         if path not in source.paths:
-            raise InvalidFieldError(place, f"{path} is not a file of this repository.", "Fix the path.")
+            raise InvalidFieldError(location, f"{path} is not a file of this repository.", "Fix the path.")
         source.view.used.add(path)
         text = source.view.reader.tree.read([path])[path].decode("utf-8", "replace")
         name = read_text(source.document, (*where, index, "name"))

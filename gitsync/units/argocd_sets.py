@@ -155,12 +155,12 @@ def _generate(appset: _ApplicationSet, where: FieldPath, renderer: Renderer) -> 
         )
     if name not in _GENERATORS:
         raise _NotFollowedError((*where, name), _REASONS.get(name, "is not known"))
-    place = (*where, name)
-    for field_path in ((*where, "selector"), (*place, "template")):
+    path = (*where, name)
+    for field_path in ((*where, "selector"), (*path, "template")):
         if find_field(appset.document, field_path):
             raise _NotFollowedError(field_path, "is not supported")
-    values = read_mapping(appset.document, (*place, "values"))
-    for parameters in _GENERATORS[name](appset, place):
+    values = read_mapping(appset.document, (*path, "values"))
+    for parameters in _GENERATORS[name](appset, path):
         rendered = renderer.render(values, parameters)
         own = {"values": rendered} if appset.is_go else {f"values.{key}": value for key, value in rendered.items()}
         yield {**parameters, **own} if values else parameters
@@ -251,9 +251,9 @@ def _flatten(value: Any, budget: ExpansionBudget, name: str = "") -> dict[str, s
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else enumerate(value)
         return {
-            place: text
+            path: text
             for key, value in inner
-            for place, text in _flatten(value, budget, f"{name}.{key}" if name else str(key)).items()
+            for path, text in _flatten(value, budget, f"{name}.{key}" if name else str(key)).items()
         }
     text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
     return {name: text}

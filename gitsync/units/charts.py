@@ -180,7 +180,7 @@ class _Copying:
         self.add(chart, folder, (chart.name,), ())
         return ChartCopy(chart=chart, files=self.files, names=self.names)
 
-    def add(self, chart: Chart, place: str, prefixes: tuple[str, ...], trail: tuple[str, ...]) -> None:
+    def add(self, chart: Chart, folder: str, prefixes: tuple[str, ...], trail: tuple[str, ...]) -> None:
         """Add a chart at a path in the copy. `prefixes` begin the names that Helm has for its files, and `trail` are
         the folders of the charts that depend on it.
         """
@@ -192,18 +192,18 @@ class _Copying:
         inner = self.find_inner(chart)
         for path in self.reader.list_below(chart.folder):
             if not any(is_below(path, inner_chart.folder) for inner_chart in inner):
-                self.add_file(path, posixpath.relpath(path, chart.folder or "."), place, prefixes)
+                self.add_file(path, posixpath.relpath(path, chart.folder or "."), folder, prefixes)
         for inner_chart in inner:
-            inner_place = posixpath.join(place, posixpath.relpath(inner_chart.folder, chart.folder or "."))
-            self.add(inner_chart, inner_place, _extend(prefixes, inner_chart.name, chart), (*trail, chart.folder))
+            inner_folder = posixpath.join(folder, posixpath.relpath(inner_chart.folder, chart.folder or "."))
+            self.add(inner_chart, inner_folder, _extend(prefixes, inner_chart.name, chart), (*trail, chart.folder))
         for index, missing in enumerate(self.list_missing(chart, inner)):
-            dependency_place = posixpath.join(place, "charts", f"dependency-{index}")
-            self.add(missing, dependency_place, _extend(prefixes, missing.name, chart), (*trail, chart.folder))
+            dependency_folder = posixpath.join(folder, "charts", f"dependency-{index}")
+            self.add(missing, dependency_folder, _extend(prefixes, missing.name, chart), (*trail, chart.folder))
 
-    def add_file(self, path: str, relative: str, place: str, prefixes: Iterable[str]) -> None:
+    def add_file(self, path: str, relative: str, folder: str, prefixes: Iterable[str]) -> None:
         if relative == SCHEMA:
             check_schema(path, self.reader.tree.read([path])[path], path)
-        self.files[posixpath.join(place, relative)] = path
+        self.files[posixpath.join(folder, relative)] = path
         self.names.update({f"{prefix}/{relative}": path for prefix in prefixes})
         if len(self.names) > MOST_FILES:
             raise ChartError(f"{path} is one file too many.", hint=_FEWER, path=path)

@@ -189,8 +189,8 @@ class _Follower:
     def find_cluster_folder(self, declared: DeclaredUnit) -> str:
         """Find the folder of an object; for one that applies the folder it is in, that folder."""
         # An object that applies its own folder, as `flux bootstrap` writes it, stands for that folder.
-        is_inside = self.is_here(declared.source) and selects(declared.unit, declared.place)
-        return declared.unit.path if is_inside else find_folder(declared.place)
+        is_inside = self.is_here(declared.source) and selects(declared.unit, declared.paths)
+        return declared.unit.path if is_inside else find_folder(declared.paths)
 
     def is_here(self, source: SourceName | GitAddress) -> bool:
         """Return whether a source is this repository, at the revision that is read."""
@@ -295,7 +295,7 @@ def _is_built_by_another(
     """
     return any(
         selects(other, file)
-        for file in {inner.unit.file, inner.place}
+        for file in {inner.unit.file, inner.paths}
         for folder in list_folders(file)
         for units in builders.get(folder, {}).values()
         for other in islice((unit for name, unit in units.items() if name != inner.unit.name), 1)
@@ -318,7 +318,7 @@ def _make_unit(found: _FoundObject) -> Unit:
     return replace(
         unit,
         name=found.name,
-        options=replace(unit.options, substitution=_place(unit.options.substitution, cluster_folder)),
+        options=replace(unit.options, substitution=_locate(unit.options.substitution, cluster_folder)),
         settings=replace(
             unit.settings,
             cluster_folder=cluster_folder,
@@ -328,7 +328,7 @@ def _make_unit(found: _FoundObject) -> Unit:
     )
 
 
-def _place(substitution: Substitution | None, cluster_folder: str) -> Substitution | None:
+def _locate(substitution: Substitution | None, cluster_folder: str) -> Substitution | None:
     """Put the variables of a unit into the cluster of a folder."""
     if substitution is None:
         return None

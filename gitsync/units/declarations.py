@@ -103,7 +103,7 @@ class DeclaredUnit:
     notes: tuple[Problem, ...] = ()  # about what the object hands on
 
     @property
-    def place(self) -> str:
+    def paths(self) -> str:
         """The file whose folder the object belongs to: an overlay, and not its base."""
         return self.overlay or self.unit.file
 

@@ -169,8 +169,8 @@ class _Options:
         self._by_path = {entry.path: entry.options for entry in entries}
 
     def find(self, folder: str) -> UnitOptions:
-        places = _list_here_and_above(folder)
-        return next((self._by_path[place] for place in places if place in self._by_path), _NO_OPTIONS)
+        outer_folders = _list_here_and_above(folder)
+        return next((self._by_path[outer] for outer in outer_folders if outer in self._by_path), _NO_OPTIONS)
 
     def is_named(self, folder: str, kind: UnitKind) -> bool:
         """Return whether a folder has an entry of its own; that of a published chart is for the releases of others."""

@@ -79,14 +79,14 @@ def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, paths: Coll
         return
     cause = next((cause for cause in _CAUSES if any(map(cause.pattern.search, job.files.values()))), _UNKNOWN)
     name = unit.title if unit.is_declared else unit.file
-    place = _find_place(cause, job, paths) or SourceLocation(unit.file, unit.line or 1)
+    location = _find_location(cause, job, paths) or SourceLocation(unit.file, unit.line or 1)
     yield Problem(
         code="KustomizationEmpty",
         level=Level.WARNING,
         message=f"{name} names {format_count(count, 'ASO object')}, but its build has none{cause.why}.",
         hint=f"{cause.hint}. To leave the kustomization out, add it to .gitsyncignore.",
-        path=place.path,
-        line=place.line,
+        path=location.path,
+        line=location.line,
         unit=unit.name,
     )
 
@@ -118,7 +118,7 @@ def _list_names(path: str, job: KustomizeJob) -> Iterator[str]:
     )
 
 
-def _find_place(cause: _Cause, job: KustomizeJob, paths: Collection[str]) -> SourceLocation | None:
+def _find_location(cause: _Cause, job: KustomizeJob, paths: Collection[str]) -> SourceLocation | None:
     """Find the first place of a cause, in kustomizations before other files."""
     for path in sorted(job.files, key=lambda path: (posixpath.basename(path) not in NAMES, path)):
         if path in paths and (found := cause.pattern.search(job.files[path])):

@@ -20,7 +20,7 @@ from gitsync.manifests.used_objects import find_in_cluster
 from gitsync.manifests.variable_values import (
     DeclaredConfigMaps,
     ReferencedValues,
-    VariablePlace,
+    VariablePosition,
     VariableUses,
     describe,
     describe_unset,
@@ -151,8 +151,8 @@ class FluxVariables:
             manifests = read_manifests({path: content}, units=units, variables=variables, budget=self.budget)
             for address, versions in manifests.objects.versions.items():
                 self._config_maps[address] += versions
-            for place, secrets in manifests.objects.secrets.items():
-                self._secrets[Address(ObjectKind.SECRET, *place)].append(secrets)
+            for position, secrets in manifests.objects.secrets.items():
+                self._secrets[Address(ObjectKind.SECRET, *position)].append(secrets)
         self._unread.clear()
 
 
@@ -190,6 +190,6 @@ def _list_unset(
     """List the variables without a value, one problem each."""
     found = VariableUses()
     for use in uses:
-        place = VariablePlace(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
-        found.add(describe_unset(use.variable, values, unit), place, unit, Level.ERROR)
+        position = VariablePosition(source=SourceLocation(document.path, use.line), path=use.path, resource=None)
+        found.add(describe_unset(use.variable, values, unit), position, unit, Level.ERROR)
     return found.attach([], lambda _: True, config_maps)

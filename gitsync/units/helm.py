@@ -42,14 +42,14 @@ from gitsync.units.sandbox import (
 KUBERNETES: Final = "1.33.0"
 """The Kubernetes version for charts that need one, if no other is set: not that of the installed helm."""
 
-_ASKS_FOR_VERSIONS: Final = b"APIVersions"
+_READS_VERSIONS: Final = b"APIVersions"
 _FOLDERS: Final = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS")
 _KUBERNETES: Final = re.compile(r"v?[0-9]+\.[0-9]+(?:\.[0-9]+)?")
 _RELEASE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,51}[a-z0-9])?")
 _DOCUMENT: Final = re.compile(rb"^---\n# Source: ([^\n]*)\n", re.MULTILINE)
 _CONTENT: Final = re.compile(rb"^[^\S\n]*[^\s#-]", re.MULTILINE)
 _REPEATED: Final = re.compile(r"(: error calling include: template: [^\s>]+ executing \"[^\"]*\" at <[^>]*>)\1+")
-_PLACE: Final = re.compile(r"(?<![\w./-])([\w./-]+):([0-9]+)(?::[0-9]+)?")
+_LOCATION: Final = re.compile(r"(?<![\w./-])([\w./-]+):([0-9]+)(?::[0-9]+)?")
 _PARSED: Final = re.compile(r"YAML parse error on ([^\s:]+)")
 _QUOTED: Final = re.compile(r"`[^`]*`")
 _READ: Final = re.compile(
@@ -160,7 +160,7 @@ class ChartJob:
         more = [f"--kube-version={version if version.count('.') == 2 else f'{version}.0'}"]
         more += [f"--api-versions={entry}" for entry in release.kubernetes if entry not in versions]
         # The list has thousands of entries, so only charts that use it get it.
-        if any(_ASKS_FOR_VERSIONS in content for content in self.files.values()):
+        if any(_READS_VERSIONS in content for content in self.files.values()):
             more.append(f"--api-versions={','.join(_list_aso_versions())}")
         more += [f"--namespace={release.namespace}"] if release.namespace else []
         return [helm, "template", release.name, str((source / self.path).parent), *more]
@@ -190,7 +190,7 @@ class ChartJob:
         # helm quotes the line of the template or of its result, which may have a value of a Secret.
         text = clean_complaint(_QUOTED.sub("(not shown: it may have a secret)", text))
         path, line = self.path, 1
-        for name, number in (*_PLACE.findall(text), *((template, "1") for template in _PARSED.findall(text))):
+        for name, number in (*_LOCATION.findall(text), *((template, "1") for template in _PARSED.findall(text))):
             if name in self.names:
                 path, line = self.names[name], int(number)
         message = f"{self.path} cannot be rendered: {text}"
@@ -282,7 +282,7 @@ def _build_around(
     texts: dict[str, list[bytes]] = {}
     for document in documents:
         texts.setdefault(document.path, []).append(document.text)
-    files = {place: b"\n---\n".join(parts) for place, parts in texts.items()}
+    files = {name: b"\n---\n".join(parts) for name, parts in texts.items()}
     files[_GENERATED] = json.dumps({"resources": list(texts)}).encode()
     try:
         return build(_GENERATED, files, is_restricted=False, more=changes, timeout=timeout, grace=grace)

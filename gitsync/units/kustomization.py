@@ -298,7 +298,7 @@ def check_references(path: str, references: Iterable[Reference], folder: str) ->
     for reference in references:
         _check_remote(path, reference)
         for part in split_pair(reference.text):
-            _check_place(path, reference, part, folder)
+            _check_path(path, reference, part, folder)
 
 
 def _check_remote(path: str, reference: Reference) -> None:
@@ -314,7 +314,7 @@ def _check_remote(path: str, reference: Reference) -> None:
         )
 
 
-def _check_place(path: str, reference: Reference, part: str, folder: str) -> None:
+def _check_path(path: str, reference: Reference, part: str, folder: str) -> None:
     if part.startswith("/"):
         message = f"{path} names {reference.text[:200]!r}, a path of the machine, not of the source."
         hint = "Write the path from the folder of the kustomization."
@@ -387,8 +387,8 @@ class KustomizationReader:
             texts = [text for reference in self.read(path).references for text in split_pair(reference.text)]
         except UnbuildableError:
             texts = [*self.list_names(path)]
-        places = (resolve(find_folder(path), text) for text in texts)
-        return (place for place in places if place in self.tree.paths)
+        candidates = (resolve(find_folder(path), text) for text in texts)
+        return (resolved for resolved in candidates if resolved in self.tree.paths)
 
     def list_reachable(self, path: str) -> frozenset[str]:
         """List the files of a kustomization and of all that it is built on, as far as they can be read."""
@@ -493,9 +493,9 @@ def reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustom
 def _check_plugins(kustomization: Kustomization, reader: KustomizationReader) -> None:
     """Check the files of objects that name further files: kustomize reads those from the folder of `kustomization`."""
     entries = [reference for reference in kustomization.references if reference.field in PLUGINS]
-    places = [resolve(kustomization.folder, entry.text) for entry in entries]
-    files = {place for place in places if place in reader.tree.paths}
-    bases = [base for place in places if place not in files and (base := reader.find_in(place))]
+    candidates = [resolve(kustomization.folder, entry.text) for entry in entries]
+    files = {resolved for resolved in candidates if resolved in reader.tree.paths}
+    bases = [base for resolved in candidates if resolved not in files and (base := reader.find_in(resolved))]
     for plugins in reach(bases, reader).values():
         files |= {path for path in _list_named(plugins, reader) if path != plugins.path}
     for path in sorted(files):

@@ -206,13 +206,13 @@ def compare_versions(document: Document, where: FieldPath, subject: str, chart: 
     """Warn if an object requests another version of a published chart than this repository has. A range is not a
     version. `subject` is what messages call the object.
     """
-    asked = find_field(document, where)
-    is_version = isinstance(asked, str) and _VERSION.fullmatch(asked) is not None
-    if chart and is_version and _normalize_version(asked) != _normalize_version(chart.version):
+    requested = find_field(document, where)
+    is_version = isinstance(requested, str) and _VERSION.fullmatch(requested) is not None
+    if chart and is_version and _normalize_version(requested) != _normalize_version(chart.version):
         yield Problem(
             code="ChartVersion",
             level=Level.WARNING,
-            message=f"{subject} requests version {asked} of the chart {chart.name}. {chart.folder} has version "
+            message=f"{subject} requests version {requested} of the chart {chart.name}. {chart.folder} has version "
             f"{chart.version}, which is rendered.",
             hint="Set one to the other, or read the revision that was published, with --ref.",
             path=document.path,

@@ -127,8 +127,8 @@ class Relevance:
         folder = find_folder(path)
         for name in _OBJECTS:
             for entry in _read_list(value, name):
-                place = resolve(folder, _read_text(entry))
-                yield self._read_objects(place, files[place]) if place in files else frozenset()
+                resolved = resolve(folder, _read_text(entry))
+                yield self._read_objects(resolved, files[resolved]) if resolved in files else frozenset()
         for name in _PATCHES:
             for entry in _read_list(value, name):
                 _check_patch(entry, folder, files)

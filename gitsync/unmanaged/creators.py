@@ -48,37 +48,37 @@ def read_creation(stray: Stray) -> Attribution:
 
 
 async def list_creators(
-    strays: Sequence[Stray], questions: CheckRequests, now: datetime, *, asks: bool
+    strays: Sequence[Stray], requests: CheckRequests, now: datetime, *, reads_authors: bool
 ) -> tuple[dict[ArmId, Attribution], tuple[str, ...]]:
     """List who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
     are read only if `asks`, and only for what does not say it itself.
     """
     creations = {stray.arm_id: read_creation(stray) for stray in strays}
     gaps: list[str] = []
-    for source in (_ask_graph, _ask_log) if asks else ():
+    for source in (_query_graph, _read_log) if reads_authors else ():
         if unknown := [arm_id for arm_id, change in creations.items() if change.author is AuthorKind.UNKNOWN]:
-            creations |= await source(unknown, creations, questions, now, gaps)
-    principal = await questions.find_principal() if asks else None
+            creations |= await source(unknown, creations, requests, now, gaps)
+    principal = await requests.find_principal() if reads_authors else None
     own = {principal.client.casefold(), principal.object.casefold()} - {""} if principal else set()
     return {arm_id: _name_own(change, own) for arm_id, change in creations.items()}, tuple(dict.fromkeys(gaps))
 
 
-async def _ask_graph(
+async def _query_graph(
     arm_ids: Sequence[ArmId],
     creations: Mapping[ArmId, Attribution],
-    questions: CheckRequests,
+    requests: CheckRequests,
     now: datetime,
     gaps: list[str],
 ) -> dict[ArmId, Attribution]:
-    records = await resource_graph.read_graph(arm_ids, now - resource_graph.RETENTION + MARGIN, questions)
+    records = await resource_graph.read_graph(arm_ids, now - resource_graph.RETENTION + MARGIN, requests)
     gaps += filter(None, [records.gap])
     return _merge(arm_ids, creations, records.changes)
 
 
-async def _ask_log(
+async def _read_log(
     arm_ids: Sequence[ArmId],
     creations: Mapping[ArmId, Attribution],
-    questions: CheckRequests,
+    requests: CheckRequests,
     now: datetime,
     gaps: list[str],
 ) -> dict[ArmId, Attribution]:
@@ -91,7 +91,7 @@ async def _ask_log(
             by_subscription[subscription.casefold()].append(arm_id)
     merged: dict[ArmId, Attribution] = {}
     for _, ids in sorted(by_subscription.items()):
-        records = await activity_log.read_log(ids, start, now + SKEW, questions)
+        records = await activity_log.read_log(ids, start, now + SKEW, requests)
         gaps += filter(None, [records.gap])
         merged |= _merge(ids, creations, records.changes)
     return merged

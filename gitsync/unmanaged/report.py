@@ -113,7 +113,7 @@ def _name(stray: Stray) -> str:
     return clean(f"{assigned.role} for {principal} on {scope}")
 
 
-def _place(stray: Stray) -> str:
+def _locate(stray: Stray) -> str:
     """Name the group of a stray, or the subscription that it is directly in."""
     return clean(stray.group or f"subscription {stray.arm_id.subscription}")
 
@@ -123,7 +123,7 @@ def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[st
     by_group: defaultdict[tuple[str, str], list[Stray]] = defaultdict(list)
     for stray in strays:
         folder = "/".join(stray.arm_id.split("/")[: 5 if stray.group else 3])
-        by_group[folder.casefold(), _place(stray)].append(stray)
+        by_group[folder.casefold(), _locate(stray)].append(stray)
 
     def order(stray: Stray) -> tuple[str, str]:
         return stray.label, stray.arm_id.key

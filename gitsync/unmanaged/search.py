@@ -125,12 +125,12 @@ class EstateSearch:
         await self._discovery.search(scope)
         return await self._finish(scope)
 
-    async def search_graph(self, scope: ImportScope, questions: CheckRequests) -> Estate:
+    async def search_graph(self, scope: ImportScope, requests: CheckRequests) -> Estate:
         """Search by Resource Graph, which has neither children nor extension resources and is hours late: what git does
         not have is read by itself. Raises SourceError if the groups cannot be read, and ArmError.
         """
         groups = await self._discovery.search_groups(scope)
-        ids = await self._query(groups, scope, questions)
+        ids = await self._query(groups, scope, requests)
         managed: Counter[str] = Counter()
         known, foreign = [], []
         for arm_id in ids:
@@ -191,9 +191,7 @@ class EstateSearch:
             replace(stray, role=find_role(stray)) if stray.arm_type == ASSIGNMENTS else stray for stray in strays
         )
 
-    async def _query(
-        self, groups: Sequence[FoundResource], scope: ImportScope, questions: CheckRequests
-    ) -> list[ArmId]:
+    async def _query(self, groups: Sequence[FoundResource], scope: ImportScope, requests: CheckRequests) -> list[ArmId]:
         """Query the ARM ids of the resources in groups, sorted, with the groups as they are spelled themselves."""
         by_name = {group.name.casefold(): group.arm_id for group in groups if not _UNQUOTABLE.search(group.name)}
         for group in groups:
@@ -203,7 +201,7 @@ class EstateSearch:
         for start in range(0, len(names), _MOST_GROUPS):
             literals = ",".join(f"'{name}'" for name in names[start : start + _MOST_GROUPS])
             query = _QUERY.format(groups=literals)
-            found = await query_rows(query, [scope.subscription], questions, most_pages=_MOST_PAGES)
+            found = await query_rows(query, [scope.subscription], requests, most_pages=_MOST_PAGES)
             if found.gap:
                 self._gaps.append(f"Resource Graph: {found.gap}")
             for arm_id in (ArmId(read_text(row, "id")) for row in found.rows):
@@ -222,7 +220,7 @@ class EstateSearch:
             *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)
         )
         listed = {ArmId(entry.get("id", "")).key: entry for entries in lists for entry in entries}
-        for arm_id in (arm_id for ones in by_type.values() for arm_id in ones):
+        for arm_id in (arm_id for same_type in by_type.values() for arm_id in same_type):
             if entry := listed.get(arm_id.key):
                 self._acceptance.note_foreign(arm_id, entry)
 

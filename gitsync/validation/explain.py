@@ -279,9 +279,9 @@ def _describe_with_changes(kind_field: KindField, kind: Kind) -> tuple[str, ...]
 
 def _describe_handed_over(kind_field: KindField, kind: Kind) -> Iterator[str]:
     """Explain what hands the field over to Azure (docs/drift.md#what-a-manifest-hands-over-to-azure)."""
-    place = tuple(kind_field.arm.replace("[]", "/*").split("/"))
+    path = tuple(kind_field.arm.replace("[]", "/*").split("/"))
     for row in select_rows(kind.arm_type, (UPGRADE_CHANNEL,)):
-        if row.path == place:
+        if row.path == path:
             yield f"Azure sets it with {row.by}"
 
 

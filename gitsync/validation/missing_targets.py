@@ -205,7 +205,7 @@ class _IdHints:
         known = self.known.get(target.key)
         if known is None:
             return ""
-        return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.place}. {known.doubt}"
+        return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.location}. {known.doubt}"
 
     def make_expected(self, target: _MissingTarget, subscription: str) -> str:
         """Make the hint with the id that the target has if its Azure name is its name, as far as that is known."""
@@ -269,8 +269,8 @@ def _explain_renaming(member: Member, target: _MissingTarget, name: str) -> str:
         if changed and former in name
     ]
     field = "/".join([*(step for step in target.path if isinstance(step, str)), "name"])
-    place = f"{{group: {member.key.group}, kind: {member.key.kind}, path: {field}}}"
-    snippet = f"nameReference: [{{group: {key.group}, kind: {key.kind}, fieldSpecs: [{place}]}}]"
+    reference = f"{{group: {member.key.group}, kind: {member.key.kind}, path: {field}}}"
+    snippet = f"nameReference: [{{group: {key.group}, kind: {key.kind}, fieldSpecs: [{reference}]}}]"
     return (
         f"{join_with_and(tools) or 'kustomize'} made it {name}: add a nameReference, so that references follow. Write "
         f"`{snippet}` to a file, and name that file under `configurations` of the kustomization."

@@ -147,16 +147,16 @@ def _make_unknown_field(visit: Visit, key: str, level: Level, kind: Kind | None)
 
 def _find_level_of(path: FieldPath, key: str, kind: Kind) -> FieldPath | None:
     """Find the object below a path that has a field which the path lacks: the highest, if there is just one."""
-    place = find_root(kind)
+    position = find_root(kind)
     if path in _MOVES:
-        if key in place.fields:
+        if key in position.fields:
             return ("spec",)
         path = ("spec",)
     if key in _COMMON or path[0] != "spec":
         return None
     for step in path[1:]:
-        place = place.members[str(step)] if place.shape == "mapping" else place.entry
-    objects = {path: place}
+        position = position.members[str(step)] if position.shape == "mapping" else position.entry
+    objects = {path: position}
     for _ in range(_MOST_LEVELS):
         objects = {
             (*above, name): outer.members[name]

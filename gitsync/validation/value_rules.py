@@ -28,9 +28,9 @@ def check_known_values(visit: Visit, kind: Kind) -> Iterator[Finding]:
     for name in _RULES.keys() & visit.value.keys():
         path, value = (*visit.path, name), visit.value[name]
         texts = {(*path, index): text for index, text in enumerate(value)} if isinstance(value, list) else {path: value}
-        for place, text in texts.items():
+        for field, text in texts.items():
             if isinstance(text, str):
-                yield from _RULES[name](place, text, kind)
+                yield from _RULES[name](field, text, kind)
 
 
 def _check_region(path: FieldPath, text: str, _: Kind) -> Iterator[Finding]:

@@ -106,7 +106,7 @@ def test_what_is_left_is_named_with_its_location(story: Story, drift: Drift) -> 
     for field, reason in drift.left.items():
         assert reason in left[field].reason
         assert left[field].advice
-        assert [place for place in left[field].places if place.line]
+        assert [place for place in left[field].locations if place.line]
 
 
 @pytest.mark.parametrize("drift", DELETES, ids=lambda one: one.name)

@@ -62,7 +62,7 @@ def check(story: Story, row: BuiltDrift) -> None:
     files = {path: story.folder / path for path in row.files}
     assert {path: file.read_text() if file.exists() else "" for path, file in files.items()} == expected, row.why
     left = [one for one in story.accepted.left if one.key.name in row.names]
-    assert tuple(str(place) for one in left for place in one.places) == row.left, row.why
+    assert tuple(str(place) for one in left for place in one.locations) == row.left, row.why
     assert all(row.reason in one.reason for one in left), row.why
     drifted = {one.key.name for one in story.after.results if one.verdict in DRIFTED}
     assert drifted & set(row.names) == {one.key.name for one in left}, f"the next plan says nothing of it: {row.why}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.arm.client import QUESTIONS, is_question
+from gitsync.arm.client import CHECK_PATHS, is_check
 from gitsync.errors import ArmError
 from tests.support.arm_rig import API, GROUP, VNET, Rig
 from tests.support.scripted_server import Say
@@ -39,13 +39,13 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "expected", "why"), PATHS, ids=[row[-1] for row in PATHS])
 def test_what_changes_nothing(path, expected, why):
-    assert is_question(path) is expected, why
+    assert is_check(path) is expected, why
 
 
 def test_the_docs_list_what_a_plan_may_send():
     listed = re.findall(r"^\| `(/[^`]+)` \|", SECURITY.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert all(map(is_question, listed))
-    for pattern in QUESTIONS:
+    assert all(map(is_check, listed))
+    for pattern in CHECK_PATHS:
         assert any(re.fullmatch(pattern, path.casefold()) for path in listed), f"no line of the docs is {pattern}"
 
 

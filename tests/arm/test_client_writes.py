@@ -215,7 +215,9 @@ async def test_the_tries_of_a_write_have_one_correlation_id_and_no_other_operati
     *writes, read = [asked.headers.get("x-ms-correlation-request-id") for asked in rig.server.seen]
     assert len(writes) == 6
     assert writes[0] == writes[1], "a second try of the same operation"
-    assert len({UUID(one) for one in writes}) == 5, "a provider may answer with the stored result of another operation"
+    assert len({UUID(wanted) for wanted in writes}) == 5, (
+        "a provider may answer with the stored result of another operation"
+    )
     assert read is None
 
 

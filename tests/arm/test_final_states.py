@@ -79,7 +79,7 @@ def list_states(types, body):
     if not state or not isinstance(state["type"], int):
         return []
     kind = types[state["type"]]
-    values = [types[one] for one in kind["elements"]] if kind["$type"] == "UnionType" else [kind]
+    values = [types[element] for element in kind["elements"]] if kind["$type"] == "UnionType" else [kind]
     return [one["value"] for one in values if one["$type"] == "StringLiteralType"]
 
 

@@ -56,7 +56,9 @@ async def test_a_try_that_is_repeated_says_when(rig: Rig, answers: list[Say], wa
     rig.server.on("GET", VNET, *answers, Say(200, moving("Succeeded")))
     seen = await watch(rig.reader.get(VNET, API), rig.session)
     # After a 429 a try waits for its turn too, which is another wait.
-    assert [(one.reason, int(one.until - START_TIME), one.next_try) for one in seen if one.next_try] == waits
+    assert [
+        (request.reason, int(request.until - START_TIME), request.next_try) for request in seen if request.next_try
+    ] == waits
 
 
 async def test_an_operation_is_work_of_azure(rig: Rig):

@@ -69,9 +69,9 @@ def key(name: str) -> Key:
     return Key("keyvault.azure.com", "Vault", "default", name)
 
 
-def drift(questions, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
+def drift(requests, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
     more.setdefault("last_write", WROTE)
-    return Drift(key=key(arm_id), arm_id=ArmId(arm_id), paths=paths, questions=questions, **more)
+    return Drift(key=key(arm_id), arm_id=ArmId(arm_id), paths=paths, requests=requests, **more)
 
 
 async def ask(graph, log, *, arm_id=VAULT, who=None, **more):
@@ -79,9 +79,9 @@ async def ask(graph, log, *, arm_id=VAULT, who=None, **more):
     async with rigged(access=anonymous, credential=who) as rig:
         rig.server.on("POST", GRAPH, *(graph if isinstance(graph, list) else [graph]))
         rig.server.on("GET", LOG, log)
-        one = drift(make_questions(rig), arm_id, **more)
-        found = await find_authors([one], OWN, NOW)
-        return found[one.key], rig.server.seen
+        drifted = drift(make_questions(rig), arm_id, **more)
+        found = await find_authors([drifted], OWN, NOW)
+        return found[drifted.key], rig.server.seen
 
 
 def graph_says(*rows, token=None) -> Say:
@@ -95,7 +95,10 @@ def log_says(*rows) -> Say:
 
 def show(found) -> list[tuple[str, str, tuple[str, ...]]]:
     """Author, name and paths of each change; of a doubt its text."""
-    return [("doubt", one.doubt, ()) if one.doubt else (one.author.value, one.name, one.paths) for one in found]
+    return [
+        ("doubt", author.doubt, ()) if author.doubt else (author.author.value, author.name, author.paths)
+        for author in found
+    ]
 
 
 BOTH = {"paths": (SKU, TAG)}
@@ -397,7 +400,7 @@ async def test_one_source_is_enough_if_the_other_refuses():
 async def test_the_author_that_resource_graph_does_not_have_yet_is_in_the_log():
     row = graph_row(VAULT, 20, "", "properties.sku.name", operation="same", changedByType="Unspecified", clientType="")
     found, _ = await ask(graph_says(row), log_says(log_rows(VAULT, 20, ROB, operation="same")))
-    assert [(one.name, one.client, one.paths, one.source) for one in found] == [
+    assert [(document.name, document.client, document.paths, document.source) for document in found] == [
         (ROB, "Azure Portal", (SKU,), ChangeSource.RESOURCE_GRAPH)
     ]
 
@@ -480,21 +483,21 @@ async def test_a_list_of_pages_that_does_not_end_is_left():
 @pytest.mark.parametrize("name", ["it's", 'a"b', "a\\b", "a') or (rid in ('x"])
 async def test_an_id_that_could_end_the_literal_is_in_no_query(name):
     _, seen = await ask(graph_says(), log_says(), arm_id=f"{GROUP}/providers/Microsoft.KeyVault/vaults/{name}")
-    assert [one.line for one in seen] == [f"GET {LOG}"]
+    assert [request.line for request in seen] == [f"GET {LOG}"]
 
 
 async def test_many_resources_and_no_drift():
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, graph_says())
         rig.server.on("GET", LOG, log_says())
-        questions = make_questions(rig)
+        requests = make_questions(rig)
         assert await find_authors([], OWN, NOW) == {}
         assert rig.server.seen == [], "nothing drifted: nothing is asked"
-        drifts = [drift(questions, f"{VAULT}{number}") for number in range(301)]
+        drifts = [drift(requests, f"{VAULT}{number}") for number in range(301)]
         found = await find_authors(drifts, OWN, NOW)
         assert {show(one)[0][1] for one in found.values()} == {NOTHING_YET}
-        assert sorted(one.method for one in rig.server.seen) == ["GET", "POST", "POST"]
-        asked = [one.body["query"].count("/vaults/") for one in rig.server.seen if one.method == "POST"]
+        assert sorted(request.method for request in rig.server.seen) == ["GET", "POST", "POST"]
+        asked = [request.body["query"].count("/vaults/") for request in rig.server.seen if request.method == "POST"]
         assert sorted(asked) == [1, 300]
 
 
@@ -505,8 +508,8 @@ async def test_the_time_of_a_change_is_read_as_azure_writes_it():
 
 async def test_a_run_whose_time_is_up_asks_nothing_more():
     async with rigged() as rig:
-        one = drift(CheckRequests(rig.arm, lambda: rig.talk(-1)))
-        [[found]] = (await find_authors([one], OWN, NOW)).values()
+        drifted = drift(CheckRequests(rig.arm, lambda: rig.talk(-1)))
+        [[found]] = (await find_authors([drifted], OWN, NOW)).values()
         assert "Azure did not respond: DeadlineExceeded." in found.doubt
         assert rig.server.seen == []
 
@@ -518,5 +521,5 @@ async def test_two_identities_of_one_subscription():
         rig.server.on("GET", LOG, log_says(log_rows(VAULT, 20), log_rows(SUBNET, 22, AMY, action="M.N/s/write")))
         drifts = [drift(make_questions(rig)), drift(make_questions(rig), SUBNET)]
         found = await find_authors(drifts, OWN, NOW)
-        assert [show(found[one.key]) for one in drifts] == [[("person", ROB, ())], [("person", AMY, ())]]
-        assert sorted(one.method for one in rig.server.seen) == ["GET", "POST", "POST"]
+        assert [show(found[drifted.key]) for drifted in drifts] == [[("person", ROB, ())], [("person", AMY, ())]]
+        assert sorted(request.method for request in rig.server.seen) == ["GET", "POST", "POST"]

@@ -98,7 +98,7 @@ def test_a_row_without_a_time_is_none(time):
 def test_a_hostile_text_in_any_cell_stays_short(text):
     claims = dict.fromkeys([*ROW["claims"], "xms_mirid", "idtyp"], text)
     found = [ROW | {"caller": text, "claims": claims, "operationName": {"value": f"{text}/write"}, "properties": text}]
-    assert all(len(one) < LONGEST and "\n" not in one for one in list_texts(read_operations(found)))
+    assert all(len(text) < LONGEST and "\n" not in text for text in list_texts(read_operations(found)))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class Answers:
     async def find_principal(self) -> None:
         return None
 
-    async def ask(self, path: str, _version: str, _body: Any) -> Any:
+    async def send(self, path: str, _version: str, _body: Any) -> Any:
         assert path == PATH
         return {"data": self._graph}
 
@@ -49,8 +49,8 @@ class Answers:
 
 
 def find(graph, log, **more):
-    one = Drift(key=Key("g", "K", "default", "a"), arm_id=ArmId(VAULT), questions=Answers(graph, log), **more)
-    return asyncio.run(find_authors([one], OwnWrites(), NOW))[one.key]
+    drifted = Drift(key=Key("g", "K", "default", "a"), arm_id=ArmId(VAULT), requests=Answers(graph, log), **more)
+    return asyncio.run(find_authors([drifted], OwnWrites(), NOW))[drifted.key]
 
 
 def pointer(field: str) -> str:
@@ -65,7 +65,7 @@ def test_each_path_is_of_the_last_person_who_changed_it_and_no_one_else_is_named
     expected = {pointer(field): last[field] for field in differing if field in last}
     assert {path: one.name for one in found for path in one.paths} == expected
     assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
-    assert all(bool(one.doubt) is not bool(one.paths) for one in found)
+    assert all(bool(author.doubt) is not bool(author.paths) for author in found)
 
 
 @given(histories)

@@ -64,8 +64,13 @@ async def look(*rows, records=(), runs=(RUN,), ids=(VAULT, VNET), credential=TOK
 def show(done):
     """Origin, verb and the revision of the run of each operation, and that of the run that undid it."""
     return [
-        (one.origin.value, one.change.verb.name, one.run.revision[:1] if one.run else "", one.undone is not None)
-        for one in done.operations
+        (
+            operation.origin.value,
+            operation.change.verb.name,
+            operation.run.revision[:1] if operation.run else "",
+            operation.undone is not None,
+        )
+        for operation in done.operations
     ]
 
 
@@ -142,7 +147,7 @@ async def test_whose_it_was(rows, shown, why):
 async def test_a_part_that_its_parent_declares_is_audited(rows, shown, why):
     done = await look(*rows, declared=(SUBNET.casefold(),))
     assert show(done) == shown, why
-    part = next(one.arm_id for one in done.operations if one.part_of)
+    part = next(operation.arm_id for operation in done.operations if operation.part_of)
     assert part == VNET + SUBNET.removeprefix(VNET).casefold(), "the parent is spelled as git does"
 
 
@@ -169,17 +174,17 @@ async def test_a_record_tells_the_last_write_of_a_run_without_a_report(trust, or
     write = LastWrite(correlation_id=correlate("earlier"), at=at(3), revision="a" * 40)
     known = record(vnet(), VNET, last=write, trust=trust)
     done = await look(log_rows(VNET, 5, TERRAFORM, operation="earlier"), records=[known])
-    assert [one.origin.value for one in done.operations] == [origin]
+    assert [operation.origin.value for operation in done.operations] == [origin]
 
 
 async def test_without_an_identity_an_application_may_be_gitsync():
     done = await look(log_rows(VAULT, 5, TERRAFORM), log_rows(VNET, 6, AMY), credential=None, runs=())
-    assert [one.origin.value for one in done.operations] == ["other", "unknown"]
+    assert [operation.origin.value for operation in done.operations] == ["other", "unknown"]
 
 
 async def test_the_last_half_hour_is_open():
     done = await look(log_rows(VAULT, 29, ROB), log_rows(VAULT, 31, AMY))  # the clock is at 12:00
-    assert [one.is_open for one in done.operations] == [True, False]
+    assert [operation.is_open for operation in done.operations] == [True, False]
 
 
 async def test_a_log_that_cannot_be_read_is_a_gap():

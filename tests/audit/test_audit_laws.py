@@ -96,18 +96,20 @@ def check(world, done):
     world.clock.elapsed += 3600
     found = asyncio.run(look(world, runs, since))
     assert found.gaps == ()
-    by_id = {one.change.correlation_id: one for one in found.operations}
-    not_ours = {one.change.correlation_id for one in found.operations if one.origin in FOREIGN}
+    by_id = {operation.change.correlation_id: operation for operation in found.operations}
+    not_ours = {operation.change.correlation_id for operation in found.operations if operation.origin in FOREIGN}
     assert not_ours - lost == {move for move, _ in foreign}
-    assert {one.origin for one in found.operations if one.change.correlation_id in lost} <= {Origin.UNKNOWN}
-    ours = [one for one in found.operations if one.origin not in FOREIGN]
+    assert {operation.origin for operation in found.operations if operation.change.correlation_id in lost} <= {
+        Origin.UNKNOWN
+    }
+    ours = [operation for operation in found.operations if operation.origin not in FOREIGN]
     assert {one.origin for one in ours} <= {Origin.RUN}
     assert len(ours) == len(writes)
     for move, name in foreign:
-        one = by_id[move]
-        later = any(at > one.change.at and path.casefold() == vnet_id(name).casefold() for at, path in writes)
-        assert (one.undone is not None) is later
-        assert one.change.verb in {Verb.WRITE, Verb.DELETE}
+        result = by_id[move]
+        later = any(at > result.change.at and path.casefold() == vnet_id(name).casefold() for at, path in writes)
+        assert (result.undone is not None) is later
+        assert result.change.verb in {Verb.WRITE, Verb.DELETE}
 
 
 async def look(world, runs, since):
@@ -115,6 +117,6 @@ async def look(world, runs, since):
         access = world.access(azure.url)
         async with open_arms(access, world.clock) as arms:
             arm = await arms.open(access.sign_in)
-            questions = CheckRequests(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
+            requests = CheckRequests(arm, lambda: Session(deadline=world.clock.monotonic() + 600))
             ids = [world.id_of(rg()), *map(vnet_id, NAMES)]
-            return await audit(map(ArmId, ids), (), runs, since - timedelta(seconds=1), questions, {}.__contains__)
+            return await audit(map(ArmId, ids), (), runs, since - timedelta(seconds=1), requests, {}.__contains__)

@@ -74,5 +74,5 @@ def test_names_of_people_are_in_a_text_where_they_may():
 )
 def test_the_exit_code_is_that_of_others_alone(origins, gaps, code):
     report = make_report("rob")
-    kept = tuple(one for one in report.audit.operations if one.origin in origins)
+    kept = tuple(operation for operation in report.audit.operations if operation.origin in origins)
     assert replace(report, audit=replace(report.audit, operations=kept, gaps=gaps)).exit_code == code

@@ -60,7 +60,9 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize(("reader", "make"), [one[1:] for one in FILES], ids=[f"{one[1]}: {one[0]}" for one in FILES])
+@pytest.mark.parametrize(
+    ("reader", "make"), [file[1:] for file in FILES], ids=[f"{file[1]}: {file[0]}" for file in FILES]
+)
 def test_other_files(reader, make, measured, tmp_path):
     file = tmp_path / "file"
     file.write_text(make(SIZE))

@@ -100,7 +100,7 @@ def test_names_that_azure_has_shown_are_taken():
                 found |= set(IDS.findall(content.decode(errors="ignore")))
     ids = [one for one in found if is_arm_id(one) and not MADE_UP.search(one)]
     assert len(ids) > 1000
-    assert {one: fault for one in ids if (fault := find_fault_of_names(one))} == {}
+    assert {arm_id: fault for arm_id in ids if (fault := find_fault_of_names(arm_id))} == {}
 
 
 @given(

@@ -37,9 +37,11 @@ def test_what_is_learnt_is_kept_if_all_fits_and_forgotten_if_not():
 
 def test_of_two_types_the_wider_is_kept():
     known = Inference()
-    one = known.make_fresh()
-    assert known.fits([one, one, one], [make_list_type(STRING), make_list_type(DYN), make_list_type(STRING)])
-    assert known.resolve(one) == make_list_type(DYN)
+    variable = known.make_fresh()
+    assert known.fits(
+        [variable, variable, variable], [make_list_type(STRING), make_list_type(DYN), make_list_type(STRING)]
+    )
+    assert known.resolve(variable) == make_list_type(DYN)
 
 
 def test_types_that_stand_for_each_other_learn_together():
@@ -53,9 +55,9 @@ def test_types_that_stand_for_each_other_learn_together():
 
 def test_no_type_holds_itself():
     known = Inference()
-    one = known.make_fresh()
-    assert not known.fits([one], [make_list_type(one)])
-    assert not known.fits([make_list_type(one)], [one])
+    variable = known.make_fresh()
+    assert not known.fits([variable], [make_list_type(variable)])
+    assert not known.fits([make_list_type(variable)], [variable])
 
 
 def test_different_numbers_of_types_do_not_fit():
@@ -75,9 +77,9 @@ def test_fitting_is_mutual(one, other):
 @given(TYPES)
 def test_an_open_type_becomes_what_it_meets(type_):
     known = Inference()
-    one = known.make_fresh()
-    assert known.fits([one], [type_])
-    assert known.settle(one) == type_
+    variable = known.make_fresh()
+    assert known.fits([variable], [type_])
+    assert known.settle(variable) == type_
 
 
 @given(st.lists(TYPES, min_size=1, max_size=4))

@@ -37,15 +37,15 @@ def many(count: int):
     return [storage(f"st{number:05}") for number in range(count)]
 
 
-def claim(place: int, size: int = 1, risk: int = 2, check: CheckName = CheckName.NAMES) -> RequestClaim:
-    return RequestClaim(check, Rank(risk, place), size)
+def claim(rank: int, size: int = 1, risk: int = 2, check: CheckName = CheckName.NAMES) -> RequestClaim:
+    return RequestClaim(check, Rank(risk, rank), size)
 
 
 @given(st.integers(1, 4000), st.integers(1, 4), st.integers(0, 400))
 def test_requests_beyond_a_hundred_changes_are_a_tenth_and_never_more_than_the_most(count, for_each, sent):
     budget = Budget(lambda: sent)
     budget.make_allowance(many(count), 1)
-    wanted = [claim(place) for place in range(count) for _ in range(for_each)]
+    wanted = [claim(rank) for rank in range(count) for _ in range(for_each)]
     granted = budget.grant(wanted)
     assert sum(granted) <= max(0, MOST - sent)
     more = sum(one.is_more for one, is_granted in zip(wanted, granted, strict=True) if is_granted)

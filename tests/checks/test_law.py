@@ -109,8 +109,12 @@ def check(planned: Result, done: Result) -> None:
     """Compare one resource of the plan with what became of it in a sync without checks."""
     if planned.action is Action.NONE or done.ending.blocked_by:
         return  # nothing was to be sent, or it was not reached
-    code = next((one.code for one in done.attempts), "") or done.condition.reason
-    said = {one.check: one.verdict for one in planned.change.checks if one.verdict is not CheckVerdict.WARNING}
+    code = next((attempt.code for attempt in done.attempts), "") or done.condition.reason
+    said = {
+        finding.check: finding.verdict
+        for finding in planned.change.checks
+        if finding.verdict is not CheckVerdict.WARNING
+    }
     if CheckVerdict.REFUSED in said.values():
         assert code in COVERED, (done.key, said, code)
     if code in COVERED:

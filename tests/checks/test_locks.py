@@ -215,8 +215,8 @@ async def _ask(changes, answers, credential=None):
     async with rigged(credential=credential, access=anonymous) as rig:
         for path, answer in answers.items():
             rig.server.on("GET", path, answer)
-        questions = CheckRequests(rig.arm, rig.talk)
-        found = await check_locks(changes, questions)
+        requests = CheckRequests(rig.arm, rig.talk)
+        found = await check_locks(changes, requests)
         return [(key.name, finding) for key, finding in found], rig.server.lines
 
 

@@ -197,9 +197,9 @@ CHECK_VAULT = f"{SUB}/providers/Microsoft.KeyVault/checkNameAvailability"
 
 
 async def test_a_free_name_is_one_question():
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("POST", CHECK_STORAGE, FREE)
-        found = await check_names([storage(), storage(group=f"{GROUP}2", name="stapp1")], questions)
+        found = await check_names([storage(), storage(group=f"{GROUP}2", name="stapp1")], requests)
         assert show(found) == [("stapp1", FINE, "")] * 2
         (seen,) = rig.server.seen
         assert (seen.query, seen.body) == (
@@ -217,35 +217,35 @@ async def test_a_free_name_is_one_question():
     ],
 )
 async def test_a_taken_name_may_be_our_own(resource, verdict):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("POST", CHECK_STORAGE, TAKEN)
         rig.server.on("GET", storage().arm_id, resource)
-        finding = only(await check_names([storage()], questions))
+        finding = only(await check_names([storage()], requests))
         assert finding.verdict == verdict
         assert rig.server.lines == [f"POST {CHECK_STORAGE}", f"GET {storage().arm_id}"]
 
 
 async def test_a_holder_in_this_subscription_needs_no_other_question():
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, say(row(VAULT)))
         changes = [create(VAULT), create(VAULT, "recover"), create(VAULT, group="other")]
-        assert [finding.verdict for _, finding in await check_names(changes, questions)] == [REFUSED, FINE, REFUSED]
+        assert [finding.verdict for _, finding in await check_names(changes, requests)] == [REFUSED, FINE, REFUSED]
         assert rig.server.lines == [f"GET {DELETED_VAULTS}"]
 
 
 async def test_the_recovery_of_nothing_is_refused():
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, say())
-        finding = only(await check_names([create(VAULT, "recover")], questions))
+        finding = only(await check_names([create(VAULT, "recover")], requests))
         assert (finding.verdict, finding.code) == (REFUSED, "SoftDeletedVaultDoesNotExist")
         assert finding.message == "There is no deleted key vault kv1 that could be recovered."
 
 
 async def test_what_was_recovered_already_is_fine():
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, say())
         rig.server.on("GET", VAULT, Say(200, {"id": VAULT}))
-        assert only(await check_names([create(VAULT, "recover")], questions)).verdict == FINE
+        assert only(await check_names([create(VAULT, "recover")], requests)).verdict == FINE
 
 
 @pytest.mark.parametrize(
@@ -264,26 +264,26 @@ async def test_what_was_recovered_already_is_fine():
     ],
 )
 async def test_no_answer_is_not_fine(deleted, availability, expected):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, deleted)
         rig.server.on("POST", CHECK_VAULT, availability)
-        found = await check_names([create(VAULT)], questions)
+        found = await check_names([create(VAULT)], requests)
         assert [(finding.verdict, finding.code) for _, finding in found] == expected
 
 
 async def test_the_right_that_is_missing_is_named():
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("POST", CHECK_STORAGE, forbid("Microsoft.Storage/checknameavailability/read"))
-        finding = only(await check_names([storage()], questions))
+        finding = only(await check_names([storage()], requests))
         assert finding.missing_right == "Microsoft.Storage/checknameavailability/read"
 
 
 @pytest.mark.parametrize(("status", "verdict"), [(200, REFUSED), (404, FINE), (403, NOT_CHECKED)])
 async def test_the_name_of_a_cosmos_account_is_asked_by_head(status, verdict):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         path = "/providers/Microsoft.DocumentDB/databaseAccountNames/db1"
         rig.server.on("HEAD", path, Say(status))
-        assert only(await check_names([change(COSMOS)], questions)).verdict == verdict
+        assert only(await check_names([change(COSMOS)], requests)).verdict == verdict
         assert rig.server.lines[0] == f"HEAD {path}"
 
 
@@ -297,11 +297,11 @@ async def test_the_name_of_a_cosmos_account_is_asked_by_head(status, verdict):
     ],
 )
 async def test_the_label_of_a_public_address_is_asked_for_in_its_region(body, answer, expected):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         path = f"{SUB}/providers/Microsoft.Network/locations/westeurope/CheckDnsNameAvailability"
         rig.server.on("GET", path, Say(200, answer))
         address = change(ADDRESS, {"location": "West Europe", "properties": {"dnsSettings": body}})
-        found = await check_names([address], questions)
+        found = await check_names([address], requests)
         assert show(found) == expected
         assert all(finding.path == "/properties/dnsSettings/domainNameLabel" for _, finding in found if finding.code)
         assert not answer or rig.server.seen[0].query == "api-version=2025-01-01&domainNameLabel=shop"
@@ -317,15 +317,15 @@ async def test_the_label_of_a_public_address_is_asked_for_in_its_region(body, an
     ],
 )
 async def test_other_changes_are_not_concerned(other):
-    async with asking() as (rig, questions):
-        assert await check_names([other], questions) == []
+    async with asking() as (rig, requests):
+        assert await check_names([other], requests) == []
         assert rig.server.lines == []
 
 
 @pytest.mark.parametrize("unknown", [storage("<name>"), storage(doubt="no Secret has its subscription")])
 async def test_a_name_that_is_not_known_yet_is_not_asked_for(unknown):
-    async with asking() as (rig, questions):
-        finding = only(await check_names([unknown], questions))
+    async with asking() as (rig, requests):
+        finding = only(await check_names([unknown], requests))
         assert finding.verdict == NOT_CHECKED
         assert finding.message == unknown.id_gap != ""
         assert rig.server.lines == []
@@ -342,8 +342,8 @@ async def test_a_name_that_is_not_known_yet_is_not_asked_for(unknown):
     ],
 )
 async def test_a_replacement_must_not_keep_its_own_name(arm_id, live, verdict, why):
-    async with asking() as (rig, questions):
-        finding = only(await check_names([change(arm_id, live_body=live, replaces=True)], questions))
+    async with asking() as (rig, requests):
+        finding = only(await check_names([change(arm_id, live_body=live, replaces=True)], requests))
         assert finding.verdict == verdict, why
         assert arm_id != VAULT or "for 7 days" in finding.message
         assert rig.server.lines == []

@@ -58,9 +58,9 @@ PROPERTIES_ONLY = st.builds(
 async def ask(bodies):
     """The requests that all checks send about these bodies."""
     changes = [
-        change(f"{GROUP}/providers/{kind}/n{number}", hide_values(body), called=f"{number}-{place}")
+        change(f"{GROUP}/providers/{kind}/n{number}", hide_values(body), called=f"{number}-{rank}")
         for number, body in enumerate(bodies)
-        for place, kind in enumerate(TYPES)
+        for rank, kind in enumerate(TYPES)
     ]
     deletes = [change(f"{GROUP}/providers/{TYPES[0]}/gone", action=Action.DELETE)]
     async with rigged() as rig:
@@ -69,9 +69,9 @@ async def ask(bodies):
         rig.server.on("GET", lists, Say(200, {"value": [assignment]}))
         checks = Checks(CheckName, rig.talk)
         found = await checks.check(
-            [*changes, *deletes], dict.fromkeys((one.key for one in [*changes, *deletes]), rig.arm)
+            [*changes, *deletes], dict.fromkeys((delete.key for delete in [*changes, *deletes]), rig.arm)
         )
-        assert all(found[one.key] for one in changes), "each change has findings"
+        assert all(found[resource.key] for resource in changes), "each change has findings"
         return rig.server.seen
 
 
@@ -86,5 +86,9 @@ def test_no_check_holds_a_secret(bodies):
 def test_the_hunt_finds_what_is_sent():
     """The bodies of the hunt are sent, so that it would see a secret in them."""
     seen = asyncio.run(ask([{"location": "westeurope", "properties": {"a": "in-the-open", "b": Secret(MARK)}}]))
-    questions = [json.dumps(one.body) for one in seen if one.method == "POST" and "in-the-open" in json.dumps(one.body)]
-    assert len(questions) == 2 * len(TYPES), "one of preflight and one of policy for each type"
+    requests = [
+        json.dumps(request.body)
+        for request in seen
+        if request.method == "POST" and "in-the-open" in json.dumps(request.body)
+    ]
+    assert len(requests) == 2 * len(TYPES), "one of preflight and one of policy for each type"

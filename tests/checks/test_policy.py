@@ -53,11 +53,11 @@ def listed(*rows: dict) -> Say:
 
 async def ask(changes, said: Say, *, assignments: Say | None = None, exemptions: Say | None = None, scope: str = GROUP):
     """Findings, and the requests that were sent."""
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", scope + ASSIGNMENTS, assignments or listed(assignment()))
         rig.server.on("GET", scope + EXEMPTIONS, exemptions or listed())
         rig.server.on("POST", scope + ASK, said)
-        findings = await check_policy(changes, questions)
+        findings = await check_policy(changes, requests)
         return findings, rig.server.seen
 
 
@@ -69,7 +69,7 @@ async def test_the_question_has_the_known_body_and_what_a_policy_might_add():
     }
     findings, seen = await ask([storage(body=body)], Say(200, {}))
     assert show(findings) == [("stapp1", FINE, "")]
-    assert [one.line for one in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
+    assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
     assert seen[1].body == {
         "resourceDetails": {
             "resourceContent": {
@@ -114,11 +114,11 @@ async def test_a_child_names_its_owner(planned, scope, type_, owner):
 async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
     changes = [change(GROUP), storage(), storage("old", f"{SUB}/resourceGroups/old")]
     """Its request names the group anyway."""
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         for scope in (SUB, f"{SUB}/resourceGroups/old"):
             rig.server.on("GET", scope + ASSIGNMENTS, listed(assignment()))
             rig.server.on("POST", scope + ASK, Say(200, {}))
-        assert {verdict for _, verdict, _ in show(await check_policy(changes, questions))} == {FINE}
+        assert {verdict for _, verdict, _ in show(await check_policy(changes, requests))} == {FINE}
         assert sorted(rig.server.lines) == [
             f"GET {SUB}{ASSIGNMENTS}",  # which has what is assigned to its groups, too
             f"POST {SUB}{ASK}",
@@ -140,7 +140,7 @@ async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
 async def test_without_a_policy_in_force_nothing_more_is_asked(rows):
     changes = [*(storage(f"st{number}") for number in range(20)), storage("gone", action=Action.DELETE)]
     findings, seen = await ask(changes, Say(200, {}), assignments=listed(*rows))
-    assert [one.line for one in seen] == [f"GET {GROUP}{ASSIGNMENTS}"]
+    assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}"]
     assert show(findings) == sorted((f"st{number}", FINE, "") for number in range(20))
 
 
@@ -154,7 +154,7 @@ async def test_a_policy_of_one_resource_or_of_a_management_group_is_in_force():
 async def test_one_question_for_a_distinct_body():
     twice = [storage("a", called="first"), storage("a", called="second"), storage("b")]
     findings, seen = await ask(twice, answer(evaluation()))
-    assert sorted(one.method for one in seen) == ["GET", "GET", "POST", "POST"]
+    assert sorted(request.method for request in seen) == ["GET", "GET", "POST", "POST"]
     assert {verdict for _, verdict, _ in show(findings)} == {REFUSED}
 
 
@@ -174,11 +174,12 @@ async def test_more_than_the_limit_is_not_checked_and_says_how_to_go_on():
 async def test_many_names_of_one_body_are_sampled_and_that_is_said():
     changes = [storage(f"st{'x' * (number % 7)}{number:03}") for number in range(50)]
     findings, seen = await ask(changes, Say(200, {}))
-    names = [one.body["resourceDetails"]["resourceContent"]["name"] for one in seen[1:]]
+    names = [request.body["resourceDetails"]["resourceContent"]["name"] for request in seen[1:]]
     assert len(names) == SAMPLES
     assert {min(map(len, names)), max(map(len, names))} == {5, 11}
     assert show(findings) == sorted(
-        (one.key.name, FINE, "") if one.key.name in names else (one.key.name, SILENT, SAMPLED) for one in changes
+        (resource.key.name, FINE, "") if resource.key.name in names else (resource.key.name, SILENT, SAMPLED)
+        for resource in changes
     )
 
 
@@ -203,13 +204,13 @@ OF_GROUP["evaluationDetails"]["evaluatedExpressions"][1]["expressionKind"] = "va
 )
 async def test_what_a_sample_says_of_the_others(said, verdicts, why):
     findings, seen = await ask([storage(f"st{number}") for number in range(9)], answer(said))
-    asked = {one.body["resourceDetails"]["resourceContent"]["name"] for one in seen if one.body}
+    asked = {request.body["resourceDetails"]["resourceContent"]["name"] for request in seen if request.body}
     others = {(verdict, code) for name, verdict, code in show(findings) if name not in asked}
     assert others == verdicts, why
 
 
 @pytest.mark.parametrize(
-    ("assigned", "questions", "why"),
+    ("assigned", "requests", "why"),
     [
         (assignment(), SAMPLES, "what is assigned to the subscription holds for all groups"),
         (assignment(f"/providers/Microsoft.Management/managementGroups/m{ASSIGNMENTS}/a"), SAMPLES, "and so above it"),
@@ -218,24 +219,24 @@ async def test_what_a_sample_says_of_the_others(said, verdicts, why):
         (assignment(notScopes=[f"{SUB}2/resourceGroups/x"]), 3, "another subscription is left out"),
     ],
 )
-async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(assigned, questions, why):
+async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(assigned, requests, why):
     changes = [storage(f"st{number}", f"{GROUP}{number}") for number in range(6)]
     async with asking() as (rig, asked):
         rig.server.on("GET", SUB + ASSIGNMENTS, listed(assigned))
         for number in range(6):
             rig.server.on("POST", f"{GROUP}{number}{ASK}", Say(200, {}))
         await check_policy(changes, asked)
-        lines = [one.line for one in rig.server.seen]
-    assert len(lines) == 1 + questions, why
+        lines = [request.line for request in rig.server.seen]
+    assert len(lines) == 1 + requests, why
 
 
 async def test_who_may_read_only_groups_lists_the_assignments_of_each():
     changes = [storage("st", f"{GROUP}{number}", called=f"st{number}") for number in range(2)]
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", SUB + ASSIGNMENTS, Say(403, {"error": {"code": "AuthorizationFailed", "message": "No."}}))
         for number in range(2):
             rig.server.on("GET", f"{GROUP}{number}{ASSIGNMENTS}", listed())
-        assert show(await check_policy(changes, questions)) == [("st0", FINE, ""), ("st1", FINE, "")]
+        assert show(await check_policy(changes, requests)) == [("st0", FINE, ""), ("st1", FINE, "")]
 
 
 @pytest.mark.parametrize(

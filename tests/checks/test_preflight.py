@@ -35,18 +35,18 @@ def detail(code: str, target: str = "", message: str = "No.", **more) -> dict:
 
 
 async def ask(changes, *answers: Say):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("POST", PATH, *answers)
-        return await check_preflight(changes, questions), [seen.body for seen in rig.server.seen]
+        return await check_preflight(changes, requests), [seen.body for seen in rig.server.seen]
 
 
 async def test_the_question_has_the_whole_body_and_needs_no_right_to_write():
     body = {"location": "West Europe", "name": "stapp1", "sku": {"name": "Standard_LRS"}, "properties": {"a": True}}
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("POST", PATH, validated(storage_id().upper()))
-        assert show(await check_preflight([storage(body=body)], questions)) == [("stapp1", FINE, "")]
+        assert show(await check_preflight([storage(body=body)], requests)) == [("stapp1", FINE, "")]
         [seen] = rig.server.seen
-        assert rig.arm.requests.questions == 1
+        assert rig.arm.requests.requests == 1
     assert seen.query == f"api-version={API_VERSION}"
     assert seen.body == {
         "provider": "Microsoft.Storage",
@@ -116,11 +116,11 @@ GROUPS = f"{SUB}/resourcegroups"
 )
 async def test_nothing_is_asked_about_what_is_in_a_group_that_does_not_exist(rows, asked, why):
     network = change(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub")
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", GROUPS, rows)
         rig.server.on("POST", PATH, validated())
-        findings = await check_preflight([change(GROUP), storage(), network], questions)
-        scopes = [one.body["scope"] for one in rig.server.seen if one.body]
+        findings = await check_preflight([change(GROUP), storage(), network], requests)
+        scopes = [request.body["scope"] for request in rig.server.seen if request.body]
     assert scopes.count(GROUP) == asked, why
     assert {finding.verdict for _, finding in findings} == {CheckVerdict.NOT_CHECKED}
 

@@ -80,11 +80,11 @@ def agent_pool(**properties):
 
 
 async def ask(*changes, sizes=SIZES, limits=LIMITS, addresses=(), accounts=()):
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         for path, rows in ((SKUS, sizes), (COMPUTE, limits), (NETWORK, addresses), (STORAGE, accounts)):
             rig.server.on("GET", path, rows if isinstance(rows, Say) else Say(200, {"value": list(rows)}))
         rig.server.on("GET", CLUSTER, Say(200, {"id": CLUSTER, **WE}))
-        return await check_quota(changes, questions), rig.server.seen
+        return await check_quota(changes, requests), rig.server.seen
 
 
 LATER = HiddenValue.LATER
@@ -142,7 +142,7 @@ async def test_the_sum_of_the_plan_counts():
     message = findings[0][1].message
     assert "needs 20 more of standardDSv3Family in westeurope, but 12 of 20 are left" in message
     assert "deletes" not in message
-    assert sorted(one.path for one in seen) == sorted([SKUS, COMPUTE])
+    assert sorted(request.path for request in seen) == sorted([SKUS, COMPUTE])
     assert "location%20eq%20'westeurope'" in seen[0].query
 
 
@@ -181,7 +181,7 @@ LIVE = scale_set(3).body
 async def test_an_update_needs_the_difference(planned, verdict, asked):
     findings, seen = await ask(planned)
     assert [found for _, found, _ in show(findings)] == [verdict]
-    assert [one.path for one in seen] == asked
+    assert [request.path for request in seen] == asked
 
 
 async def test_a_smaller_family_does_not_pay_for_another():
@@ -198,9 +198,9 @@ async def test_an_autoscaler_is_named():
 
 async def test_a_pool_is_where_its_cluster_is():
     _, seen = await ask(agent_pool())
-    assert [one.path for one in seen] == [CLUSTER, SKUS, COMPUTE]
+    assert [request.path for request in seen] == [CLUSTER, SKUS, COMPUTE]
     _, seen = await ask(agent_pool(), cluster())
-    assert [one.path for one in seen] == [SKUS, COMPUTE]
+    assert [request.path for request in seen] == [SKUS, COMPUTE]
 
 
 ADDRESS = f"{GROUP}/providers/Microsoft.Network/publicIPAddresses"
@@ -249,8 +249,8 @@ async def test_no_sizes_is_not_refused(sizes):
 
 async def test_each_region_and_subscription_has_its_own_limits():
     east = storage("east", body={"location": "East US"})
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", STORAGE, Say(200, {"value": [usage("StorageAccounts", 1, 1)]}))
         rig.server.on("GET", STORAGE.replace("westeurope", "eastus"), Say(200, {"value": [usage("StorageAccounts")]}))
-        findings = await check_quota([storage(), east, change(GROUP)], questions)
+        findings = await check_quota([storage(), east, change(GROUP)], requests)
     assert show(findings) == [("east", FINE, ""), ("stapp1", WARNING, EXCEEDED)]

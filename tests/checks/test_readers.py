@@ -27,8 +27,8 @@ async def check_as_reader(scope: str, name: str, **more):
         await put(writer, GROUP, GROUP_API, WE)
     reader = EmulatedPrincipal(client="us", object="object-us", secret="x", actions=("*/read",), scopes=(scope,))
     settings = EmulatorSettings(limits=None, require_token=True, principals=(reader,), **more)
-    async with writing(settings, store) as (_, questions):
-        return await list_checks()[name](CHANGES, questions)
+    async with writing(settings, store) as (_, requests):
+        return await list_checks()[name](CHANGES, requests)
 
 
 @pytest.mark.parametrize("name", list_checks())

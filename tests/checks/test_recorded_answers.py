@@ -22,12 +22,12 @@ def read(name: str) -> list[dict]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
-LISTS = [one["answer"] for one in read("policyAssignments") if one["answer"]["value"]]
-USAGES = [one for one in read("usages") if one["path"].split("/")[4] in PROVIDERS]
+LISTS = [recorded["answer"] for recorded in read("policyAssignments") if recorded["answer"]["value"]]
+USAGES = [operation for operation in read("usages") if operation["path"].split("/")[4] in PROVIDERS]
 REFUSALS = [
-    one["answer"]["error"]
-    for one in read("preflight")
-    if isinstance(one["answer"], dict) and one["answer"].get("error", {}).get("details")
+    recorded["answer"]["error"]
+    for recorded in read("preflight")
+    if isinstance(recorded["answer"], dict) and recorded["answer"].get("error", {}).get("details")
 ]
 
 
@@ -38,16 +38,18 @@ async def test_every_recorded_assignment_is_read():
         found = [read_assignment(row) for row in answer["value"]]
         assert all(each and each.title for each in found), "every row is one"
         assert any(each.covers(storage(group=f"{ZERO}/resourceGroups/rg").arm_id) for each in found if each)
-        async with asking() as (rig, questions):
+        async with asking() as (rig, requests):
             scope = f"{ZERO}/resourceGroups/rg"
             rig.server.on("GET", f"{scope}/providers/Microsoft.Authorization/policyAssignments", Say(200, answer))
             rig.server.on("POST", f"{scope}/providers/Microsoft.PolicyInsights/checkPolicyRestrictions", Say(200, {}))
-            assert only(await check_policy([storage(group=scope)], questions)).verdict is CheckVerdict.FINE
+            assert only(await check_policy([storage(group=scope)], requests)).verdict is CheckVerdict.FINE
             assert len(rig.server.seen) == 2
 
 
 @needs_recordings(CHECKS)
-@pytest.mark.parametrize("recorded", USAGES, ids=lambda one: f"{one['path'].split('/')[4]} {one['query']}")
+@pytest.mark.parametrize(
+    "recorded", USAGES, ids=lambda operation: f"{operation['path'].split('/')[4]} {operation['query']}"
+)
 async def test_every_recorded_list_of_usages_is_read(recorded):
     group, body = f"{ZERO}/resourceGroups/rg", {"location": "West US"}
     planned = {
@@ -58,9 +60,9 @@ async def test_every_recorded_list_of_usages_is_read(recorded):
         "Microsoft.Network": change(f"{group}/providers/Microsoft.Network/publicIPAddresses/ip", body),
         "Microsoft.Storage": storage("st", group, body=body),
     }[recorded["path"].split("/")[4]]
-    async with asking() as (rig, questions):
+    async with asking() as (rig, requests):
         rig.server.on("GET", recorded["path"], Say(200, recorded["answer"]))
-        assert only(await check_quota([planned], questions)).verdict is CheckVerdict.FINE
+        assert only(await check_quota([planned], requests)).verdict is CheckVerdict.FINE
         assert [seen.path for seen in rig.server.seen] == [recorded["path"]]
 
 
@@ -69,7 +71,7 @@ async def test_a_recorded_quota_is_a_warning_of_preflight():
     assert REFUSALS
     for error in REFUSALS:
         wrapped = {"code": "ResourceValidationFailed", "message": "See details.", "details": [error]}
-        async with asking() as (rig, questions):
+        async with asking() as (rig, requests):
             rig.server.on("POST", PATH, Say(400, {"error": wrapped}))
             planned = change(f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/set")
-            assert show(await check_preflight([planned], questions)) == [("set", "warning", "QuotaExceeded")]
+            assert show(await check_preflight([planned], requests)) == [("set", "warning", "QuotaExceeded")]

@@ -148,7 +148,7 @@ async def _ask(changes, *answers):
 async def test_a_provider_is_asked_once():
     found, seen = await _ask([change(), change("2016-01-01"), change(below="deletedAccounts")], Say(200, STORAGE))
     assert [finding.verdict.value for finding in found] == ["fine", "refused", "fine"]
-    assert [(one.line.casefold(), one.query) for one in seen] == [
+    assert [(request.line.casefold(), request.query) for request in seen] == [
         (f"GET {PROVIDER}".casefold(), "api-version=2021-04-01")
     ]
 

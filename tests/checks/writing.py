@@ -43,8 +43,8 @@ async def compare(
             await put(writer, other.arm_id, other.api_version, other.body or {})
     file = folder / "settings.yaml"
     file.write_text(json.dumps({"settings": {"throttle": "off", **settings}}))
-    async with writing(read_settings(file), store) as (writer, questions):
-        found = await check([change], questions)
+    async with writing(read_settings(file), store) as (writer, requests):
+        found = await check([change], requests)
         return {finding.verdict.value for _, finding in found}, await _try(writer, change)
 
 

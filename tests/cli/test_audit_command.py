@@ -70,9 +70,15 @@ def test_each_of_a_night_is_attributed_also_what_was_undone(night):
     document = json.loads(done.out)
     assert document["counts"] == {"other": 1, "unknown": 1, "ours": 0, "run": 4}
     shown = [
-        (one["armId"].rpartition("/")[2], one["verb"], one["origin"], one["author"]["name"], one["undone"] is not None)
-        for one in document["operations"]
-        if one["origin"] != "run"
+        (
+            operation["armId"].rpartition("/")[2],
+            operation["verb"],
+            operation["origin"],
+            operation["author"]["name"],
+            operation["undone"] is not None,
+        )
+        for operation in document["operations"]
+        if operation["origin"] != "run"
     ]
     assert sorted(shown) == [
         (
@@ -90,11 +96,11 @@ def test_a_run_is_named_by_what_it_synced_and_its_status(night):
     document = json.loads(audit(night, "-o", "json").out)
     _, source, _ = night
     commits = git(source, "log", "--format=%H", "gitsync/status").split()
-    runs = [one["run"] for one in document["operations"] if one["origin"] == "run"]
+    runs = [operation["run"] for operation in document["operations"] if operation["origin"] == "run"]
     assert {run["revision"] for run in runs} == {git(source, "rev-parse", "main")}
     assert {run["commit"] for run in runs} <= set(commits)
     assert len({run["commit"] for run in runs}) == 2
-    undone = next(one["undone"] for one in document["operations"] if one["undone"])
+    undone = next(operation["undone"] for operation in document["operations"] if operation["undone"])
     assert undone == max(runs, key=lambda run: run["time"])
 
 
@@ -180,7 +186,9 @@ def test_its_figures_are_metrics_also_of_an_audit_that_is_refused(night, tmp_pat
 
 def read_figures(file):
     found = (sample for family in parse(file.read_text()) for sample in family.samples)
-    return {one.labels["origin"]: one.value for one in found if one.name == "gitsync_audited_operations"}
+    return {
+        resource.labels["origin"]: resource.value for resource in found if resource.name == "gitsync_audited_operations"
+    }
 
 
 def test_metrics_that_cannot_be_written_fail_an_audit_after_its_report(night, tmp_path):

@@ -98,7 +98,7 @@ def test_what_cannot_be_exported_is_reported_with_its_location_before_the_first_
     for ended in unfit[:2]:
         assert ended.code == 1
         problems = json.loads(ended.out)["problems"]
-        (problem,) = [one for one in problems if one["path"] == f"{name}.yaml"]
+        (problem,) = [problem for problem in problems if problem["path"] == f"{name}.yaml"]
         assert words in f"{problem['message']} {problem['hint']}", why
         assert (problem["severity"], problem["line"]) == ("error", 10)
         assert problem["field"].startswith("spec.operatorSpec.")
@@ -106,8 +106,8 @@ def test_what_cannot_be_exported_is_reported_with_its_location_before_the_first_
 
 def test_what_is_unfit_is_not_made_and_all_else_is(unfit):
     validated, synced, sent, files = unfit
-    assert {one["path"] for one in json.loads(validated.out)["problems"]} == {f"{name}.yaml" for name in UNFIT}
-    verdicts = {one["name"]: one["verdict"] for one in json.loads(synced.out)["resources"]}
+    assert {problem["path"] for problem in json.loads(validated.out)["problems"]} == {f"{name}.yaml" for name in UNFIT}
+    verdicts = {resource["name"]: resource["verdict"] for resource in json.loads(synced.out)["resources"]}
     assert verdicts == {"core": "create", "lake": "create", **dict.fromkeys(UNFIT, "invalid")}
     assert [path for _, path, _ in sent] == [
         account_id().split("/providers")[0],

@@ -105,7 +105,7 @@ def under_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Fu
 
 
 def resources(end: Ended) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in json.loads(end.out)["resources"]}
+    return {resource["name"]: resource for resource in json.loads(end.out)["resources"]}
 
 
 def status(folder: Path, name: str) -> str:

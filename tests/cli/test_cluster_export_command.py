@@ -89,9 +89,9 @@ def test_a_manifest_for_another_resource_is_an_error(elsewhere, capsys):
     assert take("--output", "json") == 1
     document = json.loads(capsys.readouterr().out)
     differing = {
-        one["name"]: [(each["path"], each["live"]) for each in one["differences"]]
+        resource["name"]: [(each["path"], each["live"]) for each in resource["differences"]]
         for file in document["files"]
-        for one in file["resources"]
+        for resource in file["resources"]
     }
     assert differing == {"core": [("/id", GROUP_ID)], "shop": [("/id", SERVER_ID)]}
     assert (document["imported"], document["requests"], document["leftOut"][0]["subject"]) == (2, None, "Secret")

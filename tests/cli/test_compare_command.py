@@ -113,10 +113,10 @@ def test_many_comparisons_of_a_file(files, capsys):
 
 
 def test_many_comparisons_of_a_pipe(tmp_path):
-    questions = [line(desired={"a": [{"name": "x", "v": i}]}, live={"a": [{"name": "x", "v": i}]}) for i in range(3000)]
+    checks = [line(desired={"a": [{"name": "x", "v": i}]}, live={"a": [{"name": "x", "v": i}]}) for i in range(3000)]
     done = subprocess.run(
         [sys.executable, "-m", "gitsync", "compare", "--jsonl", "-"],
-        input="\n".join(questions),
+        input="\n".join(checks),
         capture_output=True,
         text=True,
         timeout=LONG,

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 
-from gitsync.cli.running import format_question, make_confirm
+from gitsync.cli.running import format_confirmation, make_confirm
 from gitsync.config.config import Config
 from gitsync.model.report import RunTarget
 from gitsync.run.guards import ChangeCounts
@@ -74,12 +74,12 @@ def test_the_display_is_hidden_during_the_prompt(terminal):
 
 
 def test_the_prompt_names_the_target_and_the_counts():
-    question = format_question(TARGET, COUNTS)
+    question = format_confirmation(TARGET, COUNTS)
     assert "Subscription: Production (1)" in question
     assert "This sync would create 12, update or adopt 3, delete 0." in question
     assert "would fail" not in question
-    assert "2 would fail or wait." in format_question(TARGET, COUNTS._replace(hindered=2))
+    assert "2 would fail or wait." in format_confirmation(TARGET, COUNTS._replace(hindered=2))
 
 
 def test_no_azure_name_moves_the_cursor():
-    assert "\x1b" not in format_question(RunTarget(subscription_name="\x1b[2J", subscription="1"), COUNTS)
+    assert "\x1b" not in format_confirmation(RunTarget(subscription_name="\x1b[2J", subscription="1"), COUNTS)

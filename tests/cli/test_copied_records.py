@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.state.seal import name_place
+from gitsync.git.state.seal import name_source
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
 from tests.support.git_repositories import init_bare
@@ -250,14 +250,14 @@ def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
     estate.commit(kept=True, shared=True, gone=True)
     assert estate.run("sync").code == 0
     status = estate.open_status()
-    sign_as_before(status, name_place(normalize_repository(str(estate.remote)), "gitsync/status"))
+    sign_as_before(status, name_source(normalize_repository(str(estate.remote)), "gitsync/status"))
     push(status)
     estate.commit(kept=True, shared=True)
     synced = estate.run("sync", "--prune", "--max-deletes", "9")
     assert (synced.code, "SealsRenewed" in synced.out, "Deleted 1" in synced.out) == (0, False, True), synced.out
     git(status, "pull", "-q")
-    seals = [json.loads(one.read_text())["gitsync"]["seal"] for one in status.rglob("default/**/*.json")]
-    assert [one.count(":") for one in seals] == [4, 4], "all of them have the identity after one run"
+    seals = [json.loads(path.read_text())["gitsync"]["seal"] for path in status.rglob("default/**/*.json")]
+    assert [seal.count(":") for seal in seals] == [4, 4], "all of them have the identity after one run"
     assert (status / "identity").exists()
     tip = subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote)
     assert estate.run("sync", "--prune").code == 0

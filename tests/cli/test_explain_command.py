@@ -98,7 +98,9 @@ def test_a_kind_by_an_everyday_name_with_what_refers_to_it(capsys):
 
 def test_what_refers_to_a_kind_is_a_name_for_explain(capsys):
     assert run(["explain", "subnet", "--output", "json"]) == 0
-    (referrer,) = [one for one in json.loads(capsys.readouterr().out)["referrers"] if one.startswith("Redis.")]
+    (referrer,) = [
+        referrer for referrer in json.loads(capsys.readouterr().out)["referrers"] if referrer.startswith("Redis.")
+    ]
     assert run(["explain", referrer]) == 0
     assert "  refers to a VirtualNetworksSubnet.network.azure.com\n" in capsys.readouterr().out
 

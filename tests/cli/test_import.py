@@ -47,11 +47,11 @@ def test_the_landing_zone_comes_back_as_it_was(tmp_path):
     other = World(tmp_path / "b")
     other.store = world.store
     report = other.says_files(read_all(tmp_path / "out")).plan()
-    assert {(one.verdict.value, one.action.value) for one in report.results} == {("adopt", "none")}
-    assert not [one for one in report.results if one.differences or one.comparison.unverified]
+    assert {(result.verdict.value, result.action.value) for result in report.results} == {("adopt", "none")}
+    assert not [result for result in report.results if result.differences or result.comparison.unverified]
     assert other.writes == []
 
-    asked, imported = (render(tmp_path / one) for one in ("a/repository", "out"))
+    asked, imported = (render(tmp_path / name) for name in ("a/repository", "out"))
     assert len(imported) == len(asked) == 65
     lost = [
         (arm_id, path)
@@ -64,7 +64,7 @@ def test_the_landing_zone_comes_back_as_it_was(tmp_path):
 
 def render(folder):
     out = run_here("render", str(folder), "--output=json", "--subscription", SUBSCRIPTION, folder=folder).out
-    return {one["armId"].casefold(): one["body"] for one in json.loads(out)["resources"]}
+    return {resource["armId"].casefold(): resource["body"] for resource in json.loads(out)["resources"]}
 
 
 def list_leaves(value, path=()):
@@ -116,7 +116,7 @@ def test_what_an_import_selects(small, tmp_path, arguments, kinds, why):
 
 def read_kinds(done):
     assert done.code == 0, done.out + done.err
-    return [one["kind"] for file in json.loads(done.out)["files"] for one in file["resources"]]
+    return [resource["kind"] for file in json.loads(done.out)["files"] for resource in file["resources"]]
 
 
 ROLE = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
@@ -140,7 +140,7 @@ def test_extensions_come_with_what_they_extend(tmp_path):
         done, _ = run_import(store, tmp_path, *arguments, "--out", f"out{number}", "--output", "json")
         kinds = read_kinds(done)
         assert (kinds.count("DiagnosticSetting"), kinds.count("RoleAssignment")) == (settings, assignments), arguments
-        inherited = [one for one in json.loads(done.out)["leftOut"] if one["reason"] == "inherited from above"]
+        inherited = [row for row in json.loads(done.out)["leftOut"] if row["reason"] == "inherited from above"]
         assert len(inherited) == (arguments == (NETWORK,))
 
 
@@ -163,7 +163,7 @@ def test_what_azure_makes_stays_out_and_a_zone_is_read_by_one_list(tmp_path):
     assert lists.count(f"{ZONE}/recordsets") == 1
     assert sorted(read_kinds(done)) == ["DnsZone", "DnsZonesARecord", "DnsZonesARecord", "ResourceGroup"]
     assert "name: shop.contoso.example-apex" in (tmp_path / "out/g00/dns.yaml").read_text()
-    reasons = {one["subject"]: one["reason"] for one in json.loads(done.out)["leftOut"]}
+    reasons = {row["subject"]: row["reason"] for row in json.loads(done.out)["leftOut"]}
     assert reasons[managed] == "resource group that Azure manages"
     assert reasons[f"{ZONE}/NS/@"] == "made by Azure"
 
@@ -254,7 +254,7 @@ def test_one_bad_id_does_not_stop_the_others(small, tmp_path, bad, says, why):
     done, _ = run_import(small, tmp_path, NETWORK, *bad, "--out", "out", "--output", "json", rules=(rule,))
     report = json.loads(done.out)
     assert (done.code, report["exitCode"]) == (1, 1), why
-    kinds = {one["kind"] for file in report["files"] for one in file["resources"]}
+    kinds = {resource["kind"] for file in report["files"] for resource in file["resources"]}
     assert kinds == {"VirtualNetwork", "VirtualNetworksSubnet"}, why
     assert [(problem["code"], problem["severity"]) for problem in report["problems"]] == [("IdNotImported", "error")]
     assert says in report["problems"][0]["message"], why
@@ -350,7 +350,12 @@ def test_values_that_look_like_secrets_are_marked_and_not_printed(tmp_path):
     assert text.startswith(f"# {field} looks like a secret: {way}.\napiVersion: ")
 
     as_json, _ = run_import(store, tmp_path, "--out", "again", "--output", "json")
-    (resource,) = [one for file in json.loads(as_json.out)["files"] for one in file["resources"] if one["plainSecrets"]]
+    (resource,) = [
+        resource
+        for file in json.loads(as_json.out)["files"]
+        for resource in file["resources"]
+        if resource["plainSecrets"]
+    ]
     assert resource["plainSecrets"] == [{"field": field, "way": way}]
 
     value, reference = "value: hunter2hunter2", "secureValue: {name: web-containergroup, key: DB_PASSWORD}"

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore
@@ -90,11 +90,11 @@ def asked(place):
 
 
 def writes(log):
-    return [one for one in log if one["method"] in WRITES and not is_question(one["path"])]
+    return [request for request in log if request["method"] in WRITES and not is_check(request["path"])]
 
 
-def questions(log):
-    return [one for one in log if one["method"] == "POST" and is_question(one["path"])]
+def checks(log):
+    return [request for request in log if request["method"] == "POST" and is_check(request["path"])]
 
 
 def write_everything(place):
@@ -119,13 +119,13 @@ def test_a_plan_reads_and_writes_nothing(place):
     ]:
         ended, log = run(place, "plan", *arguments)
         assert ended.code == code, (why, ended)
-        assert {one["method"] for one in log} == {"GET", "POST"}
+        assert {request["method"] for request in log} == {"GET", "POST"}
         assert (writes(log), stored(place)) == ([], {}), "it asks, and changes nothing"
-        assert {one["status"] for one in questions(log)} <= {200, 400, 404}, "none is refused to a reader"
+        assert {check["status"] for check in checks(log)} <= {200, 400, 404}, "none is refused to a reader"
 
     write_everything(place)
     ended, log = run(place, "plan", "--detailed-exitcode")
-    assert (ended.code, writes(log), questions(log)) == (0, [], []), "what does not change is not asked about"
+    assert (ended.code, writes(log), checks(log)) == (0, [], []), "what does not change is not asked about"
 
     azure = Emulator(None, SqliteStore(place.folder / "azure.db"))
     vault = next(arm_id for arm_id in azure.ids() if arm_id.endswith("vaults/contoso-shop-kv"))
@@ -134,25 +134,29 @@ def test_a_plan_reads_and_writes_nothing(place):
     ended, log = run(place, "plan", "--detailed-exitcode", "--output=json")
     report = json.loads(ended.out)
     assert (ended.code, writes(log)) == (4, [])
-    assert [(one["name"], one["verdict"]) for one in report["resources"] if one["verdict"] != "in-sync"] == [
-        ("shop-vault", "drifted")
-    ]
+    assert [
+        (resource["name"], resource["verdict"]) for resource in report["resources"] if resource["verdict"] != "in-sync"
+    ] == [("shop-vault", "drifted")]
     assert report["requests"]["writes"] == report["requests"]["deletes"] == 0
 
 
 def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(place):
     ended, log = run(place, "sync", "--output=json")
     assert ended.code == 1, ended
-    assert {one["status"] for one in writes(log)} == {403}
+    assert {write["status"] for write in writes(log)} == {403}
     assert stored(place) == {}
     resources = json.loads(ended.out)["resources"]
-    refused = [one for one in resources if one["attempts"]]
+    refused = [resource for resource in resources if resource["attempts"]]
     assert len(refused) == len(writes(log)), "each refusal is told, and none is tried again"
-    for one in refused:
-        assert (one["ready"], one["reason"], one["action"]) == ("False", "AuthorizationFailed", "none"), one
-        assert [(attempt["stage"], attempt["status"]) for attempt in one["attempts"]] == [("act", 403)]
-        assert re.search(f"'{READER}'.*does not have authorization to perform action '.*/write'", one["message"])
-    assert {one["reason"] for one in resources} == {"AuthorizationFailed", "ReferenceNotFound", "WaitingForOwner"}
+    for row in refused:
+        assert (row["ready"], row["reason"], row["action"]) == ("False", "AuthorizationFailed", "none"), row
+        assert [(attempt["stage"], attempt["status"]) for attempt in row["attempts"]] == [("act", 403)]
+        assert re.search(f"'{READER}'.*does not have authorization to perform action '.*/write'", row["message"])
+    assert {resource["reason"] for resource in resources} == {
+        "AuthorizationFailed",
+        "ReferenceNotFound",
+        "WaitingForOwner",
+    }
 
     write_everything(place)
     ended, log = run(place, "plan", "--detailed-exitcode")
@@ -169,4 +173,4 @@ def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(place):
     assert "Microsoft.Authorization/roleAssignments/write in resource group" in found.out
     assert not WRITES & {request["method"] for request in requests}
     allowed, _ = run(place, "doctor", "--output", "json", client=WRITER, secret="the-writers")
-    assert (allowed.code, {one["level"] for one in json.loads(allowed.out)["checks"]}) == (0, {"ok"})
+    assert (allowed.code, {check["level"] for check in json.loads(allowed.out)["checks"]}) == (0, {"ok"})

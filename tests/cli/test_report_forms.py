@@ -52,10 +52,10 @@ def test_the_help_shows_a_made_up_form():
 def test_a_made_up_form_is_a_choice_of_output(command, is_known, why, tmp_path):
     options = read_arguments("sync", command, ["--output", "csv"])
     if is_known:
-        assert resolve(options, {}, tmp_path, command.OUTPUTS, asks_azure=False).output == "csv", why
+        assert resolve(options, {}, tmp_path, command.OUTPUTS, uses_azure=False).output == "csv", why
     else:
         with pytest.raises(ConfigError, match="--output"):
-            resolve(options, {}, tmp_path, command.OUTPUTS, asks_azure=False)
+            resolve(options, {}, tmp_path, command.OUTPUTS, uses_azure=False)
 
 
 def test_a_made_up_form_is_printed(capsys):

@@ -39,7 +39,9 @@ def vault(ca):
 
 
 def verdicts(ended):
-    return {one["name"]: (one["verdict"], one["reason"]) for one in json.loads(ended.out)["resources"]}
+    return {
+        resource["name"]: (resource["verdict"], resource["reason"]) for resource in json.loads(ended.out)["resources"]
+    }
 
 
 def test_a_reviewed_plan_holds_what_it_saw_and_reports_what_it_could_not(estate, ca, vault):

@@ -62,7 +62,7 @@ def told(process: subprocess.Popen[str], served: Azure, by: signal.Signals, when
 
 
 def resources(end: Ended) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in json.loads(end.out)["resources"]}
+    return {resource["name"]: resource for resource in json.loads(end.out)["resources"]}
 
 
 def kept(folder: Path, name: str) -> str:
@@ -87,7 +87,7 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
     with azure(clock=clock, **slow) as served:
         end = told(sync(folder, served), served, by, when="/operations/")
         assert end.code == code
-        reasons = {name: one["reason"] for name, one in resources(end).items()}
+        reasons = {name: resource["reason"] for name, resource in resources(end).items()}
         assert reasons == {"core": "Succeeded", "hub": "Interrupted", "one": "NotReached"}
         hub = resources(end)["hub"]
         assert (hub["outcome"], hub["message"]) == ("blocked", "The run was stopped while Azure works on it.")
@@ -98,7 +98,7 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
         assert '"claim": "created"' in kept(folder, "hub")
         clock.elapsed += 3600
         again = gitsync("sync", "--output", "json", folder=folder, **served.variables)
-        assert (again.code, {one["ready"] for one in resources(again).values()}) == (0, {"True"})
+        assert (again.code, {resource["ready"] for resource in resources(again).values()}) == (0, {"True"})
         assert created(served) == ["core", "hub", "one"], "nothing is created twice"
         assert len(served.sent("PUT")) == 3
         assert "operation:" not in kept(folder, "hub")
@@ -131,7 +131,9 @@ def test_a_wait_that_azure_asked_for_ends_too(folder, by, code):
     with azure(**busy) as served:
         end = told(sync(folder, served), served, by, when="/resourceGroups/core")
         assert end.code == code
-        assert {name: one["verdict"] for name, one in resources(end).items()} == dict.fromkeys(NAMES, "unknown")
+        assert {name: resource["verdict"] for name, resource in resources(end).items()} == dict.fromkeys(
+            NAMES, "unknown"
+        )
         assert [attempt["code"] for attempt in resources(end)["core"]["attempts"]] == ["ServerBusy"]
         assert (resources(end)["core"]["reason"], resources(end)["core"]["outcome"]) == ("Interrupted", "blocked")
         assert created(served) == []

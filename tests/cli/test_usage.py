@@ -133,10 +133,12 @@ def test_the_help_of_a_command_ends_with_examples_that_its_parser_takes(name):
     command = load_command(name)
     shown = list(format_help(build_help(name, command, CommandParser(name, command)), everything=False, width=80))
     assert 1 <= len(command.EXAMPLES) <= 3
-    ending = [line for one in command.EXAMPLES for line in (f"  # {one.purpose}", f"  {one.line}")]
+    ending = [line for example in command.EXAMPLES for line in (f"  # {example.purpose}", f"  {example.line}")]
     assert shown[-len(ending) - 1 :] == ["examples:", *ending]
     assert max(map(len, ending)) <= 80
-    runs = [shlex.split(run) for one in command.EXAMPLES for run in re.findall(r"\bgitsync [^|;&>)]+", one.line)]
+    runs = [
+        shlex.split(run) for example in command.EXAMPLES for run in re.findall(r"\bgitsync [^|;&>)]+", example.line)
+    ]
     assert name in {run[1] for run in runs}
     for _, called, *words in runs:
         read_arguments(called, load_command(called), words)

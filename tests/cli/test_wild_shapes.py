@@ -62,13 +62,13 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
         (tmp_path / name).write_text(text)
     init_repository(tmp_path)
     subprocess.run(["git", "remote", "add", "origin", wild.REMOTE], cwd=tmp_path, check=True)
-    settings = [str(tmp_path), *([f"--path={path}"] if path else []), *(f"--set={one}" for one in given)]
+    settings = [str(tmp_path), *([f"--path={path}"] if path else []), *(f"--set={name}" for name in given)]
     run(["validate", "--output=json", *settings])
     validated = json.loads(capsys.readouterr().out)
-    codes = {(one["severity"], one["code"]) for one in validated["problems"]}
+    codes = {(problem["severity"], problem["code"]) for problem in validated["problems"]}
     run(["render", "--output=json", *settings])
     rendered = capsys.readouterr().out
-    requests = sum("body" in one for one in json.loads(rendered)["resources"]) if rendered else 0
+    requests = sum("body" in resource for resource in json.loads(rendered)["resources"]) if rendered else 0
     errors = tuple(sorted(code for severity, code in codes if severity == "error"))
     warnings = tuple(sorted(code for severity, code in codes if severity == "warning"))
     assert Expected(requests, validated["resources"], errors, warnings) == expected
@@ -89,7 +89,7 @@ class Run:
 def find_logins(emulator):
     found = (arm_id for arm_id in emulator.ids() if "flexibleServers" in arm_id)
     bodies = {arm_id.rpartition("/")[2]: emulator.received(arm_id)["properties"] for arm_id in found}
-    return {name: (one["administratorLogin"], one["administratorLoginPassword"]) for name, one in bodies.items()}
+    return {name: (body["administratorLogin"], body["administratorLoginPassword"]) for name, body in bodies.items()}
 
 
 RUNS = {
@@ -156,7 +156,7 @@ def test_a_tree_is_planned_in_the_steps_that_are_named_and_the_second_sync_is_si
 
         def gitsync(command):
             return estate.run(
-                *(command, *(f"--set={one}" for one in expected.given)),
+                *(command, *(f"--set={name}" for name in expected.given)),
                 GITSYNC_STATUS_DIR=str(tmp_path / "state"),
                 PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
                 SOPS_AGE_KEY=estate.sops.environment["SOPS_AGE_KEY"],

@@ -11,7 +11,7 @@ CAPZ = "infrastructure.cluster.x-k8s.io/v1beta1"
 
 
 def kustomization(*resources: str, more: str = "") -> str:
-    entries = "".join(f"- {one}\n" for one in resources)
+    entries = "".join(f"- {resource}\n" for resource in resources)
     return f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n{entries}{more}"
 
 

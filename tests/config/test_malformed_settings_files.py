@@ -194,8 +194,8 @@ def test_the_python_api_takes_the_file_of_the_source(plain, monkeypatch):
     (plain / "gitsync.yaml").write_text("namespace: theirs\n")
     monkeypatch.chdir(plain)
     settings = {"source": ".", "emulator": "", "subscription": SUBSCRIPTION}
-    assert [one.key.namespace for one in plan(**settings).results] == ["theirs"]
-    assert [one.key.namespace for one in plan(**settings, namespace="default").results] == ["default"]
+    assert [result.key.namespace for result in plan(**settings).results] == ["theirs"]
+    assert [result.key.namespace for result in plan(**settings, namespace="default").results] == ["default"]
 
 
 def test_a_file_that_the_operator_names_is_the_operators_wherever_it_is(work):
@@ -254,5 +254,9 @@ def test_the_last_policy_is_found_under_the_namespace_of_its_time(work, settings
         commit_all(work)
     now = ["--prune", "--status-dir", "status", "--output", "json", "--max-deletes", "2"]
     ended = run_here("plan", str(work), *azure[:-2], *now, folder=tmp_path)
-    actions = {one["name"]: one["action"] for one in json.loads(ended.out)["resources"] if one["namespace"] == "first"}
+    actions = {
+        resource["name"]: resource["action"]
+        for resource in json.loads(ended.out)["resources"]
+        if resource["namespace"] == "first"
+    }
     assert actions["shop"] == "detach", ended.err

@@ -129,6 +129,6 @@ def test_what_the_operator_gives_goes_first():
     own = (UnitEntry(path="own"),)
     file = SourceFile(path="gitsync.yaml", content=b"units: [{path: source}]")
     assert join_source_settings(make_config({"units": own}), file).units == own
-    assert [one.path for one in join_source_settings(make_config({}), file).units] == ["source"]
+    assert [unit.path for unit in join_source_settings(make_config({}), file).units] == ["source"]
     with pytest.raises(ConfigError, match="tuple of UnitEntry"):
         make_config({"units": "a"})

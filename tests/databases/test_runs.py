@@ -61,7 +61,7 @@ def run(rig, tmp_path):
         assert password not in told
         assert ADMIN_PASSWORD not in told
         report = json.loads(done.out)
-        verdicts = {one["kind"]: (one["verdict"], one["action"]) for one in report["resources"]}
+        verdicts = {resource["kind"]: (resource["verdict"], resource["action"]) for resource in report["resources"]}
         return done.code, verdicts.get("User")
 
     return run

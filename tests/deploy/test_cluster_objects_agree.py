@@ -217,7 +217,9 @@ def test_workers_are_distinguished_by_what_gitsync_reads(tmp_path):
     """
     job = template(VALUES + MANY_WORKERS, tmp_path)["CronJob", "gitsync", "gitsync"]["spec"]["jobTemplate"]["spec"]
     [container] = job["template"]["spec"]["containers"]
-    variables = {one["name"]: one.get("value", "0b6f6e1e-0d1e-4a57-8a2f-6a1f4b0c1d2e") for one in container["env"]}
+    variables = {
+        variable["name"]: variable.get("value", "0b6f6e1e-0d1e-4a57-8a2f-6a1f4b0c1d2e") for variable in container["env"]
+    }
     worker = find_worker(resolve(Namespace(), variables, tmp_path), {"JOB_COMPLETION_INDEX": "7"})
     assert worker == Worker(run_id=variables["GITSYNC_RUN_ID"], number=8, workers=8)
     ignored, failed = job["podFailurePolicy"]["rules"]

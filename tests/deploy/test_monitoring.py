@@ -71,10 +71,10 @@ def test_an_expression_names_what_is_written(name):
     known = LABELS | OF_KUBE_STATE_METRICS
     assert found
     assert {one.name for one in found} <= set(known)
-    for one in found:
-        matchers = one.matchers.matchers
-        assert {matcher.name for matcher in matchers} <= known[one.name]
-        assert grouped_by(EXPRESSIONS[name]) <= known[one.name] | {"namespace", "cronjob"}
+    for metric in found:
+        matchers = metric.matchers.matchers
+        assert {matcher.name for matcher in matchers} <= known[metric.name]
+        assert grouped_by(EXPRESSIONS[name]) <= known[metric.name] | {"namespace", "cronjob"}
         for matcher in matchers:
             values = set(matcher.value.split("|"))
             assert values <= VALUES.get(matcher.name, values), f"{matcher.name} has no such value"
@@ -105,7 +105,7 @@ def test_the_page_describes_every_metric_and_every_alert():
 
 
 def test_every_metric_is_shown():
-    shown = {one.name for text in TARGETS.values() for one in selectors(text)}
+    shown = {selector.name for text in TARGETS.values() for selector in selectors(text)}
     assert set(METRICS) - shown == {"gitsync_run_end_timestamp_seconds"}, "an alert has it"
 
 

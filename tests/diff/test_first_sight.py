@@ -20,8 +20,8 @@ ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetwo
 def seen(desired: Any, live: Any, arm_type: str = "") -> tuple[list[str], list[str]]:
     """Paths of differences and of what is unverified."""
     found = list(compare_first_sight(desired, live, Hints(arm_type=arm_type)))
-    untold = [format_pointer(one.path) for one in found if isinstance(one, Unverified)]
-    return [one.path for one in found if not isinstance(one, Unverified)], untold
+    untold = [format_pointer(difference.path) for difference in found if isinstance(difference, Unverified)]
+    return [difference.path for difference in found if not isinstance(difference, Unverified)], untold
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_entries_of_azures_own_are_distinguished(arm_type, path, desired, live, 
 def test_what_decided_is_reported():
     desired = {"l": [{"name": "a"}], "location": "westus", "x": 1, "tags": {"t": "1"}}
     found = compare_first_sight(desired, {"l": [{"name": "b"}], "location": "eastus", "x": 2, "tags": {}}, Hints())
-    rules = [one.rule for one in found if not isinstance(one, Unverified)]
+    rules = [difference.rule for difference in found if not isinstance(difference, Unverified)]
     assert rules == [ABSENT, FURTHER, f"{RULE}, compared as a region", RULE, ABSENT]
 
 

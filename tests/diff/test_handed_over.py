@@ -85,7 +85,7 @@ def find_at(body: Any, path: str) -> Any:
 
 
 def find_differences(arm_type: str, body: Any, live: Any) -> list[str]:
-    return [one.path for one in compare(body, live, None, Hints(arm_type=arm_type)).differences]
+    return [difference.path for difference in compare(body, live, None, Hints(arm_type=arm_type)).differences]
 
 
 @pytest.mark.parametrize(("arm_type", "path", "git", "azure", "on", "off"), CASES)

@@ -25,7 +25,7 @@ def tell(
     desired: dict[str, Any], live: dict[str, Any], before: Remembered
 ) -> tuple[Verdict, list[tuple[str, Any, Any]]]:
     found = compare(desired, live, before)
-    return found.verdict, [(one.path, one.desired, one.live) for one in found.differences]
+    return found.verdict, [(difference.path, difference.desired, difference.live) for difference in found.differences]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_no_spelling_changes_what_is_shown(sent, desired, live, first, second, t
         )
         before = remember(body, answer)
         found = compare(now, later, before)
-        told = {one.path.casefold(): (one.desired, one.live) for one in found.differences}
+        told = {difference.path.casefold(): (difference.desired, difference.live) for difference in found.differences}
         assert len(told) == len(found.differences), "each tag is reported once"
-        alone = {one.path.casefold() for one in compare(now, later, None).differences}
+        alone = {difference.path.casefold() for difference in compare(now, later, None).differences}
         untouched = is_untouched(now, before.applied, before.baseline, later)
         assert not (untouched and found.differences)
         return found.verdict, told, alone

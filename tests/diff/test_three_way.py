@@ -413,14 +413,16 @@ def test_an_entry_that_moved_in_azure_is_compared_with_that_in_git() -> None:
     live = {"a": [{"name": "q", "v": 3}, {"name": "p", "v": 1}]}
     remembered = Remembered(applied=before, baseline=before)
     found = compare(before, live, remembered)
-    assert [(one.desired, one.live) for one in found.differences] == [(2, 3)]
+    assert [(difference.desired, difference.live) for difference in found.differences] == [(2, 3)]
     assert compare(live, live, remembered).verdict is Verdict.IN_SYNC
     gone = {"a": [{"name": "q", "v": 2}]}
-    assert [(one.desired, one.live) for one in compare(before, gone, remembered).differences] == [
+    assert [(difference.desired, difference.live) for difference in compare(before, gone, remembered).differences] == [
         ({"name": "p", "v": 1}, None)
     ]
     lost = {"a": [{"name": "q"}, {"name": "p", "v": 1}]}
-    assert [(one.desired, one.live) for one in compare(before, lost, remembered).differences] == [(2, None)]
+    assert [(difference.desired, difference.live) for difference in compare(before, lost, remembered).differences] == [
+        (2, None)
+    ]
 
 
 def test_a_list_that_git_no_longer_sets_and_azure_has_empty_is_not_a_difference() -> None:

@@ -73,7 +73,9 @@ DIFFERENT = [
 @pytest.mark.parametrize("desired, applied, live, differences, why", DIFFERENT)
 def test_what_is_known_is_compared(desired, applied, live, differences, why):
     found = judge(desired, applied, live, make_baseline(applied, {**live, "location": "west"}))
-    assert [(one.path, one.desired, one.live) for one in found.differences] == differences, why
+    assert [
+        (difference.path, difference.desired, difference.live) for difference in found.differences
+    ] == differences, why
     assert not {path for path, *_ in differences} & {*found.unverified}, why
 
 

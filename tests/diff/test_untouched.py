@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.projection import project, select_asked
+from gitsync.diff.projection import project, select_desired
 from gitsync.diff.three_way import is_untouched, make_baseline, remove_secrets
 from gitsync.formats.leaf_changes import is_same
 from gitsync.model.secret import MASKED, Secret
@@ -94,9 +94,9 @@ BODIES = st.dictionaries(KEYS, VALUES, max_size=3)
 
 def is_same_everywhere(desired: Any, applied: Any, baseline: Any, live: Any) -> bool:
     """The same in three steps: what git requests is in the baseline, in the last write, and in Azure."""
-    asked = select_asked(desired)
-    sides = (baseline, select_asked(applied), project(asked, live))
-    return all(is_same(asked, one) for one in sides)
+    asked = select_desired(desired)
+    sides = (baseline, select_desired(applied), project(asked, live))
+    return all(is_same(asked, side) for side in sides)
 
 
 @given(BODIES, BODIES, BODIES, BODIES)

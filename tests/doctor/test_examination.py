@@ -189,7 +189,7 @@ async def test_resources_with_their_own_credential_are_named(place):
 )
 def test_seals_that_count_in_any_repository_are_a_doubt(trusts, level, says):
     records = [record(vnet(str(number)), vnet_id(str(number)), trust=trust) for number, trust in enumerate(trusts)]
-    state = State({one.key: one for one in records})
+    state = State({stored.key: stored for stored in records})
     check = examine_seals(Config(digest_key=Secret("k" * 32)), state)
     assert (check.level, says in check.message) == (level, True)
 
@@ -215,4 +215,4 @@ async def test_addresses_of_notifications_are_checked_and_not_shown(place, addre
     checks = await doctor(place, notify=Secret(addresses))
     assert levels(checks)["notifications"] == level
     assert message in checks["notifications"].message
-    assert not [one for one in checks.values() if "hunter2" in f"{one}" or "tokentoken" in f"{one}"]
+    assert not [check for check in checks.values() if "hunter2" in f"{check}" or "tokentoken" in f"{check}"]

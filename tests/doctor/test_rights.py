@@ -106,12 +106,12 @@ def test_what_the_policy_forbids_needs_no_right():
 
 def test_an_export_of_keys_needs_the_action_that_lists_them():
     key = Key("storage.azure.com", "StorageAccount", "default", "x")
-    one = prepared(key, f"{group_id()}/providers/Microsoft.Storage/storageAccounts/x")
+    entry = prepared(key, f"{group_id()}/providers/Microsoft.Storage/storageAccounts/x")
     spec = {"operatorSpec": {"secrets": {"key1": {"name": "keys", "key": "one"}}}}
-    exporting = replace(one, resource=replace(one.resource, spec=spec))
-    extra = needs(exporting, export_to=("folder",)) - needs(one)
+    exporting = replace(entry, resource=replace(entry.resource, spec=spec))
+    extra = needs(exporting, export_to=("folder",)) - needs(entry)
     assert extra == {("/resourceGroups/core", "Microsoft.Storage/storageAccounts/listKeys/action")}
-    assert needs(exporting) == needs(one), "without a reader of the Secret, keys are not listed"
+    assert needs(exporting) == needs(entry), "without a reader of the Secret, keys are not listed"
 
 
 def test_a_record_of_all_names_is_not_a_wildcard():

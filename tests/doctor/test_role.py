@@ -110,7 +110,7 @@ NOTES = [
 @pytest.mark.parametrize(("documents", "note", "why"), NOTES, ids=[row[-1] for row in NOTES])
 def test_what_the_role_lacks_is_reported(world, documents, note, why):
     role = role_of(world.says(a=IN_GROUP, **documents))
-    assert [one for one in role.notes if one.startswith(note)], (why, role.notes)
+    assert [text for text in role.notes if text.startswith(note)], (why, role.notes)
     assert all(action.startswith(("Microsoft.Network/", GROUPS)) for action in role.actions)
 
 

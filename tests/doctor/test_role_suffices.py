@@ -187,7 +187,7 @@ def test_a_run_requests_just_the_actions_of_the_role(tmp_path, shape):
     role = write_role(world.says(**number_them(*shape.keep, *shape.more)), shape)
     reports, requests = run_all(world, shape, role, list_namespaces(role))
     assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
-    assert [str(one.condition) for report in reports for one in report.results if not one.is_fine] == []
+    assert [str(result.condition) for report in reports for result in report.results if not result.is_fine] == []
     asked = {request.action.casefold() for request in requests}
     unused = [action for action in role.actions if not fnmatch.filter(asked, action.casefold())]
     assert unused == sorted({*shape.unused} & {*role.actions})
@@ -205,7 +205,7 @@ def test_a_run_fails_without_any_one_of_them(tmp_path, shape):
         less = replace(role, actions=tuple(one for one in role.actions if one != action))
         reports, requests = run_all(world, shape, less, list_namespaces(role))
         assert any(request.status == 403 for request in requests), action
-        assert not all(one.is_fine for report in reports for one in report.results), action
+        assert not all(result.is_fine for report in reports for result in report.results), action
 
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
@@ -227,7 +227,7 @@ def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
     requests = []
     for some in (files, groups, {}):
         report = world.says_files(some).sync(**SETTINGS)
-        assert [str(one.key) for one in report.results if not one.is_fine] == []
+        assert [str(result.key) for result in report.results if not result.is_fine] == []
         requests += world.requests
     assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
     asked = {request.action.casefold() for request in requests}
@@ -250,7 +250,7 @@ def test_a_replacement_sees_all_that_it_would_take_along(tmp_path):
     world.settings = EmulatorSettings(limits=None, principals=(anonymous,))
     report = world.sync(**SETTINGS)
     assert [f"{r.method} {r.path}" for r in world.requests if r.status == 403] == []
-    assert [one.condition.reason for one in report.results] == ["Succeeded", "Succeeded"]
+    assert [result.condition.reason for result in report.results] == ["Succeeded", "Succeeded"]
     assert [line for line in world.writes if line.startswith("DELETE")] == [
         f"DELETE {VNET_ID}/subnets/one",
         f"DELETE {VNET_ID}",

@@ -70,12 +70,12 @@ def find_problems(text):
     """The errors that `gitsync validate` finds in each manifest of a text alone, by its apiVersion, kind and name."""
     manifests = read_manifests({"one.yaml": text})
     return {
-        (one.gvk.api_version, one.gvk.kind, one.key.name): [
+        (resource.gvk.api_version, resource.gvk.kind, resource.key.name): [
             problem
-            for problem in (*manifests.problems, *one.problems, *_validate(one))
+            for problem in (*manifests.problems, *resource.problems, *_validate(resource))
             if problem.is_error and not _is_of_variables(problem)
         ]
-        for one in manifests.resources
+        for resource in manifests.resources
     }
 
 

@@ -35,7 +35,7 @@ def test_every_kind_has_a_valid_example_at_every_version():
 
 
 def test_the_schema_accepts_every_example():
-    assert {label: faults for label, one in EXAMPLES.items() if (faults := find_kind_errors(one))} == {}
+    assert {label: faults for label, example in EXAMPLES.items() if (faults := find_kind_errors(example))} == {}
 
 
 @pytest.mark.parametrize(("group", "name"), USUAL_FIELDS)

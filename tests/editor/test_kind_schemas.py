@@ -32,12 +32,14 @@ def find_disagreements(file):
     """Manifests of a file that either the schema or `validate` refuses, and not both."""
     text = file.read_bytes()
     problems = find_problems(text)
-    documents = [one for one in yaml.load_all(text, LOADER) if is_object(one) and is_ours(one["apiVersion"])]
-    for one in documents:
-        found = problems.get((one["apiVersion"], one["kind"], one["metadata"]["name"]), ["it is not read"])
-        errors = find_kind_errors(one)
+    documents = [
+        document for document in yaml.load_all(text, LOADER) if is_object(document) and is_ours(document["apiVersion"])
+    ]
+    for part in documents:
+        found = problems.get((part["apiVersion"], part["kind"], part["metadata"]["name"]), ["it is not read"])
+        errors = find_kind_errors(part)
         if bool(found) is not bool(errors):
-            yield one["kind"], errors, found
+            yield part["kind"], errors, found
 
 
 def test_the_examples_of_the_project():
@@ -217,8 +219,8 @@ def test_what_a_manifest_has_in_addition_to_its_spec():
         what: {**example, **header, "metadata": {**example["metadata"], **header.get("metadata", {})}}
         for what, header in HEADERS.items()
     }
-    refused = {what for what, one in documents.items() if find_kind_errors(one)}
+    refused = {what for what, document in documents.items() if find_kind_errors(document)}
     assert refused == {
-        what for what, one in documents.items() for problems in find_problems(dump(one)).values() if problems
+        what for what, document in documents.items() for problems in find_problems(dump(document)).values() if problems
     }
     assert 15 < len(refused) < len(HEADERS) - 10

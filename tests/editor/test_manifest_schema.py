@@ -93,7 +93,7 @@ def test_versions_that_aso_does_not_serve_are_right_but_not_offered():
     assert entry_errors(text + "spec: {location: x, owner: {name: web}}\n") == []
     groups = [one["then"]["properties"]["apiVersion"] for one in schema(ENTRY)["allOf"] if "allOf" in one["then"]]
     kinds = [schema("network.azure.com/virtualnetwork_v20250301.json")["properties"]["apiVersion"]]
-    offered = {version for one in (*groups, *kinds) for version in find_choices(one)}
+    offered = {version for kind in (*groups, *kinds) for version in find_choices(kind)}
     assert {"network.azure.com/v20250301", "network.azure.com/v1api20240301"} <= offered
     assert not offered & {"network.azure.com/v1api20250301", "network.azure.com/v20240301"}
 

@@ -52,7 +52,7 @@ def is_accepted(schema, text):
     ],
 )
 def test_the_file_of_a_repository(text):
-    assert is_accepted(SOURCE_SETTINGS, text) is is_read(lambda one: read_source_settings(one.encode(), "x"), text)
+    assert is_accepted(SOURCE_SETTINGS, text) is is_read(lambda path: read_source_settings(path.encode(), "x"), text)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_every_key_has_a_description():
     keys = {setting.key for setting in SETTINGS.values() if setting.key}
     properties = SCHEMAS[OPERATOR_SETTINGS]["properties"]
     assert set(properties) == keys
-    assert all(one["description"] for one in properties.values())
+    assert all(member["description"] for member in properties.values())
 
 
 def test_every_option_of_a_unit_is_known():
     units = SCHEMAS[SOURCE_SETTINGS]["properties"]["units"]["items"]["properties"]
     assert set(units) == set(UNIT_KEYS)
-    assert all(one["description"] for one in units.values())
+    assert all(unit["description"] for unit in units.values())

@@ -71,20 +71,20 @@ ROWS = [
 async def test_what_was_deleted_is_listed_and_read_as_recorded(path, entry, why):
     async with emulated(clock=TestClock(), has_group=True) as azure:
         await delete(azure, path)
-        one = await azure.get(entry["id"])
+        reply = await azure.get(entry["id"])
         listed = await azure.get(f"{PROVIDERS}/{entry['id'].split('/')[4]}/{entry['id'].split('/')[-2]}")
-    assert one.body == entry, why
+    assert reply.body == entry, why
     assert listed.body["value"] == [entry], why
 
 
 async def test_a_deleted_account_is_the_whole_account_below_its_group():
-    one = f"{PROVIDERS}/Microsoft.CognitiveServices/locations/westeurope/resourceGroups/net/deletedAccounts/held"
+    path = f"{PROVIDERS}/Microsoft.CognitiveServices/locations/westeurope/resourceGroups/net/deletedAccounts/held"
     async with emulated(clock=TestClock(), has_group=True) as azure:
         await delete(azure, ACCOUNT, {**BODY, "kind": "OpenAI"})
-        read, elsewhere = await azure.get(one), await azure.get(one.replace("/net/", "/other/"))
+        read, elsewhere = await azure.get(path), await azure.get(path.replace("/net/", "/other/"))
         listed = await azure.get(f"{PROVIDERS}/Microsoft.CognitiveServices/deletedAccounts")
     assert read.body == listed.body["value"][0]
-    assert (read.body["id"], read.body["type"]) == (one, "Microsoft.CognitiveServices/deletedAccounts")
+    assert (read.body["id"], read.body["type"]) == (path, "Microsoft.CognitiveServices/deletedAccounts")
     assert (read.body["kind"], read.body["sku"], read.body["location"]) == (
         "OpenAI",
         {"name": "Standard"},
@@ -100,8 +100,8 @@ async def test_deleted_workspaces_are_whole_and_only_listed(azure, group):
         listed = await azure.get(f"{scope}/providers/Microsoft.OperationalInsights/deletedWorkspaces")
         assert [entry["id"] for entry in listed.body["value"]] == [WORKSPACE], scope
     other = await azure.get(f"{OTHER_GROUP}/providers/Microsoft.OperationalInsights/deletedWorkspaces")
-    one = await azure.get(f"{PROVIDERS}/Microsoft.OperationalInsights/locations/westeurope/deletedWorkspaces/held")
-    assert (other.code, one.status) == ("ResourceGroupNotFound", 404)
+    reply = await azure.get(f"{PROVIDERS}/Microsoft.OperationalInsights/locations/westeurope/deletedWorkspaces/held")
+    assert (other.code, reply.status) == ("ResourceGroupNotFound", 404)
 
 
 def wanting(**properties):
@@ -206,8 +206,8 @@ async def test_a_purge_frees_the_name(azure, group, path, method, purge):
 
 async def test_a_protected_store_cannot_be_purged(azure, group):
     await delete(azure, STORE, wanting(enablePurgeProtection=True))
-    one = f"{PROVIDERS}/Microsoft.AppConfiguration/locations/westeurope/deletedConfigurationStores/held"
-    refused, kept = await azure.ask("POST", f"{one}/purge"), await azure.get(one)
+    path = f"{PROVIDERS}/Microsoft.AppConfiguration/locations/westeurope/deletedConfigurationStores/held"
+    refused, kept = await azure.ask("POST", f"{path}/purge"), await azure.get(path)
     assert refused.message == "Operation 'DeletedConfigurationStorePurge' is not allowed."
     assert kept.body["properties"]["purgeProtectionEnabled"] is True
 

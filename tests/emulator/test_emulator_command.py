@@ -61,7 +61,7 @@ def test_other_processes_see_what_was_requested_and_what_is_there(tmp_path):
         after = ask(url, "/_emulator/requests")[1]
         unknown = ask(url, "/_emulator/nonsense")
     assert log["counts"] == {"GET": 1, "PUT": 1}
-    assert [(one["method"], one["path"], one["status"]) for one in log["requests"]] == [
+    assert [(request["method"], request["path"], request["status"]) for request in log["requests"]] == [
         ("PUT", GROUP, 201),
         ("GET", GROUP, 200),
     ]

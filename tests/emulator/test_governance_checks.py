@@ -477,9 +477,9 @@ async def test_what_policies_say_of_pending_fields(policies, content, pending, e
     async with emulated(governed(*policies), has_group=True) as azure:
         reply = await restrict(azure, content, pendingFields=pending)
     found = [
-        (row["field"], {name: value for name, value in one.items() if name not in {"policy", "reason"}})
+        (row["field"], {name: value for name, value in restriction.items() if name not in {"policy", "reason"}})
         for row in reply.body["fieldRestrictions"]
-        for one in row["restrictions"]
+        for restriction in row["restrictions"]
     ]
     assert found == expected, why
 

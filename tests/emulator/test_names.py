@@ -29,13 +29,13 @@ def body_with(unique, name):
 async def ask_for(azure, unique, name):
     """Whether a name is free, as the check of its type reports it."""
     namespace = unique.type.split("/")[0]
-    if unique.question == "databaseAccountNames":
+    if unique.check == "databaseAccountNames":
         return (await azure.ask("HEAD", f"/providers/{namespace}/databaseAccountNames/{name}")).status == 404
-    if unique.question == "CheckDnsNameAvailability":
-        path = f"{PROVIDERS}/{namespace}/locations/westeurope/{unique.question}?{unique.member}={name}"
+    if unique.check == "CheckDnsNameAvailability":
+        path = f"{PROVIDERS}/{namespace}/locations/westeurope/{unique.check}?{unique.member}={name}"
         return (await azure.get(path)).body["available"]
     body = {unique.member: name, **({"type": unique.type} if unique.is_typed else {})}
-    reply = await azure.ask("POST", f"{PROVIDERS}/{namespace}/{unique.question}", body)
+    reply = await azure.ask("POST", f"{PROVIDERS}/{namespace}/{unique.check}", body)
     return reply.body[unique.flag] if unique.flag else reply.status == 200
 
 

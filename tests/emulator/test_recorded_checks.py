@@ -14,7 +14,7 @@ from gitsync.emulator.settings import (
     TakenName,
 )
 from gitsync.emulator.state.deleted_resources import SHOWN, SOFT_DELETES, ConfiguredDeletion
-from gitsync.emulator.types.names import NAME_QUESTIONS
+from gitsync.emulator.types.names import NAME_CHECKS
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES
 from tests.emulator.asked import TestClock, emulated
 from tests.support.recordings import FOLDER, needs_recordings
@@ -102,7 +102,7 @@ NAMES = [
     row
     for row in read_if_there("nameAvailability")
     if row["status"] == 200 and row["method"] == "POST"
-    if (target := parse(row["path"])) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_QUESTIONS
+    if (target := parse(row["path"])) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_CHECKS
     if len(target.types) == 1 or target.types[0] == "locations"
     if "DBfor" not in row["path"] or "flexibleServers" in row["sent"]["type"]  # others are retired
 ]
@@ -113,7 +113,7 @@ NAMES = [
 )
 async def test_a_name_is_answered_as_recorded(row):
     target = parse(row["path"])
-    unique = NAME_QUESTIONS[target.namespace.casefold(), target.types[-1].casefold()]
+    unique = NAME_CHECKS[target.namespace.casefold(), target.types[-1].casefold()]
     recorded = row["answer"]
     is_free = recorded[unique.flag]
     taken = () if is_free else (TakenName(type=unique.type, name=row["sent"][unique.member]),)
@@ -214,31 +214,31 @@ async def test_rows_of_the_activity_log_are_shown_as_recorded():
     clock, row = TestClock(), read("activityLog")[-1]
     recorded = row["answer"]["value"]
     async with emulated(EmulatorSettings(limits=None, principals=(AMY,)), clock=clock) as azure:
-        for one in reversed(recorded):
-            if one["status"]["value"] != "Started":
+        for request in reversed(recorded):
+            if request["status"]["value"] != "Started":
                 continue
             clock.seconds += 10
-            method, path = one["httpRequest"]["method"], one["resourceId"]
-            if one["resourceGroupName"]:
+            method, path = request["httpRequest"]["method"], request["resourceId"]
+            if request["resourceGroupName"]:
                 azure.emulator.put(parse(path).group_path, {})
-            sent = {"x-ms-client-request-id": one["httpRequest"]["clientRequestId"]}
-            sent["x-ms-correlation-request-id"] = one["correlationId"]
-            await azure.ask(method, path, json.loads(one["properties"].get("requestbody", "null")), **sent)
+            sent = {"x-ms-client-request-id": request["httpRequest"]["clientRequestId"]}
+            sent["x-ms-correlation-request-id"] = request["correlationId"]
+            await azure.ask(method, path, json.loads(request["properties"].get("requestbody", "null")), **sent)
         clock.seconds += 600
         span = "eventTimestamp ge 2026-01-01T00:00:00Z and resourceProvider eq Microsoft.Authorization"
         shown = (await azure.get(f"{row['path']}?$filter={span}", version="2015-04-01")).body["value"]
-    ours = {(one["correlationId"], one["status"]["value"]): one for one in shown}
-    for one in recorded:
-        mine = ours[one["correlationId"], one["status"]["value"]]
-        assert {*mine} == {*one}
-        assert {*mine["claims"]} <= {*one["claims"]}
+    ours = {(request["correlationId"], request["status"]["value"]): request for request in shown}
+    for request in recorded:
+        mine = ours[request["correlationId"], request["status"]["value"]]
+        assert {*mine} == {*request}
+        assert {*mine["claims"]} <= {*request["claims"]}
         for name in ("operationName", "resourceType", "resourceProviderName", "category", "eventName", "status"):
-            assert mine[name]["value"] == one[name]["value"], name
+            assert mine[name]["value"] == request[name]["value"], name
         for name in ("caller", "channels", "level", "operationId", "resourceId", "resourceGroupName"):
-            assert mine[name] == one[name], name
-        if mine["subStatus"]["value"] == one["subStatus"]["value"]:  # Azure calls an updated role Created
-            assert mine["subStatus"] == one["subStatus"]
-        assert {*one["properties"]} - {*mine["properties"]} <= {"responseBody"}
+            assert mine[name] == request[name], name
+        if mine["subStatus"]["value"] == request["subStatus"]["value"]:  # Azure calls an updated role Created
+            assert mine["subStatus"] == request["subStatus"]
+        assert {*request["properties"]} - {*mine["properties"]} <= {"responseBody"}
 
 
 async def test_a_start_long_ago_is_refused_as_recorded():

@@ -82,7 +82,7 @@ class GraphRig:
 
     def sent(self) -> list[tuple[str, int]]:
         """What was sent since the last look, without the ids: method and status."""
-        sent = [(one.method, one.status) for one in self.azure.requests]
+        sent = [(request.method, request.status) for request in self.azure.requests]
         self.azure.requests.clear()
         return sent
 

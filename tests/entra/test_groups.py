@@ -28,7 +28,7 @@ async def test_a_group_is_created_found_changed_and_deleted(rig):
     changed = make_resource({**ADMINS, "displayName": "Operators"})
     await rig.put(changed)
     assert body_of(await rig.find(changed)) == changed.body
-    assert [(one.method, one.body) for one in rig.azure.requests if one.method != "GET"] == [
+    assert [(request.method, request.body) for request in rig.azure.requests if request.method != "GET"] == [
         ("PATCH", {"displayName": "Operators"})
     ], "only what differs is sent"
 

@@ -102,7 +102,7 @@ async def test_a_link_that_leads_elsewhere_is_not_followed(link, why):
     async with graph(rules=[search(**{"@odata.nextLink": link})]) as rig:
         with pytest.raises(ArmError):
             await rig.find(make_resource())
-        assert {one.path.partition("?")[0] for one in rig.azure.requests} <= {GROUPS}, why
+        assert {request.path.partition("?")[0] for request in rig.azure.requests} <= {GROUPS}, why
 
 
 @pytest.mark.parametrize(

@@ -119,9 +119,9 @@ async def test_every_handler_is_told_and_the_first_word_counts():
 
 
 def test_body_modifiers_declare_what_they_need_and_alter_two_bodies():
-    def says(number, questions):
+    def says(number, lookups):
         return Modifier(
-            asks=lambda _: questions,
+            asks=lambda _: lookups,
             compared=lambda body, _: {**body, "compared": [*body.get("compared", ()), number]},
             sent=lambda body, _: {**body, "sent": [*body.get("sent", ()), number]},
             first=lambda _: ActionCall(path=f"/{number}", api_version="1") if number == 1 else None,
@@ -129,7 +129,7 @@ def test_body_modifiers_declare_what_they_need_and_alter_two_bodies():
         )
 
     known = registry(modify=(says(1, (FIRST,)), says(2, (SECOND, FIRST))))
-    assert known.questions(ABOUT) == (FIRST, SECOND), "what two ask for is asked once"
+    assert known.lookups(ABOUT) == (FIRST, SECOND), "what two ask for is asked once"
     assert known.compared({}, ABOUT) == {"compared": [1, 2]}
     assert known.modified({}, ABOUT) == {"sent": [1, 2]}
     assert known.first_calls(ABOUT) == (ActionCall(path="/1", api_version="1"),)
@@ -141,4 +141,4 @@ def test_a_modifier_need_not_have_all_parts(modifier):
     known = Registry([Extension(group="g", kind="K", modify=modifier)])
     assert known.compared({}, ABOUT) == {}
     assert known.modified({}, ABOUT) == ({} if isinstance(modifier, Modifier) else {"a": 1})
-    assert (known.questions(ABOUT), known.first_calls(ABOUT), known.describe_calls(ABOUT)) == ((), (), "")
+    assert (known.lookups(ABOUT), known.first_calls(ABOUT), known.describe_calls(ABOUT)) == ((), (), "")

@@ -128,7 +128,7 @@ NO_LIST = [
 def test_a_list_that_is_not_shown_is_empty_if_the_collection_is(kind, name, body, why):
     it = subject(kind, Live(body=body))
     asked = LookupRequest(f"{vnet_id()}/{name}", "2024-03-01", lists=True)
-    assert REGISTRY.questions(it) == (asked,), why
+    assert REGISTRY.lookups(it) == (asked,), why
     assert REGISTRY.modified({"tags": {}}, replace(it, answers={asked: ()})) == {"tags": {}, "properties": {}}
     with pytest.raises(GitsyncError, match="the collection is not empty"):
         REGISTRY.modified({"tags": {}}, replace(it, answers={asked: ({"name": "a", "properties": {}},)}))
@@ -144,12 +144,12 @@ def test_a_list_that_is_not_shown_is_empty_if_the_collection_is(kind, name, body
     ],
 )
 def test_the_collection_is_not_asked_for_in_vain(body, why):
-    assert REGISTRY.questions(subject("RouteTable", Live(body=body) if body is not None else None)) == (), why
+    assert REGISTRY.lookups(subject("RouteTable", Live(body=body) if body is not None else None)) == (), why
 
 
 def test_a_scale_set_without_a_profile_of_extensions_has_none():
     it = subject("VirtualMachineScaleSet", live(properties={}), group="compute.azure.com")
-    assert REGISTRY.questions(it) == ()
+    assert REGISTRY.lookups(it) == ()
 
 
 def test_other_kinds_are_sent_as_they_are():

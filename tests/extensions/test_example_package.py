@@ -73,7 +73,7 @@ def synced(folder: Path, installed: Path, variables: dict[str, str]):
     more = {**variables, "PYTHONPATH": str(installed)}
     ended = gitsync("sync", "--resource-timeout", "3s", "--output", "json", folder=folder, **more)
     resources = json.loads(ended.out)["resources"]
-    return next(one for one in resources if one["kind"] == "StorageAccount")
+    return next(resource for resource in resources if resource["kind"] == "StorageAccount")
 
 
 def tagged(store: MemoryStore, arm_id: str, **tags: str) -> None:

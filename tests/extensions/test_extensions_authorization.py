@@ -42,7 +42,7 @@ def test_roles_are_known_by_their_names_without_case_and_the_last_of_a_name_wins
 
 
 @pytest.mark.parametrize(
-    ("reference", "questions", "why"),
+    ("reference", "lookups", "why"),
     [
         ({"wellKnownName": "Reader"}, (ROLES,), "a name"),
         ({"wellKnownName": "Reader", "armId": "/x"}, (ROLES,), "the name wins"),
@@ -51,8 +51,8 @@ def test_roles_are_known_by_their_names_without_case_and_the_last_of_a_name_wins
         (None, (), "nothing"),
     ],
 )
-def test_only_names_are_looked_up(reference, questions, why):
-    assert REGISTRY.questions(about(reference)) == questions, why
+def test_only_names_are_looked_up(reference, lookups, why):
+    assert REGISTRY.lookups(about(reference)) == lookups, why
 
 
 @pytest.mark.parametrize(

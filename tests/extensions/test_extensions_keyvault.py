@@ -64,7 +64,7 @@ def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
     compared = REGISTRY.compared(body(mode), asked)
     assert compared == body(None if goal else mode), why
     assert REGISTRY.modified(compared, asked) == body(sent)
-    assert REGISTRY.questions(asked) == ((ASKED,) if goal else ())
+    assert REGISTRY.lookups(asked) == ((ASKED,) if goal else ())
     assert REGISTRY.first_calls(asked) == (
         (ActionCall(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
     )
@@ -74,13 +74,13 @@ def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
 @pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
 def test_nothing_is_in_the_way_of_a_vault_that_is_there(mode):
     asked = about(mode, live=Live(body={}), deleted=was_in("other"))
-    assert REGISTRY.questions(asked) == ()
+    assert REGISTRY.lookups(asked) == ()
     assert REGISTRY.modified(REGISTRY.compared(body(mode), asked), asked) == body("default")
     assert (REGISTRY.first_calls(asked), REGISTRY.describe_calls(asked)) == ((), "")
 
 
 def test_a_name_that_only_a_later_step_has_is_not_requested():
-    assert REGISTRY.questions(about("createOrRecover", arm_id="/subscriptions/1/x/<configmap a/b>")) == ()
+    assert REGISTRY.lookups(about("createOrRecover", arm_id="/subscriptions/1/x/<configmap a/b>")) == ()
 
 
 def test_another_group_is_for_the_manifest_to_fix():
@@ -95,4 +95,4 @@ def test_an_id_that_is_none_is_an_error():
 
 def test_without_a_location_nothing_can_be_looked_up():
     with pytest.raises(GitsyncError, match="has no location"):
-        REGISTRY.questions(about("purgeThenCreate", location=""))
+        REGISTRY.lookups(about("purgeThenCreate", location=""))

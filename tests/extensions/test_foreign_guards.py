@@ -43,7 +43,7 @@ ASK = {
 }
 ASYNCHRONOUS = frozenset(ASK) - {"classify", "modify", "foreseen"}
 PARTS = {
-    "asks": lambda known: known.questions(ABOUT),
+    "asks": lambda known: known.lookups(ABOUT),
     "compared": lambda known: known.compared({}, ABOUT),
     "sent": lambda known: known.modified({}, ABOUT),
     "first": lambda known: known.first_calls(ABOUT),

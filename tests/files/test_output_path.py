@@ -105,7 +105,7 @@ def test_a_link_that_comes_after_the_look_is_not_followed(place):
     (place / "checkout/sub/inner").symlink_to(place / "elsewhere")
     with pytest.raises(OSError, match="inner"), open_folder(found, makes=0o777):
         pass
-    assert [one.name for one in (place / "elsewhere").iterdir()] == ["deep"]
+    assert [path.name for path in (place / "elsewhere").iterdir()] == ["deep"]
 
 
 STEPS = st.lists(

@@ -148,7 +148,7 @@ def test_files_are_changed_from_what_they_must_be_and_keep_their_modes(tmp_path)
         (tmp_path / name).write_bytes(b"old")
     (tmp_path / "a").chmod(0o755)
     TargetFolder(tmp_path).change_all({"a": (b"old", b"new"), "b": (b"old", None)})
-    assert [(one.name, one.read_bytes(), one.stat().st_mode & 0o777) for one in tmp_path.iterdir()] == [
+    assert [(path.name, path.read_bytes(), path.stat().st_mode & 0o777) for path in tmp_path.iterdir()] == [
         ("a", b"new", 0o755)
     ]
 
@@ -178,4 +178,4 @@ def test_if_one_file_cannot_be_changed_those_before_are_restored(tmp_path):
         (tmp_path / name).write_bytes(b"old")
     with pytest.raises(ConfigError, match="cannot be written"):
         TargetFolder(tmp_path).change_all({"a": (b"old", b"new"), long_name: (b"old", b"new")})
-    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {"a": b"old", long_name: b"old"}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"old", long_name: b"old"}

@@ -11,7 +11,7 @@ from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.folder import StatusFolder
-from gitsync.git.state.seal import RecordSeals, name_place
+from gitsync.git.state.seal import RecordSeals, name_source
 from gitsync.git.state.stores import StatusReader, _limit_token, read_foreign_status
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
@@ -34,7 +34,7 @@ def read(place, reader):
 def publish(folder, clock, branch="gitsync/status", key=KEY, place=""):
     remote = open_remote(Url(str(folder), "file"), GitAccess())
     record = a_record("far", agent="them")
-    with StatusBranch(remote, branch, clock=clock, seals=RecordSeals("them", key, place=place)) as store:
+    with StatusBranch(remote, branch, clock=clock, seals=RecordSeals("them", key, source_name=place)) as store:
         store.load()
         store.save(an_update(record))
 
@@ -51,9 +51,9 @@ def test_a_branch_of_a_repository(bare, clock, reader, form):
 @pytest.mark.parametrize(
     ("place", "trust"),
     [
-        (name_place("127.0.0.1/remote", "gitsync/status"), Trust.SIGNED),
-        (name_place("127.0.0.1/remote", "other"), Trust.OTHER_PLACE),
-        (name_place("127.0.0.1/another", "gitsync/status"), Trust.OTHER_PLACE),
+        (name_source("127.0.0.1/remote", "gitsync/status"), Trust.SIGNED),
+        (name_source("127.0.0.1/remote", "other"), Trust.OTHER_BRANCH),
+        (name_source("127.0.0.1/another", "gitsync/status"), Trust.OTHER_BRANCH),
     ],
 )
 def test_at_an_address_the_seals_must_be_of_that_repository(bare, clock, reader, tmp_path: Path, place, trust):

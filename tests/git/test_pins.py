@@ -17,7 +17,7 @@ from gitsync.model.secret import Secret
 
 NOW = datetime(2026, 5, 1, 10, tzinfo=UTC)
 PIN = Pin(revision="a" * 40, status="b" * 40, branch="gitsync/status", agent="gitsync", workers=8, time=NOW)
-KEYED = RecordSeals("gitsync", Secret("k" * 32), place="here#gitsync/status")
+KEYED = RecordSeals("gitsync", Secret("k" * 32), source_name="here#gitsync/status")
 AUTHOR = Author()
 
 
@@ -84,7 +84,7 @@ def test_a_pin_of_another_run_ends_the_worker(open_worker, own, fault, why):
         pytest.param(RecordSeals(), KEYED, "42", id="without a key"),
         pytest.param(replace(KEYED, key=Secret("x" * 32)), KEYED, "42", id="with another key"),
         pytest.param(KEYED, RecordSeals(), "42", id="read without the key"),
-        pytest.param(replace(KEYED, place="there#gitsync/status"), KEYED, "42", id="of another repository"),
+        pytest.param(replace(KEYED, source_name="there#gitsync/status"), KEYED, "42", id="of another repository"),
         pytest.param(KEYED, KEYED, "43", id="of another run"),
     ],
 )

@@ -186,6 +186,6 @@ def test_git_runs_once_for_what_never_changes_except_for_a_long_answer(work, com
     repository = Repository(folder=work.path / ".git", environment={}, timeout=30)
     commands()
     for name, times in (("short", 1), ("long", 2)):
-        first, second = (repository.ask("cat-file", "blob", f"{commit}:{name}") for _ in range(2))
+        first, second = (repository.query("cat-file", "blob", f"{commit}:{name}") for _ in range(2))
         assert first == second == (work.path / name).read_bytes()
         assert len(commands()) == times

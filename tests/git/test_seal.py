@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gitsync.git.state.documents import write_document
 from gitsync.git.state.record_files import UNSEALED, decode_record, encode_record, make_record_path
-from gitsync.git.state.seal import RecordSeals, name_place
+from gitsync.git.state.seal import RecordSeals, name_source
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim, Trust
@@ -114,7 +114,7 @@ def test_a_seal_cannot_be_moved_to_another_resource():
     assert decode_record(make_record_path(vnet("spoke")), moved.encode(), OURS).trust is Trust.ALTERED
 
 
-HERE, THERE = name_place("github.com/acme/estate", "gitsync/status"), name_place("github.com/acme/other")
+HERE, THERE = name_source("github.com/acme/estate", "gitsync/status"), name_source("github.com/acme/other")
 FORMER = "hmac-sha256:34e91cfc:26516244856addbb58b8780dd294114592fda77cae112aa24414194863f4e9d0"
 """Of `FORMER_RECORD` with `KEY`, as version 0.1.0 made it before seals had a location."""
 FORMER_RECORD = record(
@@ -124,22 +124,27 @@ FORMER_RECORD = record(
 
 
 def at(place, key=KEY, **more):
-    return RecordSeals("us", key, place=place, **more)
+    return RecordSeals("us", key, source_name=place, **more)
 
 
 @pytest.mark.parametrize(
     ("signed", "read", "trust", "why"),
     [
         (at(HERE), at(HERE), Trust.SIGNED, "where it was signed"),
-        (at(HERE), at(THERE), Trust.OTHER_PLACE, "another repository"),
-        (at(HERE), at(name_place("github.com/acme/estate", "other")), Trust.OTHER_PLACE, "another branch of it"),
-        (at(HERE), at(name_place("github.com/acme/estate")), Trust.OTHER_PLACE, "a folder of it"),
-        (at(HERE), at(""), Trust.OTHER_PLACE, "a source without a name"),
+        (at(HERE), at(THERE), Trust.OTHER_BRANCH, "another repository"),
+        (at(HERE), at(name_source("github.com/acme/estate", "other")), Trust.OTHER_BRANCH, "another branch of it"),
+        (at(HERE), at(name_source("github.com/acme/estate")), Trust.OTHER_BRANCH, "a folder of it"),
+        (at(HERE), at(""), Trust.OTHER_BRANCH, "a source without a name"),
         (at(HERE), at(None), Trust.SIGNED, "a reader who does not know where it was signed"),
         (at(HERE, OLD), at(HERE, previous=OLD), Trust.SIGNED_BEFORE, "keys are rotated there"),
-        (at(HERE, OLD), at(THERE, previous=OLD), Trust.OTHER_PLACE, "which makes no copy good"),
+        (at(HERE, OLD), at(THERE, previous=OLD), Trust.OTHER_BRANCH, "which makes no copy good"),
         (at(HERE), at(THERE, OTHER), Trust.OTHER_KEY, "another key, wherever it is"),
-        (at(HERE), RecordSeals("them", KEY, place=THERE), Trust.UNCHECKED, "a copy with the name of another agent"),
+        (
+            at(HERE),
+            RecordSeals("them", KEY, source_name=THERE),
+            Trust.UNCHECKED,
+            "a copy with the name of another agent",
+        ),
     ],
 )
 def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):
@@ -165,7 +170,7 @@ def test_a_seal_of_an_older_version_is_known_as_one_without_a_location(reader):
     assert find_trust(write_document(document), reader) is Trust.ALTERED
 
 
-NO_NAME, FOLDER = name_place("", "gitsync/status"), name_place("github.com/acme/estate")
+NO_NAME, FOLDER = name_source("", "gitsync/status"), name_source("github.com/acme/estate")
 MINE, THEIRS = "1" * 32, "2" * 32
 OF_MINE = (at(HERE).of_status(MINE), at(FOLDER).of_status(MINE), at(NO_NAME).of_status(MINE), at("#").of_status(MINE))
 
@@ -174,11 +179,11 @@ OF_MINE = (at(HERE).of_status(MINE), at(FOLDER).of_status(MINE), at(NO_NAME).of_
 def test_a_seal_belongs_to_a_status(seals):
     content = encode_record(RECORD, seals)
     assert find_trust(content, seals) is Trust.SIGNED
-    assert find_trust(content, replace(seals, place=None)) is Trust.SIGNED
+    assert find_trust(content, replace(seals, source_name=None)) is Trust.SIGNED
     for identity in (THEIRS, ""):
         assert find_trust(content, seals.of_status(identity)) is Trust.OTHER_STATUS, "also once the identity is gone"
-        assert find_trust(content, replace(seals, place=None, identity=identity)) is Trust.OTHER_STATUS
-    assert find_trust(content, replace(seals, place=THERE)) is Trust.OTHER_PLACE, "a copy of the whole status"
+        assert find_trust(content, replace(seals, source_name=None, identity=identity)) is Trust.OTHER_STATUS
+    assert find_trust(content, replace(seals, source_name=THERE)) is Trust.OTHER_BRANCH, "a copy of the whole status"
     rotated = replace(seals, key=OTHER, previous=KEY)
     assert find_trust(content, rotated) is Trust.SIGNED_BEFORE
     assert find_trust(content, rotated.of_status(THEIRS)) is Trust.OTHER_STATUS, "which makes no copy good"

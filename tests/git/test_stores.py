@@ -67,10 +67,10 @@ ESTATE = "https://github.com/acme/estate"
         ("https://x-access-token:secret@github.com/acme/estate", Trust.SIGNED, "with the token of a job"),
         ("git@github.com:acme/estate.git", Trust.SIGNED, "over ssh"),
         ("ssh://git@github.com:22/acme/estate", Trust.SIGNED, "over ssh, with a port"),
-        ("https://github.com/acme/other", Trust.OTHER_PLACE, "another repository"),
-        ("https://github.example.com/acme/estate", Trust.OTHER_PLACE, "another host"),
-        ("/srv/git/acme/estate", Trust.OTHER_PLACE, "a repository on this machine"),
-        (None, Trust.OTHER_PLACE, "a source without a remote"),
+        ("https://github.com/acme/other", Trust.OTHER_BRANCH, "another repository"),
+        ("https://github.example.com/acme/estate", Trust.OTHER_BRANCH, "another host"),
+        ("/srv/git/acme/estate", Trust.OTHER_BRANCH, "a repository on this machine"),
+        (None, Trust.OTHER_BRANCH, "a source without a remote"),
     ],
 )
 def test_seals_belong_to_the_repository_however_it_is_reached(tmp_path: Path, clock, url, trust, why):
@@ -90,7 +90,7 @@ def test_seals_belong_to_the_branch(cloned, bare, clock):
     with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock, seals=seals) as store:
         store.save(an_update(a_record("one", agent="gitsync")))
     bare.git("branch", "copy", "gitsync/status")
-    for branch, trust in (("gitsync/status", Trust.SIGNED), ("copy", Trust.OTHER_PLACE)):
+    for branch, trust in (("gitsync/status", Trust.SIGNED), ("copy", Trust.OTHER_BRANCH)):
         for location in (str(cloned.path), bare.url):
             with (
                 open_checkout(location) as source,

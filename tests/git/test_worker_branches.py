@@ -185,7 +185,7 @@ def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_st
 def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
     """Otherwise anyone who can push to such a branch would have a record sealed by the next run."""
     remote = open_remote(Url(bare.url, "file"), GitAccess())
-    sealed = RecordSeals("gitsync", Secret("k" * 32), place="here")
+    sealed = RecordSeals("gitsync", Secret("k" * 32), source_name="here")
 
     def open_it(name, seals, start=None):
         return StatusBranch(remote, name, clock=clock, patience=0.01, seals=seals, start=start)
@@ -200,7 +200,7 @@ def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in
     assert load(open_it(NAME, sealed)).records[forged.key].trust is Trust.UNSIGNED
 
 
-NO_NAME = RecordSeals("gitsync", Secret("k" * 32), place="#gitsync/status")
+NO_NAME = RecordSeals("gitsync", Secret("k" * 32), source_name="#gitsync/status")
 """Of a repository without a remote, where only the identity distinguishes one status from another."""
 
 

@@ -74,8 +74,8 @@ FORMS = [
 def test_every_form_of_an_export_becomes_the_manifests_that_people_wrote(catalog, files, why):
     found = read_cluster_export({name: text.encode() for name, text in files.items()}, catalog)
     assert (found.problems, found.left_out) == ((), {})
-    assert [one.document for one in found.manifests.values()] == [HUB, GROUP], why
-    assert [one.arm_id for one in found.manifests.values()] == [HUB_ID, GROUP_ID]
+    assert [manifest.document for manifest in found.manifests.values()] == [HUB, GROUP], why
+    assert [manifest.arm_id for manifest in found.manifests.values()] == [HUB_ID, GROUP_ID]
 
 
 def test_other_objects_are_counted_and_secrets_are_never_looked_at(catalog):
@@ -99,14 +99,16 @@ def test_users_and_groups_are_kept_as_they_are(catalog):
     user["metadata"] = {"name": "app", "namespace": "platform", "finalizers": [aso("reconciler")]}
     found = read(catalog, group, user)
     assert (found.problems, found.left_out) == ((), {})
-    assert [one.document["spec"] for one in found.manifests.values()] == [local, spec]
+    assert [manifest.document["spec"] for manifest in found.manifests.values()] == [local, spec]
 
 
 def test_the_policy_of_a_namespace_is_that_of_its_manifests(catalog):
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "platform", "uid": "1"}}
     space["metadata"]["annotations"] = {aso("reconcile-policy"): "skip", "other": "x"}
     found = read(catalog, *OBJECTS, space)
-    assert [one.document["metadata"]["annotations"][aso("reconcile-policy")] for one in found.manifests.values()] == [
+    assert [
+        manifest.document["metadata"]["annotations"][aso("reconcile-policy")] for manifest in found.manifests.values()
+    ] == [
         "detach-on-delete",
         "skip",
     ]
@@ -196,7 +198,7 @@ def test_an_object_that_is_not_understood_is_an_error_and_the_others_are_read(ca
 )
 def test_an_export_without_an_object_to_import_is_an_error(catalog, objects, codes, said, why):
     found = read(catalog, *objects)
-    assert [one.code for one in found.problems] == codes, why
+    assert [problem.code for problem in found.problems] == codes, why
     assert said in found.problems[0].message
     assert found.problems[0].is_error
 
@@ -213,7 +215,7 @@ def test_a_version_that_may_lack_fields_is_one_warning(catalog):
         make_object(changed(REDIS, "metadata", "name", to=name), REDIS_ID, notes_apply=False) for name in ("a", "b")
     ]
     found = read(catalog, *objects)
-    assert [(one.code, one.is_error) for one in found.problems] == [("OlderVersion", False)]
+    assert [(problem.code, problem.is_error) for problem in found.problems] == [("OlderVersion", False)]
     newest = catalog.versions("cache.azure.com", "Redis")[-1]
     assert f"kubectl get Redis.{newest}.cache.azure.com" in found.problems[0].hint
     assert len(found.manifests) == 2
@@ -222,7 +224,7 @@ def test_a_version_that_may_lack_fields_is_one_warning(catalog):
 def test_an_object_that_is_being_deleted_is_left_out_with_a_warning(catalog):
     gone = changed(OBJECTS[1], "metadata", "deletionTimestamp", to="2026-01-01T00:00:00Z")
     found = read(catalog, OBJECTS[0], gone)
-    assert [(one.code, one.is_error) for one in found.problems] == [("BeingDeleted", False)]
+    assert [(problem.code, problem.is_error) for problem in found.problems] == [("BeingDeleted", False)]
     assert len(found.manifests) == 1
 
 

@@ -196,11 +196,11 @@ def test_secrets_are_never_written_but_named():
     extension = find(f"{CLUSTER}/providers/Microsoft.KubernetesConfiguration/extensions/flux", **body)
     server = find(SERVER, properties={"administratorLogin": "me"})
     manifests = make_manifests([extension, server], STYLE)
-    assert [one.secrets for one in manifests] == [
+    assert [manifest.secrets for manifest in manifests] == [
         (("k-flux-extension-configurationprotectedsettings", ""),),
         (("db1-flexibleserver", "administratorLoginPassword"),),
     ]
-    assert "hunter2" not in json.dumps([one.document for one in manifests])
+    assert "hunter2" not in json.dumps([manifest.document for manifest in manifests])
 
 
 def test_what_azure_sets_by_itself_is_left_out_unless_all_is_kept():
@@ -234,7 +234,7 @@ def test_references_are_by_name_inside_an_import_and_the_repository_and_else_by_
         ({ArmId(SECURITY).key: elsewhere}, {"armId": SECURITY.upper()}),
     ):
         style = ManifestStyle(existing=existing, namespace="default")
-        manifests = [one.document["spec"] for one in make_manifests([network, subnet], style)]
+        manifests = [manifest.document["spec"] for manifest in make_manifests([network, subnet], style)]
         assert manifests[0]["owner"] == {"armId": network.owner_id}
         assert manifests[1]["owner"] == {"name": "hub"}
         assert manifests[1]["networkSecurityGroup"]["reference"] == reference

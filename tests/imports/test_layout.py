@@ -20,7 +20,7 @@ MANIFESTS = make_manifests([find(arm_id) for arm_id in IDS], ManifestStyle(exist
 
 def paths(layout, taken=()):
     placed = place_manifests(MANIFESTS, layout, taken)
-    return {path: [one.key.kind for one in manifests] for path, manifests in placed.items()}
+    return {path: [manifest.key.kind for manifest in manifests] for path, manifests in placed.items()}
 
 
 @pytest.mark.parametrize(

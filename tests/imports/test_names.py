@@ -68,8 +68,9 @@ def test_names_are_legal_unique_and_do_not_depend_on_the_order(arm_ids, chance: 
     names = name_manifests(resources)
     assert set(names) == set(arm_ids)
     assert all(
-        re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", one) for one in names.values()
+        re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", name)
+        for name in names.values()
     )
-    assert len({(one.kind.gvk.kind, names[one.arm_id]) for one in resources}) == len(resources)
+    assert len({(resource.kind.gvk.kind, names[resource.arm_id]) for resource in resources}) == len(resources)
     chance.shuffle(resources)
     assert name_manifests(resources) == names

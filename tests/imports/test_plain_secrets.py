@@ -51,7 +51,7 @@ def encode(text):
     ],
 )
 def test_what_looks_like_a_secret(name, value, why):
-    assert [(one.field, one.value.reveal()) for one in mark_variable(name, value)] == [
+    assert [(finding.field, finding.value.reveal()) for finding in mark_variable(name, value)] == [
         ("spec.template.containers[0].env[0].value", value)
     ], why
 
@@ -89,7 +89,7 @@ def test_what_does_not(name, value, why):
 )
 def test_user_data_is_looked_into(content, is_marked, why):
     marked = mark(MACHINE, {"userData": encode(content)}).plain_secrets
-    assert [one.field for one in marked] == ["spec.userData"] * is_marked, why
+    assert [finding.field for finding in marked] == ["spec.userData"] * is_marked, why
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_user_data_is_looked_into(content, is_marked, why):
     ],
 )
 def test_what_is_offered(arm_type, properties, way, why):
-    assert [one.way for one in mark(arm_type, properties).plain_secrets] == [way], why
+    assert [member.way for member in mark(arm_type, properties).plain_secrets] == [way], why
 
 
 def test_a_file_marks_them_in_comments_that_nothing_leads_out_of():

@@ -120,8 +120,8 @@ def test_every_stage_broke_off_and_said_what_it_must_not(told):
     report = json.loads((told.estate.root / "report" / "report.json").read_text())
     first = json.loads(next(ended.out for words, ended in told.ended.items() if words.startswith("sync --plan")))
     messages = defaultdict(str)
-    for one in (*report["resources"], *first["resources"]):
-        messages[one["name"]] += one["message"]
+    for resource in (*report["resources"], *first["resources"]):
+        messages[resource["name"]] += resource["message"]
     for name in (
         "sealed",
         "mounted",

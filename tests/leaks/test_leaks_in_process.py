@@ -74,7 +74,7 @@ def raise_in_a_chain():
 def chain(error: BaseException) -> list[BaseException]:
     """An exception and all that it leads to."""
     members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    others = [one for one in (error.__cause__, error.__context__, *members) if one]
+    others = [member for member in (error.__cause__, error.__context__, *members) if member]
     return [error, *(inner for one in others for inner in chain(one))]
 
 

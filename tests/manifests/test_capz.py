@@ -61,7 +61,7 @@ def read(*documents, unit=None, variables=None):
 
 
 def specs(found):
-    return {one.key.kind: one.spec for one in found.resources}
+    return {resource.key.kind: resource.spec for resource in found.resources}
 
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1", "v1beta2"])
@@ -176,5 +176,5 @@ def test_what_is_wrong_inside_is_a_problem_with_its_line(resources, code, line):
         f"metadata: {{name: prod}}\nspec:\n  resources: {resources}\n"
     )
     found = read(text)
-    problems = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
-    assert [(one.code, one.path, one.line) for one in problems] == [(code, "0.yaml", line + 4)]
+    problems = [*found.problems, *(problem for resource in found.resources for problem in resource.problems)]
+    assert [(problem.code, problem.path, problem.line) for problem in problems] == [(code, "0.yaml", line + 4)]

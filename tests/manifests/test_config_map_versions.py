@@ -46,7 +46,7 @@ def read(files, clusters=("clusters/a", "clusters/b"), namespace="apps"):
 )  # fmt: skip
 def test_two_config_maps_of_one_name_are_an_error_unless_each_cluster_has_its_own(paths, texts, more, problems, why):
     found = read({path: variables(text) for path, text in zip(paths, texts, strict=True)}, **more)
-    assert [one.code for one in found.problems] == ["DuplicateManifest"] * problems, why
+    assert [problem.code for problem in found.problems] == ["DuplicateManifest"] * problems, why
 
 
 def test_a_cluster_gets_its_own_and_only_its_own():

@@ -51,7 +51,7 @@ def test_a_document_of_another_tool_is_named_with_the_objects_inside(text, said)
 def test_an_object_that_resources_use_is_read_and_named(text):
     found = read_manifests({"a.yaml": text.encode()})
     kept = [*found.objects.config_maps, *found.objects.secrets]
-    assert (kept, [one.code for one in found.problems]) == ([("default", "web")], ["EmbeddedObjects"])
+    assert (kept, [problem.code for problem in found.problems]) == ([("default", "web")], ["EmbeddedObjects"])
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_group_that_is_like_none_of_aso_is_somebody_elses(header, spec, why):
         False,
         (),
     ), why
-    assert [one.is_rejected for one in found.unread] == [False]
+    assert [document.is_rejected for document in found.unread] == [False]
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_a_group_that_is_like_none_of_aso_is_somebody_elses(header, spec, why):
 )  # fmt: skip
 def test_a_group_that_may_be_a_slip_holds_deletes(header, spec, why):
     found = read_manifests({"a.yaml": f"{{apiVersion: {header}, metadata: {{name: a}}, spec: {spec}}}".encode()})
-    assert found.resources or [one.is_error for one in found.problems] == [True], why
+    assert found.resources or [problem.is_error for problem in found.problems] == [True], why

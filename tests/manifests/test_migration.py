@@ -33,7 +33,7 @@ def ready(content, *, migrates, unknown_fields="error"):
     found = prepare(
         replace(manifests, resources=resources), catalog=CATALOG, subscription="0", unknown_fields=unknown_fields
     )
-    return {one.key.kind: one for one in found}
+    return {resource.key.kind: resource for resource in found}
 
 
 def said(prepared):
@@ -51,8 +51,8 @@ def test_a_unit_may_read_it_as_a_later_one_with_a_warning():
     assert said(found["ResourceGroup"]) == [("VersionMigrated", "warning", 1)]
     assert said(found["ManagedCluster"]) == [("VersionMigrated", "warning", 6)]
     assert said(found["VirtualNetwork"]) == []
-    assert [one.api_version for one in found.values()] == ["2024-09-01", "2024-03-01", "2020-06-01"]
-    assert all(one.is_valid for one in found.values())
+    assert [request.api_version for request in found.values()] == ["2024-09-01", "2024-03-01", "2020-06-01"]
+    assert all(resource.is_valid for resource in found.values())
     assert found["ManagedCluster"].arm_id.startswith(found["ResourceGroup"].arm_id)
     assert found["ManagedCluster"].problems[0].message == (
         "ManagedCluster of containerservice.azure.com has no version v1api20240402preview: it is read as v1api20240901."

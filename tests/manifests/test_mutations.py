@@ -46,21 +46,21 @@ def examples():
     texts = {str(path.relative_to(FOLDER)): path.read_text() for path in sorted(FOLDER.rglob("*.yaml"))}
     whole = read_manifests({path: text.encode() for path, text in texts.items()})
     prepared = prepare(whole, catalog=CATALOG, subscription=SUBSCRIPTION)
-    return Examples(texts, prepared, {one.key: record_of(one) for one in prepared})
+    return Examples(texts, prepared, {resource.key: record_of(resource) for resource in prepared})
 
 
-def record_of(one):
+def record_of(entry):
     return build(
         Record,
-        key=one.key,
-        api_version=one.resource.gvk.api_version,
-        arm_id=one.arm_id
-        or f"/subscriptions/{SUBSCRIPTION}/providers/Known.ToTheRunAlone/{one.key.kind}/{one.key.name}",
-        arm_api_version=one.api_version or "",
+        key=entry.key,
+        api_version=entry.resource.gvk.api_version,
+        arm_id=entry.arm_id
+        or f"/subscriptions/{SUBSCRIPTION}/providers/Known.ToTheRunAlone/{entry.key.kind}/{entry.key.name}",
+        arm_api_version=entry.api_version or "",
         claim=Claim.CREATED,
-        owner=one.owner.key if one.owner else None,
-        depends_on=one.depends_on,
-        unit=find_unit(one.resource.source.path),
+        owner=entry.owner.key if entry.owner else None,
+        depends_on=entry.depends_on,
+        unit=find_unit(entry.resource.source.path),
     )
 
 
@@ -100,7 +100,7 @@ def slips(resource):
 
 def needed_by(key):
     """The resources that one depends on, near and far."""
-    by_key = {one.key: one for one in examples().prepared}
+    by_key = {example.key: example for example in examples().prepared}
     found, pending = set(), [key]
     while pending:
         for other in by_key[pending.pop()].depends_on:
@@ -117,20 +117,20 @@ def plan_after(resource, text):
     """
     known, path = examples(), resource.source.path
     read = read_manifests({path: text.encode("utf-8", "surrogatepass")})
-    left = Counter(one.key for one in read.resources) + Counter(
-        one.key for one in known.prepared if one.resource.source.path != path
+    left = Counter(resource.key for resource in read.resources) + Counter(
+        resource.key for resource in known.prepared if resource.resource.source.path != path
     )
-    kept = [one for one in known.prepared if left[one.key]]
-    new = tuple(one for one in read.resources if one.key not in known.records or left[one.key] > 1)
+    kept = [resource for resource in known.prepared if left[resource.key]]
+    new = tuple(resource for resource in read.resources if resource.key not in known.records or left[resource.key] > 1)
     mistyped = replace(read_manifests({}), resources=(*new, *needed_by(resource.key)))
     fresh = prepare(mistyped, catalog=CATALOG, subscription=SUBSCRIPTION) if new else ()
-    declared = (*kept, *(one for one in fresh if one.resource in new))
+    declared = (*kept, *(entry for entry in fresh if entry.resource in new))
     return make_plan(declared, known.records, read.problems, around=RestOfSource(unread=read.unread))
 
 
 @pytest.mark.parametrize(
     "resource",
-    [one.resource for one in examples().prepared],
+    [example.resource for example in examples().prepared],
     ids=lambda resource: f"{resource.key.kind}-{resource.key.name}",
 )
 def test_no_slip_in_a_header_leads_to_a_delete(resource):
@@ -147,7 +147,7 @@ def test_no_slip_in_a_header_leads_to_a_delete(resource):
 def test_a_manifest_that_is_removed_is_deleted():
     """What the slips are held against: the same plan does delete what no one mistyped."""
     path = "platform/dns.yaml"
-    (zone,) = [one for one in examples().prepared if one.key.kind == "DnsZone"]
+    (zone,) = [example for example in examples().prepared if example.key.kind == "DnsZone"]
     start = examples().texts[path].index("apiVersion")
     assert zone.resource.source.path == path
     plan = plan_after(zone.resource, examples().texts[path][:start])

@@ -91,7 +91,7 @@ def test_a_problem_of_a_document_is_that_of_the_unit():
     broken = built("rg", "path: ../source/base/rg.yaml").replace(b"kind: ResourceGroup", b"Kind: ResourceGroup")
     manifests = read(broken)
     assert {problem.unit for problem in manifests.problems} == {"apps/prod"}
-    assert {one.unit for one in manifests.unread if one.is_rejected} == {"apps/prod"}
+    assert {document.unit for document in manifests.unread if document.is_rejected} == {"apps/prod"}
 
 
 def test_a_text_that_does_not_parse_is_in_the_kustomization():
@@ -109,8 +109,8 @@ def test_a_file_is_parsed_once_for_all_units():
     }
     text = built("rg", "path: ../source/base/rg.yaml")
     resources = read_manifests(dict.fromkeys(units, text), units=units).resources
-    assert [find_unit_name(one) for one in resources] == names
-    tables = {id(one.lines) for one in resources}
+    assert [find_unit_name(resource) for resource in resources] == names
+    tables = {id(resource.lines) for resource in resources}
     assert len(tables) == 1
 
 
@@ -132,4 +132,6 @@ def test_what_two_units_have_word_for_word_is_not_a_duplicate(kind):
     problems = read_manifests(dict.fromkeys(units, SHARED), units=units).problems
     assert bool(problems) is (kind is UnitKind.FOLDER), "files of folders are read once, so a duplicate is one"
     different = {"a/k.yaml": SHARED, "b/k.yaml": SHARED.replace(b"a: b", b"a: c")}
-    assert [one.unit for one in read_manifests(different, units=units).problems if "ConfigMap" in one.message] == ["b"]
+    assert [unit.unit for unit in read_manifests(different, units=units).problems if "ConfigMap" in unit.message] == [
+        "b"
+    ]

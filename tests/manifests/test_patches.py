@@ -9,7 +9,7 @@ from gitsync.manifests.origins import list_patch_files
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.problems.finding import find_place
+from gitsync.problems.finding import find_location
 
 BASE = """\
 apiVersion: storage.azure.com/v1api20230101
@@ -38,7 +38,7 @@ def locate(spec, files, *path):
     head = {"apiVersion": "storage.azure.com/v1api20230101", "kind": "StorageAccount"}
     built = json.dumps({**head, "metadata": {"name": "logs", "annotations": origin}, "spec": spec}).encode()
     (resource,) = read_manifests({unit.file: built}, units={unit.file: unit}).resources
-    return str(find_place(path, resource))
+    return str(find_location(path, resource))
 
 
 CHANGED = {"location": "northeurope", "sku": {"name": "Standard_LRS"}, "tags": {"a": "b"}}
@@ -133,14 +133,17 @@ def place_objects(built, files):
     head = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureASOManagedCluster"}
     whole = {**head, "metadata": {"name": "c1", "annotations": origin}, "spec": {"resources": built}}
     found = read_manifests({unit.file: json.dumps(whole).encode()}, units={unit.file: unit})
-    return {one.key.name: (str(one.source), str(find_place(("spec", "location"), one))) for one in found.resources}
+    return {
+        resource.key.name: (str(resource.source), str(find_location(("spec", "location"), resource)))
+        for resource in found.resources
+    }
 
 
 OVER = "over/kustomization.yaml"
 
 
 @pytest.mark.parametrize(
-    ("patches", "built", "places", "why"),
+    ("patches", "built", "positions", "why"),
     [
         (add("/spec/resources/-", GATEWAY), [FIRST, GATEWAY], {"nat": 6, "c1": 0}, "at the end"),
         (add("/spec/resources/1", GATEWAY), [FIRST, GATEWAY], {"nat": 6, "c1": 0}, "at an index"),
@@ -153,10 +156,10 @@ OVER = "over/kustomization.yaml"
         (add("/spec/resources", [FIRST, GATEWAY]), [FIRST, GATEWAY], {"nat": 6, "c1": 6}, "the list as a whole"),
     ],
 )
-def test_an_object_that_a_patch_added_has_the_location_of_the_patch(patches, built, places, why):
+def test_an_object_that_a_patch_added_has_the_location_of_the_patch(patches, built, positions, why):
     files = {OVER: f"resources: [../base]\npatches:\n{patches}"}
     base = ("base/c.yaml:6", "base/c.yaml:9")
-    expected = {name: (f"{OVER}:{line}",) * 2 if line else base for name, line in places.items()}
+    expected = {name: (f"{OVER}:{line}",) * 2 if line else base for name, line in positions.items()}
     assert place_objects(built, files) == expected, why
 
 

@@ -273,7 +273,7 @@ def test_documents_that_were_encrypted_at_once_are_kept_together():
 
 def test_what_was_encrypted_at_once_is_kept_once_however_many_share_it():
     found = read("---\n".join(sealed(f"s{number}", "1") for number in range(300)))
-    texts = {id(one.text) for one in found.objects.encrypted.values()}
+    texts = {id(file.text) for file in found.objects.encrypted.values()}
     assert (len(found.objects.encrypted), len(texts)) == (300, 1), "a file of thousands must not fill the memory"
 
 
@@ -282,7 +282,7 @@ def test_items_of_an_encrypted_list_are_not_taken_for_plain():
     text = f"apiVersion: v1\nkind: SecretList\n{items}\nsops: {{mac: 1}}\n"
     found = read(text)
     assert found.objects.secrets == {}
-    assert {str(at): one.text.decode() for at, one in found.objects.encrypted.items()} == {
+    assert {str(at): file.text.decode() for at, file in found.objects.encrypted.items()} == {
         "Secret default/a": text,
         "Secret default/b": text,
     }
@@ -313,7 +313,7 @@ def test_no_step_of_reading_makes_an_encrypted_object_a_plain_one():
     listed = f"apiVersion: v1\nkind: List\nitems: [{resource}, {{apiVersion: v1, kind: Secret, metadata: {{name: '${{ENV}}'}}, data: {{a: 'ENC[x]'}}}}]\n"
     for text in (wrapper, listed):
         found = read_manifests({"a.yaml": f"{text}sops: {{mac: 1}}\n".encode()}, variables=VARIABLES)
-        assert [problem.code for one in found.resources for problem in one.problems] == ["EncryptedManifest"]
+        assert [problem.code for resource in found.resources for problem in resource.problems] == ["EncryptedManifest"]
         assert found.objects.secrets == {}
     assert [str(address) for address in found.objects.encrypted] == ["Secret default/prod"]
 
@@ -333,7 +333,9 @@ def test_every_declared_object_has_its_location_and_the_owner_that_a_sink_noted(
     found = read(
         f"{annotated.replace('NAME', 'a')}---\n{sealed_text}---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: c}}\n"
     )
-    assert {str(address): (one.source.line, one.owner) for address, one in found.objects.declared.items()} == {
+    assert {
+        str(address): (document.source.line, document.owner) for address, document in found.objects.declared.items()
+    } == {
         "Secret default/a": (1, ""),
         "Secret default/b": (5, "me"),
         "ConfigMap default/c": (10, ""),
@@ -394,7 +396,9 @@ def test_a_file_of_too_many_problems_is_not_read_to_its_end(text, line, why):
 def test_problems_of_items_name_their_items():
     text = "apiVersion: v1\nkind: List\nitems:\n- x: {a: 1, a: 2}\n  apiVersion: resources.azure.com/v1\n  kind: ResourceGroup\n  metadata: {name: b}\n"
     (resource,) = read(text).resources
-    assert [(one.code, one.field, one.line) for one in resource.problems] == [("DuplicateKey", "x.a", 4)]
+    assert [(problem.code, problem.field, problem.line) for problem in resource.problems] == [
+        ("DuplicateKey", "x.a", 4)
+    ]
 
 
 ASO = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: x}\n"
@@ -459,7 +463,7 @@ def test_a_document_with_a_placeholder_in_its_name_is_a_template(name, kind, lev
     found = read(f"{head}metadata:\n  name: {name}\n")
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.line, found.resources) == ("Template", level, 4, ())
-    assert [one.is_rejected or problem.may_hide_manifest for one in found.unread] == [True]
+    assert [document.is_rejected or problem.may_hide_manifest for document in found.unread] == [True]
 
 
 REST_OF_IT = "metadata: {name: a}\nspec: {location: westeurope, owner: {name: b}}\n"
@@ -487,7 +491,7 @@ def test_a_document_with_a_placeholder_in_its_header_is_a_template(head, line, f
     (problem,) = found.problems
     assert (problem.code, problem.path, problem.line, problem.field) == ("Template", "a.yaml", line, field)
     assert (problem.is_unread, written in problem.message) == (True, True), "a run is refused, as for other templates"
-    assert [one.is_rejected for one in found.unread] == [True]
+    assert [document.is_rejected for document in found.unread] == [True]
 
 
 @pytest.mark.parametrize("api_version", ["{{ .Values.api }}", "{{ .Values.group }}/v1", "#{Group}#/v1", "@@Group@@/v1"])
@@ -520,13 +524,13 @@ def test_a_variable_in_a_name_is_not_a_placeholder():
 def test_a_file_that_is_not_a_manifest_is_skipped(path, text):
     found = read_manifests({path: text.encode()})
     assert found.problems == ()
-    assert [(one.form, one.is_rejected) for one in found.unread] == [("text that is not JSON", False)]
+    assert [(document.form, document.is_rejected) for document in found.unread] == [("text that is not JSON", False)]
 
 
 def test_yaml_without_any_sign_may_be_the_rest_of_a_manifest():
     found = read_manifests({"a.yaml": b"a: [\n"})
     assert [(p.level, p.code) for p in found.problems] == [(Level.WARNING, "InvalidYaml")]
-    assert [one.is_rejected for one in found.unread] == [True], "it holds deletes"
+    assert [document.is_rejected for document in found.unread] == [True], "it holds deletes"
 
 
 def test_json_is_reported_as_json():
@@ -555,7 +559,7 @@ def test_the_templates_of_a_chart_are_named_once(templates, count, why):
     )
     assert all(f"{count} templates" in p.message for p in found.problems), why
     assert found.resources == ()
-    assert {one.form for one in found.unread if "templates" in one.source.path} == {"Helm template"}
+    assert {document.form for document in found.unread if "templates" in document.source.path} == {"Helm template"}
 
 
 def test_hooks_of_a_chart_are_skipped():
@@ -569,10 +573,10 @@ def test_hooks_of_a_chart_are_skipped():
         name="team", path="team", kind=UnitKind.CHART, file="team/Chart.yaml", release=ChartRelease(), namespace="shop"
     )
     found = read_manifests({"team/Chart.yaml": rendered.encode()}, units={"team/Chart.yaml": unit})
-    assert [one.key.namespace for one in found.resources] == ["shop"]
-    assert [(one.code, one.level) for one in found.problems] == [("HelmHook", Level.WARNING)]
-    assert [one.form for one in found.unread] == ["Helm hook"] * 2
-    assert [one.kind for one in found.unread] == ["ResourceGroup", ""], "its name holds a delete"
+    assert [resource.key.namespace for resource in found.resources] == ["shop"]
+    assert [(problem.code, problem.level) for problem in found.problems] == [("HelmHook", Level.WARNING)]
+    assert [document.form for document in found.unread] == ["Helm hook"] * 2
+    assert [document.kind for document in found.unread] == ["ResourceGroup", ""], "its name holds a delete"
     plain = read_manifests({"a.yaml": rendered.encode()})
     assert len(plain.resources) == 2, "elsewhere the annotation means nothing"
 
@@ -596,12 +600,12 @@ def test_argo_cd_reads_the_hooks_of_helm_too():
     }
     found = read_manifests(files, units=dict.fromkeys(files, unit))
     assert found.resources == ()
-    assert sorted((one.path, one.code) for one in found.problems) == [
+    assert sorted((problem.path, problem.code) for problem in found.problems) == [
         ("app/0.yaml", "ArgoHook"),
         ("app/1.yaml", "HelmHook"),
         ("app/2.yaml", "ArgoHook"),
     ]
-    assert [one.form for one in found.unread] == ["Argo CD hook", "Helm hook", "Argo CD hook"]
+    assert [document.form for document in found.unread] == ["Argo CD hook", "Helm hook", "Argo CD hook"]
 
 
 def test_a_chart_in_a_chart_has_its_own_templates():

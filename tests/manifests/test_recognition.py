@@ -106,7 +106,7 @@ def test_what_was_meant_for_gitsync_is_an_error(text, code, line, field, hint, w
     assert hint in problem.hint
     assert problem.is_error
     assert found.resources == ()
-    assert [one.is_rejected for one in found.unread] == [True]
+    assert [document.is_rejected for document in found.unread] == [True]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_resource_in_the_form_of_arm_beside_manifests_is_reported(text, level,
     (problem,) = found.problems
     assert (problem.code, problem.level, problem.field) == ("ArmType", level, "type"), why
     assert "kind Redis of group cache.azure.com" in problem.hint
-    assert [one.is_rejected for one in found.unread] == [True]
+    assert [document.is_rejected for document in found.unread] == [True]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ LOOK_ALIKES = {
 def test_what_looks_alike_is_skipped(why):
     found = read(LOOK_ALIKES[why])
     assert (found.problems, found.resources) == ((), ())
-    assert [one.is_rejected for one in found.unread] == [False]
+    assert [document.is_rejected for document in found.unread] == [False]
 
 
 def test_what_is_skipped_is_named_in_the_order_of_the_files():
@@ -260,7 +260,7 @@ def indented(text):
 def test_a_list_that_kubernetes_does_not_read_is_an_error(text, names, why):
     found = read(text)
     assert [problem.code for problem in found.problems] == ["InvalidList"], why
-    assert [(one.name, one.is_rejected) for one in found.unread] == [(name, True) for name in names]
+    assert [(document.name, document.is_rejected) for document in found.unread] == [(name, True) for name in names]
 
 
 def test_lists_that_are_nested_too_deep_are_an_error():
@@ -269,7 +269,7 @@ def test_lists_that_are_nested_too_deep_are_an_error():
         text = f'{{"apiVersion": "v1", "kind": "List", "items": [{text}]}}'
     found = read(text, "a.json")
     assert [problem.code for problem in found.problems] == ["InvalidList"]
-    assert [one.is_rejected for one in found.unread] == [True]
+    assert [document.is_rejected for document in found.unread] == [True]
 
 
 @pytest.mark.parametrize(
@@ -281,8 +281,8 @@ def test_lists_that_are_nested_too_deep_are_an_error():
 )
 def test_two_documents_without_a_separator_are_an_error(text, kept, why):
     found = read(text)
-    assert [one.key.name for one in found.resources] == kept
-    problems = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
+    assert [resource.key.name for resource in found.resources] == kept
+    problems = [*found.problems, *(problem for resource in found.resources for problem in resource.problems)]
     assert {problem.code for problem in problems} == {"DuplicateKey"}, why
     first = problems[0]
     assert first.message == f"A second manifest starts on line {first.line}, and no --- separates it from the first."
@@ -306,7 +306,7 @@ def test_no_wrong_letter_makes_a_manifest_vanish(path):
         for _ in range(60):
             mutated = header_mutated(text, draw)
             found = read(mutated)
-            assert found.resources or any(one.is_rejected for one in found.unread), mutated
+            assert found.resources or any(document.is_rejected for document in found.unread), mutated
 
 
 def test_a_mapping_of_many_keys_takes_no_time():

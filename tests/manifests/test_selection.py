@@ -29,7 +29,7 @@ def test_what_a_choice_has(choice, expected, why):
 
 def test_what_the_chosen_depend_on_is_only_looked_at():
     both = [prepared(rg(), group_id()), prepared(vnet(), vnet_id(), depends_on=(rg(),))]
-    found = {one.key: one.policy for one in select_prepared(both, Selection(only=("VirtualNetwork/*",)))}
+    found = {resource.key: resource.policy for resource in select_prepared(both, Selection(only=("VirtualNetwork/*",)))}
     assert found == {vnet(): Policy.MANAGE, rg(): Policy.SKIP}
 
 

@@ -85,7 +85,7 @@ def test_every_field_keeps_its_line():
     assert found.document.lines.find(("spec", "text-key", "inner")) == 6
     assert found.document.lines.find(("spec", "plain")) == 10
     assert [(use.variable.name, use.line) for use in found.uses] == [("NONE", 6)]
-    assert [(one.code, one.line, one.field) for one in found.document.problems] == [
+    assert [(problem.code, problem.line, problem.field) for problem in found.document.problems] == [
         ("InvalidVariable", 8, "spec.list[0]"),
         ("InvalidVariable", 9, "spec.list[1]"),
     ]
@@ -171,7 +171,7 @@ def test_what_sops_encrypted_stays_as_it_is():
 def test_a_value_from_a_secret_is_hidden_but_in_ids_names_locations_and_owners(written, expected, why):
     found = make(f"spec:\n  {written}")
     assert found.document.value == {"spec": expected}, why
-    hidden = any(isinstance(one, Secret) for one in expected.values())
+    hidden = any(isinstance(value, Secret) for value in expected.values())
     assert bool(found.hidden) == (hidden or "port" in expected)
     assert bool(found.shown) != bool(found.hidden)
 

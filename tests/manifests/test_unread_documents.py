@@ -22,5 +22,9 @@ DOCUMENTS = [UnreadDocument(source=SourceLocation(path, line)) for path, line in
 )
 def test_the_document_that_declares_a_unit_is_followed(place, followed, why):
     marked = mark_followed(reversed(DOCUMENTS), {SourceLocation(*place)})
-    assert [one.source for one in marked] == [one.source for one in DOCUMENTS], "all of them, in the order of files"
-    assert [(one.source.path, one.source.line) for one in marked if one.is_followed] == followed, why
+    assert [document.source for document in marked] == [document.source for document in DOCUMENTS], (
+        "all of them, in the order of files"
+    )
+    assert [(document.source.path, document.source.line) for document in marked if document.is_followed] == followed, (
+        why
+    )

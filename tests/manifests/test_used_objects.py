@@ -51,7 +51,7 @@ SECRET = twice("Secret", "app")
 def test_an_object_is_used_if_a_resource_refers_to_it(text, user, is_used, why):
     """The Secret is declared twice, or does not parse."""
     found = read_manifests({"a.yaml": text.encode(), "user.yaml": user.encode()})
-    assert {one.level for one in found.problems} == {Level.ERROR if is_used else Level.NOTE}, why
+    assert {problem.level for problem in found.problems} == {Level.ERROR if is_used else Level.NOTE}, why
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_an_object_is_known_by_what_its_variables_make_of_it(name, namespace, le
     text = twice("Secret", name, namespace) + "---\n" + cache("{password: {name: app, key: a}}")
     variables = VariableSet(everywhere=VariableValues(known={"KNOWN": "app"}))
     found = read_manifests({"a.yaml": text.encode()}, variables=variables)
-    assert {one.level for one in found.problems} == {level}, why
+    assert {problem.level for problem in found.problems} == {level}, why
 
 
 NAMESPACES = (
@@ -86,7 +86,9 @@ def test_an_object_that_is_declared_twice_the_same_changes_nothing(kind):
     text = f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: app, namespace: shop}}\ndata: {{a: YQ==}}\n"
     user = cache("{password: {name: app, key: a}}")
     found = read_manifests({"a.yaml": text.encode(), "b.yaml": text.encode(), "c.yaml": user.encode()})
-    assert [(one.code, one.level, one.path) for one in found.problems] == [("DuplicateManifest", Level.NOTE, "b.yaml")]
+    assert [(problem.code, problem.level, problem.path) for problem in found.problems] == [
+        ("DuplicateManifest", Level.NOTE, "b.yaml")
+    ]
 
 
 REFERENCE = ValuesReference(kind="Secret", namespace="shop", name="app")
@@ -102,4 +104,4 @@ REFERENCE = ValuesReference(kind="Secret", namespace="shop", name="app")
 )  # fmt: skip
 def test_an_object_is_used_if_a_unit_is_made_of_it(unit):
     found = read_manifests({"a.yaml": SECRET.encode(), "b.yaml": b""}, units={"b.yaml": unit})
-    assert [(one.code, one.level) for one in found.problems] == [("DuplicateManifest", Level.ERROR)]
+    assert [(problem.code, problem.level) for problem in found.problems] == [("DuplicateManifest", Level.ERROR)]

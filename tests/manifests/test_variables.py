@@ -49,8 +49,11 @@ def read_off_in(unit, **texts):
 
 
 def list_problems(found):
-    problems = {*found.problems, *(problem for one in found.resources for problem in one.problems)}
-    return [(one.code, one.level.value, one.path, one.line) for one in sorted(problems, key=lambda one: one.order)]
+    problems = {*found.problems, *(problem for resource in found.resources for problem in resource.problems)}
+    return [
+        (problem.code, problem.level.value, problem.path, problem.line)
+        for problem in sorted(problems, key=lambda problem: problem.order)
+    ]
 
 
 def test_variables_are_replaced_only_in_what_gitsync_takes():
@@ -103,8 +106,8 @@ def test_the_hint_reports_where_a_variable_belongs(text, unit, hint, why):
 def test_the_hint_names_the_file_of_the_config_map_that_the_unit_takes_variables_from(cluster_folder, path):
     names = ("base-vars", "cluster-vars", "only-in-the-cluster")
     references = tuple(
-        ValuesReference(kind="ConfigMap", namespace="flux-system", name=one, cluster_folder=cluster_folder)
-        for one in names
+        ValuesReference(kind="ConfigMap", namespace="flux-system", name=name, cluster_folder=cluster_folder)
+        for name in names
     )
     unit = replace(
         FLUX,
@@ -113,7 +116,8 @@ def test_the_hint_names_the_file_of_the_config_map_that_the_unit_takes_variables
     )
     texts = {
         f"clusters/{cluster}/vars.yaml": "---\n".join(
-            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {one}, namespace: flux-system}}\n" for one in names[:2]
+            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: flux-system}}\n"
+            for name in names[:2]
         )
         for cluster in ("dev", "prod")
     }
@@ -145,9 +149,9 @@ VALUES = VariableValues(known={"LOCATION": "x"})
 )
 def test_a_document_without_its_identity_is_rejected(text, code, why):
     found = read(a=text, user=f"{group('user')}  from: {{name: a}}\n")
-    assert ([one.key.name for one in found.resources], found.objects.secrets) == (["user"], {}), why
-    assert [one.is_rejected for one in found.unread] == [True], why
-    assert [(one.code, one.level) for one in found.problems] == [(code, Level.ERROR)], why
+    assert ([resource.key.name for resource in found.resources], found.objects.secrets) == (["user"], {}), why
+    assert [document.is_rejected for document in found.unread] == [True], why
+    assert [(problem.code, problem.level) for problem in found.problems] == [(code, Level.ERROR)], why
 
 
 def test_a_resource_without_a_value_in_its_spec_stays_a_resource():
@@ -158,8 +162,8 @@ def test_a_resource_without_a_value_in_its_spec_stays_a_resource():
 def test_a_problem_does_not_go_to_the_resource_after_a_rejected_one():
     nameless = group("rg", "${ZONE}").replace("name: rg", "labels: {}")
     found = read(a=f"{nameless}---\n{group('good')}")
-    assert [(one.key.name, one.problems) for one in found.resources] == [("good", ())]
-    assert "VariableNotSet" in {one.code for one in found.problems}
+    assert [(resource.key.name, resource.problems) for resource in found.resources] == [("good", ())]
+    assert "VariableNotSet" in {problem.code for problem in found.problems}
 
 
 @pytest.mark.parametrize(("kind", "member"), [("ConfigMap", "data"), ("Secret", "stringData")])
@@ -171,7 +175,7 @@ def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
     )
     objects = found.objects.config_maps if kind == "ConfigMap" else found.objects.secrets
     assert list(objects["default", "a"]) == ["b"]
-    assert {(one.code, one.level) for one in found.problems} == {
+    assert {(problem.code, problem.level) for problem in found.problems} == {
         ("VariableNotSet", Level.WARNING),
         ("InvalidVariable", Level.WARNING),
     }
@@ -180,7 +184,7 @@ def test_a_key_without_a_value_is_left_out_with_a_warning(kind, member):
 def test_a_label_without_a_value_is_empty_with_a_warning():
     (resource,) = read(a=group().replace("metadata:", "metadata:\n  labels:\n    team: ${TEAM}")).resources
     assert dict(resource.labels) == {"team": ""}
-    assert [(one.code, one.level) for one in resource.problems] == [("VariableNotSet", Level.WARNING)]
+    assert [(problem.code, problem.level) for problem in resource.problems] == [("VariableNotSet", Level.WARNING)]
 
 
 def test_a_value_of_a_secret_stays_in_secrets():
@@ -227,7 +231,7 @@ def test_a_value_that_was_not_read_is_unknown_whatever_its_default(is_to_come, f
 def test_a_variable_without_braces_is_named(text, unit, expected, why):
     found = read(unit, a=f"{group()}  managedBy: '{text}'\n")
     (resource,) = found.resources
-    assert [(one.code, one.level.value) for one in resource.problems] == (
+    assert [(problem.code, problem.level.value) for problem in resource.problems] == (
         [("VariableWithoutBraces", expected)] if expected else []
     ), why
 
@@ -281,7 +285,7 @@ def test_in_a_unit_without_variables_what_the_operator_gives_is_replaced_and_not
     manifest = f"{group()}  managedBy: '{text}'\n"
     (resource,) = read_manifests({"a.yaml": manifest.encode()}, variables=GIVEN).resources
     assert (resource.spec["managedBy"], resource.spec["location"]) == (expected, "westeurope"), why
-    assert [(one.code, one.level.value) for one in resource.problems] == problems, why
+    assert [(problem.code, problem.level.value) for problem in resource.problems] == problems, why
 
 
 @pytest.mark.parametrize(
@@ -314,7 +318,7 @@ def test_a_document_that_uses_nothing_given_is_read_as_without(text, why):
 def test_a_name_with_a_variable_is_not_a_name_in_a_unit_without(name, code):
     """It may be any resource: none may count as removed from git because somebody forgot the values."""
     found = read_off(a=group(name))
-    assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
+    assert (found.resources, [document.is_rejected for document in found.unread]) == ((), [True])
     assert list_problems(found) == [(code, "error", "a.yaml", 4)]
 
 
@@ -322,8 +326,8 @@ def test_a_name_with_a_variable_is_not_a_name_in_a_unit_without(name, code):
 def test_a_name_without_braces_is_not_a_name_in_a_unit_with_variables(unit):
     """Kubernetes has no such name, so not even Flux may leave it; what is wrong with its letters is not said."""
     found = read(unit, a=group("$env"))
-    assert (found.resources, [one.is_rejected for one in found.unread]) == ((), [True])
-    assert [(one.code, one.level) for one in found.problems] == [("VariableWithoutBraces", Level.ERROR)]
+    assert (found.resources, [document.is_rejected for document in found.unread]) == ((), [True])
+    assert [(problem.code, problem.level) for problem in found.problems] == [("VariableWithoutBraces", Level.ERROR)]
 
 
 @pytest.mark.parametrize(
@@ -360,7 +364,7 @@ def test_envsubst_takes_variables_without_braces(text, expected, why):
     known = VariableValues(known={"NAME": "rg", "LOCATION": "westeurope"}, takes_braceless=True)
     found = read(values=known, a=f"{group()}  managedBy: '{text}'\n")
     (resource,) = found.resources
-    codes = [one.code for one in resource.problems]
+    codes = [problem.code for problem in resource.problems]
     if expected is None:
         assert codes == ["VariableNotSet"], why
     else:
@@ -388,4 +392,4 @@ def test_what_expands_to_too_much_is_rejected():
     text = GROUP.format(name="rg", location="${A}") + "".join(f"  f{number}: ${{A}}\n" for number in range(9))
     (document,) = read_documents("a.yaml", text.encode(), marks_quotes=True).documents
     leftover = reader.replace(VariableSubject(document=document, unit=None, resource=0))
-    assert [one.code for one in leftover.problems] == ["VariablesTooLarge"]
+    assert [problem.code for problem in leftover.problems] == ["VariablesTooLarge"]

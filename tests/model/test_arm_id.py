@@ -140,13 +140,13 @@ def test_subscription_group_and_name(arm_id, expected):
 # As a text.
 
 
-@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda dump: pickle.loads(pickle.dumps(dump))])
 @pytest.mark.parametrize("is_used", [False, True])
 def test_a_copy_is_an_id_with_the_same_text(make, is_used):
-    one = ArmId(RG)
-    assert not is_used or one.key
-    other = make(one)
-    assert (type(other), other, other.key) == (ArmId, RG, one.key)
+    parsed_id = ArmId(RG)
+    assert not is_used or parsed_id.key
+    other = make(parsed_id)
+    assert (type(other), other, other.key) == (ArmId, RG, parsed_id.key)
 
 
 def test_it_is_written_as_a_text():

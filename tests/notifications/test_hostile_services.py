@@ -65,7 +65,7 @@ ANSWERS = [
 def test_any_answer_ends_no_run_and_shows_no_address(pieces, why, capfd):
     with hostile(*pieces) as port, server() as (good, got):
         addresses, _ = read(f"json://127.0.0.1:{port}/{TOKEN} json://127.0.0.1:{good}/a")
-        assert [one.number for one in send(MESSAGE, addresses)] == [1], why
+        assert [sent_message.number for sent_message in send(MESSAGE, addresses)] == [1], why
     assert len(got) == 1
     assert TOKEN not in "".join(capfd.readouterr())
 
@@ -75,7 +75,7 @@ def test_a_service_that_never_ends_is_given_up_and_keeps_no_other_waiting(pieces
     with hostile(*pieces, drips=True) as port, server() as (good, got):
         addresses, _ = read(f"json://127.0.0.1:{port}/{TOKEN} json://127.0.0.1:{good}/a")
         failed = send(MESSAGE, addresses, patience=1.0)
-    assert [one.number for one in failed] == [1]
+    assert [sent_message.number for sent_message in failed] == [1]
     assert len(got) == 1
 
 

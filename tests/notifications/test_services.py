@@ -87,7 +87,7 @@ def test_what_may_lead_elsewhere_is_refused_and_not_shown(text):
 def test_a_file_has_one_address_a_line(tmp_path):
     (tmp_path / "addresses").write_text(f"# the channel\nslack://{TOKEN}/b/c\n\ndiscord://1/{TOKEN}\n")
     addresses, _ = read("gotifys://h/t slack://again", notify_file=str(tmp_path / "addresses"))
-    assert [one.service for one in addresses] == ["gotifys", "slack", "slack", "discord"]
+    assert [address.service for address in addresses] == ["gotifys", "slack", "slack", "discord"]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
@@ -117,7 +117,7 @@ def test_one_that_fails_does_not_stop_the_others(capfd):
             f"json://127.0.0.1:{broken}/{TOKEN} json://127.0.0.1:1/{TOKEN} json://127.0.0.1:{port}/a slack://{TOKEN}"
         )
         addresses, _ = read(texts)
-        assert [one.number for one in send(MESSAGE, addresses)] == [1, 2, 4]
+        assert [sent_message.number for sent_message in send(MESSAGE, addresses)] == [1, 2, 4]
     assert len(got) == 1
     assert capfd.readouterr() == ("", "")
 

@@ -43,14 +43,14 @@ class Call:
 
     def read_fields(self):
         pairs = [
-            one.partition("=")[2].partition("=")
-            for one in self.arguments
-            if one.startswith(("--raw-field=", "--field="))
+            argument.partition("=")[2].partition("=")
+            for argument in self.arguments
+            if argument.startswith(("--raw-field=", "--field="))
         ]
         return {name: self.stdin if value == "@-" else value for name, _, value in pairs}
 
     def find(self, number):
-        return next(one for one in self.requests if one["number"] == int(number))
+        return next(request for request in self.requests if request["number"] == int(number))
 
     def make(self, title, body, branch, base):
         number = 100 + len(self.requests)
@@ -66,11 +66,11 @@ class Call:
         return one
 
     def gh_request(self):
-        path = next(one for one in self.arguments if one.startswith("repos/acme/estate/pulls"))
+        path = next(argument for argument in self.arguments if argument.startswith("repos/acme/estate/pulls"))
         if "--method" not in self.arguments:
             owner, _, branch = parse_qs(urlsplit(path).query)["head"][0].partition(":")
             assert owner == "acme"
-            return [on_github(one) for one in self.requests if one["branch"] == branch]
+            return [on_github(request) for request in self.requests if request["branch"] == branch]
         sent = self.read_fields()
         limit(sent.get("body", ""), 65536)
         if self.after("--method") == "POST":
@@ -80,7 +80,7 @@ class Call:
     def glab_request(self, path):
         if "--method" not in self.arguments:
             (branch,) = parse_qs(urlsplit(path).query)["source_branch"]
-            return [on_gitlab(one) for one in self.requests if one["branch"] == branch]
+            return [on_gitlab(request) for request in self.requests if request["branch"] == branch]
         sent = self.read_fields()
         if self.after("--method") == "POST":
             return on_gitlab(
@@ -95,7 +95,9 @@ class Call:
         limit(text or "", 4000)
         if command == "list":
             assert self.after("--status") == "all"
-            found = [on_azure(one) for one in self.requests if one["branch"] == self.after("--source-branch")]
+            found = [
+                on_azure(request) for request in self.requests if request["branch"] == self.after("--source-branch")
+            ]
             return [{**one, "description": one["description"][:400]} for one in found]
         if command == "show":
             return on_azure(self.find(number))
@@ -114,7 +116,7 @@ class Call:
         return self.statuses[-1]
 
     def list_last(self, commit):
-        return list({one["context"]: one for one in self.statuses if one["commit"] == commit}.values())
+        return list({status["context"]: status for status in self.statuses if status["commit"] == commit}.values())
 
     def keep_deployment(self, commit, environment, **more):
         self.deployments.append(
@@ -123,7 +125,7 @@ class Call:
         return self.deployments[-1]
 
     def find_deployment(self, number):
-        return next(one for one in self.deployments if one["id"] == int(number))
+        return next(deployment for deployment in self.deployments if deployment["id"] == int(number))
 
     def gh_commit(self, path):
         if path.startswith("commits/"):
@@ -140,10 +142,12 @@ class Call:
             query = {key: value[0] for key, value in parse_qs(urlsplit(path).query).items()}
             wanted = [query["sha"], query["environment"], query["task"]]
             return [
-                one for one in reversed(self.deployments) if [one["commit"], one["environment"], one["task"]] == wanted
+                deployment
+                for deployment in reversed(self.deployments)
+                if [deployment["commit"], deployment["environment"], deployment["task"]] == wanted
             ][:1]
         if "--method" not in self.arguments:
-            return [{"state": one} for one in reversed(self.find_deployment(path.split("/")[1])["states"])][:1]
+            return [{"state": state} for state in reversed(self.find_deployment(path.split("/")[1])["states"])][:1]
         sent = json.loads(self.stdin)
         if path == "deployments":
             assert (sent["auto_merge"], sent["required_contexts"]) == (False, [])
@@ -173,7 +177,7 @@ class Call:
     def glab_deployment(self, path):
         if "--method" not in self.arguments:
             (wanted,) = parse_qs(urlsplit(path).query)["environment"]
-            found = [one for one in reversed(self.deployments) if one["environment"] == wanted][:1]
+            found = [deployment for deployment in reversed(self.deployments) if deployment["environment"] == wanted][:1]
             return [{**one, "sha": one["commit"], "deployable": None, "status": one["states"][-1]} for one in found]
         sent = self.read_fields()
         assert sent["status"] in ("running", "success", "failed", "canceled")
@@ -185,7 +189,7 @@ class Call:
         return one
 
     def az_status(self):
-        (commit,) = (one.partition("=")[2] for one in self.arguments if one.startswith("commitId="))
+        (commit,) = (argument.partition("=")[2] for argument in self.arguments if argument.startswith("commitId="))
         if self.after("--http-method") == "GET":
             assert "latestOnly=true" in self.arguments
             split = [(one, *one["context"].rpartition("/")) for one in self.list_last(commit)]
@@ -198,31 +202,33 @@ class Call:
         return self.keep_status(commit, context, sent["state"], sent.get("description", ""), sent.get("targetUrl"), 255)
 
     def gh(self):
-        for one in self.arguments:
-            path = one.removeprefix("repos/acme/estate/")
+        for argument in self.arguments:
+            path = argument.removeprefix("repos/acme/estate/")
             if path.startswith(("commits/", "statuses/")):
                 return self.gh_commit(path)
             if path.startswith("deployments"):
                 return self.gh_deployment(path)
-        if any(one.startswith("repos/") for one in self.arguments):
+        if any(argument.startswith("repos/") for argument in self.arguments):
             return self.gh_request()
         if self.arguments[:2] == ["pr", "view"]:
             return {"comments": self.comments}
         if self.arguments[:2] == ["pr", "comment"]:
             self.comments.append({"id": f"IC_{len(self.comments)}", "viewerDidAuthor": True, "body": self.stdin})
             return {}
-        (identity,) = (one.partition("id=")[2] for one in self.arguments if one.startswith("--raw-field=id="))
-        next(one for one in self.comments if one["id"] == identity)["body"] = self.stdin
+        (identity,) = (
+            argument.partition("id=")[2] for argument in self.arguments if argument.startswith("--raw-field=id=")
+        )
+        next(comment for comment in self.comments if comment["id"] == identity)["body"] = self.stdin
         return {}
 
     def glab(self):
-        for one in self.arguments:
-            if re.fullmatch("projects/5/merge_requests([/?][^/]*)?", one):
-                return self.glab_request(one)
-            if re.match("projects/5/(statuses|repository/commits)/", one):
-                return self.glab_status(one)
-            if one.startswith("projects/5/deployments"):
-                return self.glab_deployment(one)
+        for argument in self.arguments:
+            if re.fullmatch("projects/5/merge_requests([/?][^/]*)?", argument):
+                return self.glab_request(argument)
+            if re.match("projects/5/(statuses|repository/commits)/", argument):
+                return self.glab_status(argument)
+            if argument.startswith("projects/5/deployments"):
+                return self.glab_deployment(argument)
         if self.arguments[-1] == "user":
             return {"id": 7}
         if "--paginate" in self.arguments:
@@ -235,7 +241,7 @@ class Call:
             )
         else:
             identity = int(self.after("PUT").rpartition("/")[2])
-            next(one for one in self.comments if one["id"] == identity)["body"] = self.stdin
+            next(comment for comment in self.comments if comment["id"] == identity)["body"] = self.stdin
         return {}
 
     def az(self):
@@ -252,7 +258,7 @@ class Call:
             made = {"id": 1, "author": {"id": "the-build"}, **sent["comments"][0]}
             self.comments.append({"id": 40 + len(self.comments), "comments": [made], "status": sent["status"]})
             return self.comments[-1]
-        thread = next(one for one in self.comments if f"threadId={one['id']}" in self.arguments)
+        thread = next(comment for comment in self.comments if f"threadId={comment['id']}" in self.arguments)
         thread["comments"][0].update(sent)
         return thread["comments"][0]
 

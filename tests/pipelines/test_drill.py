@@ -81,7 +81,7 @@ def test_gitlab_drills_in_a_schedule_with_a_variable(tmp_path, owner, code, head
 
 @by_owner
 def test_azure_pipelines_drills_in_a_schedule_of_that_name(tmp_path, owner, code, headline):
-    (job,) = (one for one in AZURE["jobs"] if one.get("job") == "gitsync_drill")
+    (job,) = (job for job in AZURE["jobs"] if job.get("job") == "gitsync_drill")
     scripts = [step["bash"] for step in job["steps"] if "gitsync rehearse" in step.get("bash", "")]
     assert not any("task" in step and "AzureCLI" in step["task"] for step in job["steps"]), "no connection"
     with host_estate(tmp_path, "anybody") as estate:
@@ -111,12 +111,12 @@ def test_a_drill_is_not_a_sync_and_accepts_no_drift():
     first, _ = GITLAB["gitsync-sync"]["rules"]
     assert first == {"if": '$DRILL == "true" || $WORKERS', "when": "never"}  # workers have a job of their own
     named = "variables['Build.CronSchedule.DisplayName'], 'drill')"
-    conditions = {one["job"]: one.get("condition", "") for one in list_azure_jobs()}
+    conditions = {job["job"]: job.get("condition", "") for job in list_azure_jobs()}
     assert {job for job, condition in conditions.items() if f"eq({named}" in condition} == {"gitsync_drill"}
     others = {job for job, text in conditions.items() if f"ne({named}" in text}
     assert others == {"gitsync_sync", "gitsync_shards", "gitsync_accept"}  # the workers depend on gitsync_shards
 
 
 def list_azure_jobs():
-    for one in AZURE["jobs"]:
-        yield from [one] if "job" in one else next(iter(one.values()))
+    for job in AZURE["jobs"]:
+        yield from [job] if "job" in job else next(iter(job.values()))

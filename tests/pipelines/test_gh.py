@@ -79,7 +79,7 @@ class GitHub(http.server.BaseHTTPRequestHandler):
 
     def answer(self, query, variables):
         if "updateIssueComment" in query:
-            next(one for one in self.comments if one["id"] == variables["id"])["body"] = variables["body"]
+            next(comment for comment in self.comments if comment["id"] == variables["id"])["body"] = variables["body"]
             return {"updateIssueComment": {"issueComment": {"url": ""}}}
         if "addComment" in query:
             made = {"id": f"IC_{len(self.comments)}", "viewerDidAuthor": True, "body": variables["input"]["body"]}

@@ -50,7 +50,7 @@ def hosted(tmp_path):
 
 def list_all_inputs(job):
     """The inputs that a job of the workflow gives to the action."""
-    (step,) = (one for one in WORKFLOW["jobs"][job]["steps"] if one["uses"] == "$/")
+    (step,) = (step for step in WORKFLOW["jobs"][job]["steps"] if step["uses"] == "$/")
     return step["with"]
 
 
@@ -60,7 +60,7 @@ def test_github_shares_a_run_among_three_jobs(hosted):
     pinned = first.run("Install gitsync")
     assert (pinned["exit-code"], pinned["run-id"], pinned["report"]) == ("0", "7-1", ""), first.log
     assert json.loads(pinned["matrix"]) == {"shard": SHARDS}
-    assert [one["state"] for one in hosted.host.statuses] == ["pending"], "and not how a run ended"
+    assert [status["state"] for status in hosted.host.statuses] == ["pending"], "and not how a run ended"
 
     inputs = list_all_inputs("worker")
     assert (inputs["shard"], inputs["run-id"]) == ("${{ matrix.shard }}", "${{ needs.shards.outputs.run-id }}")
@@ -75,7 +75,7 @@ def test_github_shares_a_run_among_three_jobs(hosted):
     outputs = gather.run("Install gitsync")
     assert (outputs["exit-code"], outputs["changes"]) == ("1", "2"), gather.log
     assert "ShardNotEnded" in gather.log
-    assert [one["state"] for one in hosted.host.statuses] == ["pending", "failure"], "workers post none"
+    assert [status["state"] for status in hosted.host.statuses] == ["pending", "failure"], "workers post none"
 
     # Failed jobs are run again: that of the pin is not, so its output is that of the first attempt.
     again = hosted.job("push", commit, **given, shard=SHARDS[1])
@@ -84,7 +84,7 @@ def test_github_shares_a_run_among_three_jobs(hosted):
     gather = hosted.job("push", commit, **gathering, **{"upload-sarif": "true"})
     outputs = gather.run("Install gitsync")
     assert (outputs["exit-code"], outputs["changes"], outputs["revision"]) == ("0", "3", commit), gather.log
-    assert [one["state"] for one in hosted.host.statuses] == ["pending", "failure", "success"]
+    assert [status["state"] for status in hosted.host.statuses] == ["pending", "failure", "success"]
     assert [name for name, _ in gather.used] == ["github/codeql-action/upload-sarif"]
     assert (Path(outputs["report"]) / "report.html").is_file()
     require_recorded(hosted)
@@ -149,7 +149,7 @@ def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
         assert "Created 3" in call(gather, project, filled)
         (post,) = CHILD["gitsync-gather"]["after_script"]
         subprocess.run(["bash", "-c", post], cwd=project, env=filled | {"POST_STATUS": "true"}, check=True)
-        assert [(one["commit"], one["state"]) for one in estate.host.statuses] == [(commit, "success")]
+        assert [(status["commit"], status["state"]) for status in estate.host.statuses] == [(commit, "success")]
         require_recorded(estate)
 
 
@@ -168,7 +168,7 @@ def test_gitlab_syncs_in_one_job_or_in_many():
 
 
 def test_azure_pipelines_shares_a_run_among_three_jobs(tmp_path):
-    (content,) = (one["${{ else }}"] for one in AZURE["jobs"] if "${{ else }}" in one)
+    (content,) = (job["${{ else }}"] for job in AZURE["jobs"] if "${{ else }}" in job)
     jobs = {job["job"]: job for job in content}
     with host_estate(tmp_path, "anybody") as estate:
         commit = add_groups(estate)

@@ -159,8 +159,10 @@ def test_a_commit_reports_how_its_runs_stand(estate):
     assert synced.run("Install gitsync")["exit-code"] == "0", synced.log
     refused = estate.job("push", commit, command="sync", status="true", name="production", path="../elsewhere")
     assert refused.run("Install gitsync")["exit-code"] == "2", refused.log
-    assert {(one["commit"], one["context"]) for one in estate.host.statuses} == {(commit, "gitsync/production")}
-    assert [(one["state"], one["description"]) for one in estate.host.statuses] == [
+    assert {(status["commit"], status["context"]) for status in estate.host.statuses} == {
+        (commit, "gitsync/production")
+    }
+    assert [(status["state"], status["description"]) for status in estate.host.statuses] == [
         ("pending", "The run has begun."),
         ("success", "Created 1"),
         ("pending", "The run has begun."),

@@ -58,12 +58,12 @@ def test_a_commit_reports_that_a_run_has_begun_and_how_it_ended(tmp_path, folder
     assert tell(folder, host, job) == (0, "Posted the status gitsync: success.\n", "")
     put_report(folder, "1 failed; nothing changed", exit_code=1)
     assert tell(folder, host, job) == (0, "Posted the status gitsync: failure.\n", "")
-    assert [(one["state"], one["description"]) for one in host.statuses] == [
+    assert [(status["state"], status["description"]) for status in host.statuses] == [
         (pending, "The run has begun."),
         (success, "Updated 2"),
         (failure, "1 failed; nothing changed"),
     ]
-    same = {(one["commit"], one["context"], one["url"]) for one in host.statuses}
+    same = {(status["commit"], status["context"], status["url"]) for status in host.statuses}
     assert same == {(COMMIT, "gitsync", LOGS[program])}
 
 
@@ -75,7 +75,7 @@ def test_the_same_is_not_said_twice(tmp_path, folder, program, job):
     for arguments in (["--status=pending"], ["report.md", "--status=report"]):
         outs = [say(folder, host, job, *arguments, "--name=production").out.split()[0] for _ in range(2)]
         assert outs == ["Posted", "The"]
-    assert [one["context"] for one in host.statuses] == ["gitsync/production"] * 2
+    assert [status["context"] for status in host.statuses] == ["gitsync/production"] * 2
     assert tell(folder, host, job, "--name=staging").out == "Posted the status gitsync/staging: success.\n"
     assert tell(folder, host, job, "--name=production").out == "The status gitsync/production is success already.\n"
 
@@ -190,7 +190,7 @@ def test_a_deployment_whose_state_was_never_posted_is_used(tmp_path, folder):
     (host.home / "deployments.json").write_text(json.dumps([{"id": 500, **names}]))
     put_report(folder)
     assert tell(folder, host, GITHUB, "--name=production", "--deployment").code == 0
-    assert [one["states"] for one in host.deployments] == [["success"]]
+    assert [deployment["states"] for deployment in host.deployments] == [["success"]]
 
 
 @pytest.mark.parametrize(

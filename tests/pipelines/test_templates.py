@@ -65,7 +65,7 @@ def test_gitlab_plans_and_rehearses_a_merge_request_and_writes_notes(tmp_path):
         }
         (estate.folder / "hosted" / "acme" / "estate").rename(estate.folder / "hosted" / "acme" / "estate.git")
         offline, shared, plan = (GITLAB[name] for name in (".gitsync-offline", ".gitsync", "gitsync-plan"))
-        (rule,) = (one for one in plan["rules"] if "TARGET_BRANCH_SHA" in one["if"])
+        (rule,) = (rule for rule in plan["rules"] if "TARGET_BRANCH_SHA" in rule["if"])
         for name, value in {**offline["variables"], **plan["variables"]}.items():
             variables[name] = expand(value, variables)
         rehearsing = {name: value for name, value in variables.items() if name not in SIGN_IN}
@@ -84,7 +84,7 @@ def test_gitlab_plans_and_rehearses_a_merge_request_and_writes_notes(tmp_path):
         run(comment, project, variables)
         assert "<code>ResourceGroup/more</code>" in estate.host.comments[0]["body"]
         run(read_post(say_ended), project, variables)
-        assert [(one["commit"], one["state"]) for one in estate.host.statuses] == [
+        assert [(status["commit"], status["state"]) for status in estate.host.statuses] == [
             (merge, "pending"),
             (merge, "success"),
         ]
@@ -110,8 +110,8 @@ def test_gitlab_gives_a_rehearsal_no_token_for_azure():
 
 def list_jobs():
     """The jobs, with those that a parameter adds."""
-    for one in AZURE["jobs"]:
-        yield from [one] if "job" in one else next(iter(one.values()))
+    for job in AZURE["jobs"]:
+        yield from [job] if "job" in job else next(iter(job.values()))
 
 
 def find_steps(job, connection, status=False):
@@ -167,11 +167,11 @@ def test_azure_pipelines_plans_and_rehearses_a_pull_request_and_writes_threads(t
             "Posted the comment.\n",
         ]
         assert "The sync would create 2" in rehearsal_text
-        plan, rehearsal = (one["comments"][0]["content"] for one in estate.host.comments)
+        plan, rehearsal = (comment["comments"][0]["content"] for comment in estate.host.comments)
         assert "<code>ResourceGroup/more</code>" in plan
         assert "<code>ResourceGroup/more</code>" in rehearsal
         (show,) = (
-            one["bash"] for one in find_steps("gitsync_plan", connection=False) if "##vso" in one.get("bash", "")
+            step["bash"] for step in find_steps("gitsync_plan", connection=False) if "##vso" in step.get("bash", "")
         )
         done = subprocess.run(["bash", "-c", show], env=variables, capture_output=True, text=True, check=True)
         assert done.stdout == f"##vso[task.uploadsummary]{tmp_path}/report/rehearse.md\n"

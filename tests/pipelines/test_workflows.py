@@ -57,7 +57,7 @@ def test_actions_are_pinned_by_commit(workflow):
 def test_one_action_has_one_version_everywhere():
     """Two versions of one action would be a pin that no one raised."""
     text = "".join(path.read_text() for path in [*WORKFLOWS, ROOT / "action.yml"])
-    pins = {tuple(one.split("@", 1)) for one in re.findall(r"uses: ([^$\s]\S+@\S+ # v\S+)", text)}
+    pins = {tuple(path.split("@", 1)) for path in re.findall(r"uses: ([^$\s]\S+@\S+ # v\S+)", text)}
     assert len(pins) == len({name for name, _ in pins})
 
 

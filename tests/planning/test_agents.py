@@ -62,7 +62,7 @@ UNKNOWN = [
 
 @pytest.mark.parametrize(("records", "manifests", "refused", "why"), UNKNOWN, ids=[row[3] for row in UNKNOWN])
 def test_an_unknown_agent_takes_nothing_from_another(records, manifests, refused, why):
-    known = {one.key: one for one in records}
+    known = {stored.key: stored for stored in records}
     found = find_unknown_agent("two", make_plan(manifests, known).applies, known)
     assert (found is not None) is refused, why
     if found:
@@ -71,7 +71,7 @@ def test_an_unknown_agent_takes_nothing_from_another(records, manifests, refused
 
 
 def test_a_long_list_of_resources_is_cut():
-    known = {one.key: one for one in (group("one", f"g{number:02}") for number in range(12))}
+    known = {index.key: index for index in (group("one", f"g{number:02}") for number in range(12))}
     plan = make_plan([prepared(key, group_id(key.name)) for key in known], known)
     found = find_unknown_agent("two", plan.applies, known)
     assert found.message.endswith("g09 and 2 more.")

@@ -50,8 +50,8 @@ def source(*declared, problems=(), elsewhere=()):
     return {"source": index_source(declared, {}, problems, RestOfSource(elsewhere=tuple(elsewhere)))}
 
 
-def removed(one=NET, last=None, **how):
-    return {"removed": {one.key: RemovedResource(one, Removal(**how), last)}}
+def removed(resource=NET, last=None, **how):
+    return {"removed": {resource.key: RemovedResource(resource, Removal(**how), last)}}
 
 
 def unnamed(key, **spec):
@@ -119,7 +119,7 @@ KEEPS = [
 
 @pytest.mark.parametrize(("name", "evidence", "text", "why"), KEEPS, ids=[row[0] for row in KEEPS])
 def test_each_guard_keeps_what_it_protects_and_nothing_without_evidence(name, evidence, text, why):
-    guard = next(one for one in GUARDS if one.name == name)
+    guard = next(guard for guard in GUARDS if guard.name == name)
     subject = HELD if name == "hold" else prune(vnet(), vnet_id())
     assert text in guard.explain(subject, Evidence(**evidence)), why
     assert guard.explain(prune(vnet(), vnet_id()), Evidence()) == "", "an empty part keeps nothing"
@@ -134,12 +134,14 @@ def test_each_guard_has_a_row_here_a_name_of_its_own_and_a_sentence():
 
 def test_a_guard_needs_one_row():
     """What it keeps also keeps its owner, and the row decides about --release and a detach."""
-    made_up = Guard("made up", Moment.PLAN, "A network.", lambda one, _: "Monday." if one.key == vnet() else "")
+    made_up = Guard(
+        "made up", Moment.PLAN, "A network.", lambda resource, _: "Monday." if resource.key == vnet() else ""
+    )
     prunes = {vnet(): prune(vnet(), vnet_id()), rg(): prune(rg(), group_id())}
     decided = decide_deletes(prunes, Evidence(), Moment.PLAN, (*GUARDS, made_up))
     assert decided[vnet()].kept_because == "Monday."
     assert decided[rg()].kept_because == f"{vnet_id()} is below it and must stay in Azure."
-    assert not any(one.kept_because for one in decide_deletes(prunes, Evidence(), Moment.PLAN).values())
+    assert not any(delete.kept_because for delete in decide_deletes(prunes, Evidence(), Moment.PLAN).values())
 
 
 SAID = [

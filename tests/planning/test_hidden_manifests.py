@@ -35,7 +35,7 @@ def manifest(key, arm_id, path="a.yaml", **more):
 
 def held(gone=GONE, declared=(), problems=(), unread=(), known=(), removal=None):
     """Why one record is held, when git has this."""
-    records = {one.key: one for one in (gone, *known)}
+    records = {entry.key: entry for entry in (gone, *known)}
     plan = make_plan(
         declared,
         records,
@@ -310,6 +310,6 @@ def test_what_is_deleted_is_never_declared_nor_of_a_unit_with_a_rejected_documen
     plan = make_plan(declared, records, around=RestOfSource(unread=tuple(rejected)))
     deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.kept_because]
     named = {one.arm_id.casefold() for one in declared}
-    assert not {one.key for one in deleted} & {one.key for one in declared}
-    assert not {one.arm_id.casefold() for one in deleted} & named
-    assert not {one.manifest.unit for one in deleted} & broken
+    assert not {prune.key for prune in deleted} & {entry.key for entry in declared}
+    assert not {prune.arm_id.casefold() for prune in deleted} & named
+    assert not {prune.manifest.unit for prune in deleted} & broken

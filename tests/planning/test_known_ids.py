@@ -26,7 +26,9 @@ ALIAS = Key("subscription.azure.com", "Alias", "default", "team")
 
 
 def place(*records, name="the branch", needs_seal=False, **more):
-    return KnownRecords(place=name, records={one.key: one for one in records}, needs_seal=needs_seal, **more)
+    return KnownRecords(
+        location=name, records={stored.key: stored for stored in records}, needs_seal=needs_seal, **more
+    )
 
 
 def doubt(one, **more):
@@ -71,8 +73,8 @@ def test_the_first_place_that_is_believed_decides():
     doubted = place(replace(GROUP, claim=Claim.EXPECTED), name="first")
     believed, later = place(GROUP, name="second"), place(replace(GROUP, arm_id=group_id("other")), name="third")
     found = find_known_ids([], [doubted, believed, later], CATALOG)
-    assert found == {rg(): KnownId(arm_id=group_id(), place="second")}
-    assert find_known_ids([], [doubted, doubted], CATALOG)[rg()].place == "first"
+    assert found == {rg(): KnownId(arm_id=group_id(), location="second")}
+    assert find_known_ids([], [doubted, doubted], CATALOG)[rg()].location == "first"
 
 
 @pytest.mark.parametrize(

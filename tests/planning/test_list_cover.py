@@ -55,7 +55,7 @@ COVERS = [
 def test_a_list_is_requested_if_it_replaces_two_requests(catalog, sort, places, lengths, why):
     resources = [listed(catalog, sort, place) for place in places]
     chains = find_cover(resources).chains
-    assert [len(chains[one.key]) for one in resources] == lengths, why
+    assert [len(chains[resource.key]) for resource in resources] == lengths, why
 
 
 def test_the_widest_list_comes_first_and_has_what_it_replaces(catalog):

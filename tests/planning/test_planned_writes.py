@@ -22,7 +22,7 @@ def make_result(key: Key, action: Action, *depends_on: Key, **more) -> Result:
 
 
 def read(writes: tuple[PlannedWrite, ...]) -> list[tuple[Key, Action, tuple[Key, ...]]]:
-    return [(one.key, one.action, one.after) for one in writes]
+    return [(write.key, write.action, write.after) for write in writes]
 
 
 NONE, CREATE, UPDATE, DELETE, REPLACE = Action.NONE, Action.CREATE, Action.UPDATE, Action.DELETE, Action.REPLACE

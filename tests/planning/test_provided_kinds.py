@@ -26,10 +26,10 @@ READY = prepare_all()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_list_shows_it_and_it_holds_no_data(name):
-    one = READY[name]
-    assert list_collections(CATALOG.kind(one.resource.gvk), one.arm_id) == ()
-    assert describe_loss(one.arm_id) == ""
-    assert CATALOG.group_kind_of(CATALOG.kind(one.resource.gvk).arm_type) is None
+    entry = READY[name]
+    assert list_collections(CATALOG.kind(entry.resource.gvk), entry.arm_id) == ()
+    assert describe_loss(entry.arm_id) == ""
+    assert CATALOG.group_kind_of(CATALOG.kind(entry.resource.gvk).arm_type) is None
 
 
 def test_no_search_looks_for_it_below_its_server():
@@ -39,7 +39,7 @@ def test_no_search_looks_for_it_below_its_server():
 
 
 def test_a_shard_needs_no_request_of_arm_for_it():
-    keys = frozenset(one.key for one in READY.values())
+    keys = frozenset(resource.key for resource in READY.values())
     shard = Shard(number=1, keys=keys, sizes={Account(SUBSCRIPTION): len(keys)})
     (cost,) = estimate_costs([shard], list(READY.values()), {}, CATALOG)
     assert cost.writes == len(READY) - len(NAMES)
@@ -54,7 +54,7 @@ def test_the_checks_of_arm_are_not_asked_about_it():
 
     identities = defaultdict(lambda: SimpleNamespace(arm=None))
     run = SimpleNamespace(catalog=CATALOG, identities=identities, checks=SimpleNamespace(check=note))
-    deletes = [plan_delete(record(one.key, one.arm_id)) for one in READY.values()]
+    deletes = [plan_delete(record(resource.key, resource.arm_id)) for resource in READY.values()]
     asyncio.run(RunContext.check(run, deletes))
     assert sorted(asked) == sorted(READY.keys() - set(NAMES))
 

@@ -96,9 +96,9 @@ def test_every_id_that_gitsync_makes_is_believed():
     files = {str(path.relative_to(EXAMPLES)): path.read_bytes() for path in EXAMPLES.rglob("*.yaml")}
     prepared = prepare(read_manifests(files), catalog=CATALOG, subscription=SUBSCRIPTION)
     records = {
-        one.key: record(one.key, one.arm_id, owner=one.owner.key if one.owner else None)
-        for one in prepared
-        if one.arm_id
+        resource.key: record(resource.key, resource.arm_id, owner=resource.owner.key if resource.owner else None)
+        for resource in prepared
+        if resource.arm_id
     }
     assert len(records) > 50
     assert find_untrusted(records, CATALOG, {}) == {}

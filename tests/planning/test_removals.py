@@ -84,7 +84,7 @@ FOUND = {
 @pytest.mark.parametrize("case", FOUND)
 def test_what_azure_still_shows_as_it_was_is_kept(case):
     desired, before, live, paths = FOUND[case]
-    assert [one.path for one in list_kept(desired, before, live, Hints())] == list(paths)
+    assert [difference.path for difference in list_kept(desired, before, live, Hints())] == list(paths)
 
 
 def test_of_a_list_only_what_is_too_much_is_kept():
@@ -137,7 +137,7 @@ def test_an_entry_is_found_by_its_key_where_the_body_has_further_ones():
 SCALARS = st.one_of(st.booleans(), st.integers(0, 3), st.sampled_from(["a", "b"]))
 NAMES = st.sampled_from(["a", "b", "tags"])
 ENTRIES = st.lists(
-    st.fixed_dictionaries({"name": st.sampled_from("xyz"), "v": SCALARS}), max_size=3, unique_by=lambda one: one["name"]
+    st.fixed_dictionaries({"name": st.sampled_from("xyz"), "v": SCALARS}), max_size=3, unique_by=lambda row: row["name"]
 )
 BODIES = st.dictionaries(
     NAMES, st.one_of(SCALARS, ENTRIES, st.dictionaries(st.sampled_from(["c", "d"]), SCALARS, min_size=1)), max_size=3
@@ -154,9 +154,13 @@ def test_what_is_retained_is_found_where_azure_kept_it(now, before):
     """Whether a later run compares with the last body or with what a record retained of it, it finds the same."""
     retained = retain_removed(now, before)
     for live in (before, now, retained):
-        found = {one.path[:-1] if isinstance(one.path[-1], int) else one.path for one in _find(now, before, live)}
+        found = {
+            difference.path[:-1] if isinstance(difference.path[-1], int) else difference.path
+            for difference in _find(now, before, live)
+        }
         assert found == {
-            one.path[:-1] if isinstance(one.path[-1], int) else one.path for one in _find(now, retained, live)
+            difference.path[:-1] if isinstance(difference.path[-1], int) else difference.path
+            for difference in _find(now, retained, live)
         }
 
 

@@ -17,8 +17,8 @@ SPEC = {"location": "westeurope"}
 
 
 def manifest(key, spec=SPEC, arm_id=None, **more):
-    one = prepared(key, arm_id or vnet_id(key.name), **more)
-    return replace(one, resource=replace(one.resource, spec=spec))
+    entry = prepared(key, arm_id or vnet_id(key.name), **more)
+    return replace(entry, resource=replace(entry.resource, spec=spec))
 
 
 def recorded(key, spec=SPEC, **more):
@@ -26,7 +26,7 @@ def recorded(key, spec=SPEC, **more):
 
 
 def pair(manifests, records):
-    plan = note_renames(make_plan(manifests, {one.key: one for one in records}))
+    plan = note_renames(make_plan(manifests, {stored.key: stored for stored in records}))
     new = {key.name: node.renamed.name for key, node in plan.applies.items() if node.renamed}
     old = {node.renamed.name: key.name for key, node in plan.prunes.items() if node.renamed}
     assert new == old, "both halves name each other"

@@ -30,7 +30,7 @@ from tests.support.plans import make_plan
 )
 def test_too_many_deletes_are_refused(deletes, inventory, most, refused, why):
     gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(deletes)]
-    found = find_too_many_deletes(make_plan([], {one.key: one for one in gone}), inventory, most)
+    found = find_too_many_deletes(make_plan([], {prune.key: prune for prune in gone}), inventory, most)
     assert (found is not None) is refused, why
     assert found is None or f"--max-deletes {deletes}" in found.hint
 
@@ -45,7 +45,7 @@ STAYING = [
 @pytest.mark.parametrize(("change", "why"), STAYING, ids=[row[-1] for row in STAYING])
 def test_what_stays_is_not_a_delete_and_neither_is_what_is_within_it(change, why):
     gone = [record(vnet(f"v{n}"), vnet_id(f"v{n}")) for n in range(3)]
-    plan = make_plan([], {one.key: one for one in gone})
+    plan = make_plan([], {prune.key: prune for prune in gone})
     first, second, third = sorted(plan.prunes)
     prunes = {
         first: replace(plan.prunes[first], **change),

@@ -254,10 +254,10 @@ def find(schedule: Schedule) -> dict[tuple[Key, bool], Bar]:
 
 def measure_chain(writes: list[PlannedWrite]) -> float:
     ends: dict[tuple[Key, bool], float] = {}
-    for one in writes:  # `estates` puts what comes first at the top
-        is_delete = one.action is Action.DELETE
-        begin = max((ends[key, is_delete] for key in one.after if (key, is_delete) in ends), default=0.0)
-        ends[one.key, is_delete] = begin + one.seconds
+    for result in writes:  # `estates` puts what comes first at the top
+        is_delete = result.action is Action.DELETE
+        begin = max((ends[key, is_delete] for key in result.after if (key, is_delete) in ends), default=0.0)
+        ends[result.key, is_delete] = begin + result.seconds
     return max(ends.values(), default=0.0)
 
 
@@ -266,11 +266,11 @@ def test_no_bar_begins_before_what_it_depends_on(writes: list[PlannedWrite]):
     bars = find(make_schedule(writes))
 
     assert len(bars) == len(writes)
-    for one in writes:
-        bar = bars[one.key, one.action is Action.DELETE]
-        assert 0 <= bar.ready <= bar.sent <= bar.end == bar.sent + one.seconds
-        for key in one.after:
-            before = bars.get((key, one.action is Action.DELETE))
+    for result in writes:
+        bar = bars[result.key, result.action is Action.DELETE]
+        assert 0 <= bar.ready <= bar.sent <= bar.end == bar.sent + result.seconds
+        for key in result.after:
+            before = bars.get((key, result.action is Action.DELETE))
             assert before is None or (before.end <= bar.ready and before.wave < bar.wave)
 
 
@@ -278,8 +278,8 @@ def test_no_bar_begins_before_what_it_depends_on(writes: list[PlannedWrite]):
 def test_one_write_at_a_time_has_a_lock(writes: list[PlannedWrite]):
     bars = find(make_schedule(writes))
     by_lock: dict[str, list[Bar]] = {}
-    for one in writes:
-        by_lock.setdefault(one.lock, []).append(bars[one.key, one.action is Action.DELETE])
+    for result in writes:
+        by_lock.setdefault(result.lock, []).append(bars[result.key, result.action is Action.DELETE])
 
     for held in by_lock.values():
         ordered = sorted(held, key=lambda bar: (bar.sent, bar.end))
@@ -305,7 +305,7 @@ def test_the_parts_of_the_walk_follow_each_other(writes: list[PlannedWrite]):
 def test_the_total_is_between_the_longest_chain_and_one_after_the_other(writes: list[PlannedWrite]):
     seconds = make_schedule(writes).seconds
 
-    assert measure_chain(writes) - NEGLIGIBLE <= seconds <= sum(one.seconds for one in writes) + NEGLIGIBLE
+    assert measure_chain(writes) - NEGLIGIBLE <= seconds <= sum(wanted.seconds for wanted in writes) + NEGLIGIBLE
 
 
 @given(st.data(), estates())
@@ -328,8 +328,8 @@ def test_without_shared_locks_a_longer_write_never_makes_a_run_shorter(
 ):
     """With shared locks it may: who comes late for a lock lets another one go first."""
     assume(number < len(writes))
-    one = writes[number]
-    longer = write(one.key.name, one.seconds + more, *(key.name for key in one.after), action=one.action)
+    result = writes[number]
+    longer = write(result.key.name, result.seconds + more, *(key.name for key in result.after), action=result.action)
 
     assert make_schedule([*writes[:number], longer, *writes[number + 1 :]]).seconds >= make_schedule(writes).seconds
 

@@ -31,7 +31,7 @@ def kept(namespace: str, claim: Claim = Claim.CREATED, arm_id: str = group_id(),
 
 
 def by_key(*records):
-    return {one.key: one for one in records}
+    return {stored.key: stored for stored in records}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def by_key(*records):
     ],
 )
 def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writer, why):
-    found = {one.key.namespace: one for one in assign_writers(manifests, by_key(*records))}
+    found = {writer.key.namespace: writer for writer in assign_writers(manifests, by_key(*records))}
     assert found[writer].written_by is None, why
     others = [one for name, one in found.items() if name != writer]
     assert {one.written_by for one in others} == {at(writer)}, why
@@ -67,7 +67,7 @@ def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writ
     ],
 )
 def test_no_one_waits_without_a_writer(manifests, why):
-    assert [one.written_by for one in assign_writers(manifests, {})] == [None, None], why
+    assert [writer.written_by for writer in assign_writers(manifests, {})] == [None, None], why
 
 
 def test_manifests_that_would_wait_for_each_other_do_not():
@@ -124,7 +124,7 @@ def test_a_claim_moves_to_the_manifest_that_writes(manifests, records, moves, cl
     before = by_key(*records)
     settled = move_claims(assign_writers(manifests, before), before)
     assert {key.namespace: former.namespace for key, former in settled.moves.items()} == moves, why
-    assert {key.namespace: one.claim for key, one in settled.records.items()} == claims, why
+    assert {key.namespace: stored.claim for key, stored in settled.records.items()} == claims, why
 
 
 def test_what_is_known_of_the_resource_moves_and_what_describes_the_manifest_does_not():

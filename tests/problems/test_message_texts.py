@@ -114,7 +114,7 @@ def test_the_messages_of_the_package_have_no_placeholders():
 
 
 def test_the_tables_have_no_placeholders():
-    texts = [text for one in load_codes() for text in (one.cause, one.fix, one.shown)]
+    texts = [text for code in load_codes() for text in (code.cause, code.fix, code.shown)]
     texts += [*BY_CODE.values(), *BY_KIND.values()]
     assert {text: found for text in texts if (found := find_holes(text))} == {}
 
@@ -129,7 +129,7 @@ def test_the_problems_of_bad_manifests_have_no_placeholders():
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.txt")), ids=lambda file: file.name)
 def test_the_reports_have_no_placeholders(file):
     sentences = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip().endswith(".")]
-    holes = {one: found for one in sentences if (found := set(find_holes(one)) - {"two blanks"})}
+    holes = {sentence: found for sentence in sentences if (found := set(find_holes(sentence)) - {"two blanks"})}
     assert holes == {}
 
 
@@ -153,6 +153,6 @@ def test_no_text_names_a_file_that_an_installed_program_does_not_have():
         if named := [text for text in texts if isinstance(text, str) and page.search(text)]:
             found[str(file.relative_to(PACKAGE))] = named
     assert found == {"problems/problem_codes.py": ["docs/problems.md"]}, "the end of an address"
-    tables = [text for one in load_codes() for text in (one.cause, one.fix, one.shown)]
+    tables = [text for code in load_codes() for text in (code.cause, code.fix, code.shown)]
     tables += [*BY_CODE.values(), *BY_KIND.values()]
     assert [text for text in tables if page.search(text)] == []

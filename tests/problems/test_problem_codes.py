@@ -72,7 +72,7 @@ def code_parameters():
     return {
         node.name: place
         for node in nodes(ast.FunctionDef)
-        for place, argument in enumerate(one.arg for one in node.args.args if one.arg not in {"self", "cls"})
+        for place, argument in enumerate(arg.arg for arg in node.args.args if arg.arg not in {"self", "cls"})
         if argument in {"code", "reason"}
     }
 
@@ -127,10 +127,10 @@ def test_an_entry_reports_cause_and_fix_and_has_one_example(meaning):
 def codes_in(text):
     manifests = read_manifests({"example.yaml": text.encode()})
     prepared = prepare(manifests, catalog=open_catalog(), subscription="0")
-    return {problem.code for problem in (*manifests.problems, *(p for one in prepared for p in one.problems))}
+    return {problem.code for problem in (*manifests.problems, *(p for resource in prepared for p in resource.problems))}
 
 
-@pytest.mark.parametrize("meaning", [one for one in load_codes() if one.example], ids=lambda meaning: meaning.code)
+@pytest.mark.parametrize("meaning", [code for code in load_codes() if code.example], ids=lambda meaning: meaning.code)
 def test_an_example_gives_its_code(meaning):
     assert meaning.code in codes_in(meaning.example)
 
@@ -143,7 +143,7 @@ def fragments():
     return sorted((text for text in texts if len(text) >= 5), key=len, reverse=True)
 
 
-@pytest.mark.parametrize("meaning", [one for one in load_codes() if one.shown], ids=lambda meaning: meaning.code)
+@pytest.mark.parametrize("meaning", [code for code in load_codes() if code.shown], ids=lambda meaning: meaning.code)
 def test_a_message_is_one_that_gitsync_prints(meaning):
     found = [text for text in fragments() if text in meaning.shown]
     covered = meaning.shown
@@ -166,7 +166,7 @@ def test_no_code_is_the_name_of_a_kind():
 
 def test_every_verdict_has_a_meaning():
     meanings = [find_verdict_meaning(verdict.value) for verdict in Verdict]
-    assert all(one and one.means.endswith(".") and one.does.endswith(".") for one in meanings)
+    assert all(meaning and meaning.means.endswith(".") and meaning.does.endswith(".") for meaning in meanings)
     assert find_verdict_meaning("Drifted") == find_verdict_meaning("drifted")
     assert find_verdict_meaning("Nothing") is None
 

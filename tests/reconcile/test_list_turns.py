@@ -39,21 +39,21 @@ class Azure:
         self.at_once = self.most_at_once = 0
         self.lists = Lists(find_cover(self.things), self.read)
 
-    async def read(self, _key, one):
-        self.asked[one.path] += 1
+    async def read(self, _key, difference):
+        self.asked[difference.path] += 1
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         await asyncio.sleep(0.001)
         self.at_once -= 1
-        yield self.answer(one.path)
+        yield self.answer(difference.path)
 
     async def look_up_every(self, judge=lambda entry: entry["id"]):
-        async def find(one):
+        async def find(resource):
             async def decide(entry):
                 await asyncio.sleep(0)
                 return judge(entry)
 
-            return await self.lists.find_approval(one.key, KIND, one.arm_id, decide)
+            return await self.lists.find_approval(resource.key, KIND, resource.arm_id, decide)
 
         return await asyncio.gather(*map(find, self.things))
 
@@ -72,7 +72,7 @@ def refuse(status, code):
 async def test_a_list_is_asked_for_once_and_serves_all_that_wait():
     azure = Azure("12345678", show_both)
     assert [found.casefold() for found in await azure.look_up_every()] == [
-        one.arm_id.casefold() for one in azure.things
+        resource.arm_id.casefold() for resource in azure.things
     ]
     assert set(azure.asked.values()) == {1}
     assert azure.most_at_once > 1, "once the first has shown that lists are of use"
@@ -107,7 +107,7 @@ async def test_a_failed_judgement_leaves_the_turn_to_the_next():
     async def judge(entry):
         return fail_once(entry)
 
-    tasks = [azure.lists.find_approval(one.key, KIND, one.arm_id, judge) for one in azure.things]
+    tasks = [azure.lists.find_approval(resource.key, KIND, resource.arm_id, judge) for resource in azure.things]
     found = await asyncio.gather(*tasks, return_exceptions=True)
     assert isinstance(found[0], ValueError)
     assert None not in found[1:]

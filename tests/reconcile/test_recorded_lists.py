@@ -39,7 +39,7 @@ def read_pairs(catalog, provider):
     """Every recorded entry with the read of it, and whether a run may request its list."""
     for recording in map(json.loads, PAIRS[provider].read_text("utf-8").splitlines()):
         kind = find_kind(catalog, recording)
-        lists = {ArmId(one.path).key for one in list_collections(kind, ArmId(recording["path"]))}
+        lists = {ArmId(collection.path).key for collection in list_collections(kind, ArmId(recording["path"]))}
         yield kind, recording, ArmId(recording["list"]).key in lists
 
 
@@ -59,7 +59,7 @@ def ask_for_all(catalog, kind, arm_id, shown):
 
 def without_secrets(value):
     if isinstance(value, dict):
-        return {name: without_secrets(one) for name, one in value.items() if not isinstance(one, Secret)}
+        return {name: without_secrets(call) for name, call in value.items() if not isinstance(call, Secret)}
     return [without_secrets(one) for one in value] if isinstance(value, list) else value
 
 

@@ -53,7 +53,7 @@ async def test_one_read_serves_all():
 
 async def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
     cache, reads = RunCache(), []
-    question = LookupRequest("/roles", "1", lists=True, for_the_run=True)
+    lookup = LookupRequest("/roles", "1", lists=True, for_the_run=True)
     answers = iter([ArmError("No."), (), ({"name": "a"},), ({"name": "never asked for"},)])
 
     async def list_once():
@@ -65,9 +65,9 @@ async def test_a_question_for_the_run_is_asked_until_it_has_an_answer():
         return answer
 
     with pytest.raises(ArmError):
-        await cache.ask_once(question, list_once)
-    assert await cache.ask_once(question, list_once) == ()
-    found = await asyncio.gather(*(cache.ask_once(question, list_once) for _ in range(3)))
+        await cache.look_up_once(lookup, list_once)
+    assert await cache.look_up_once(lookup, list_once) == ()
+    found = await asyncio.gather(*(cache.look_up_once(lookup, list_once) for _ in range(3)))
     assert found == [({"name": "a"},)] * 3
     assert len(reads) == 3, "neither a failure nor an empty list is kept, and what is kept serves all"
 

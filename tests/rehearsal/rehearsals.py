@@ -20,7 +20,7 @@ GROUP, HUB, SUBNET, LOGS, OLD = (
     key("StorageAccount", "shoplogs", "storage.azure.com"),
     key("PublicIPAddress", "old", NET),
 )
-REQUESTS = RequestCounts(reads=41, writes=5, deletes=1, polls=22, questions=3)
+REQUESTS = RequestCounts(reads=41, writes=5, deletes=1, polls=22, checks=3)
 
 
 def bar(of, action, ready, sent, end, wave, *, critical=False, estimate=Estimate.RECORD):
@@ -148,5 +148,5 @@ def rebuilt(number):
         results.append(result(of, Verdict.CREATE, actions[at % len(actions)]))
     last = max(one.end for one in bars if one.is_critical)
     bars = [replace(one, end=min(max(one.end, one.sent), max(last, one.sent))) for one in bars]
-    ordered = tuple(sorted(bars, key=lambda one: (one.sent, one.key)))
+    ordered = tuple(sorted(bars, key=lambda resource: (resource.sent, resource.key)))
     return replace(FINE, from_nothing=True, first=run(*results), writes=tuple(writes), schedule=Schedule(bars=ordered))

@@ -60,7 +60,7 @@ def drill(tmp_path):
 
 def names(rehearsal: Rehearsal) -> set[str]:
     """What Azure made."""
-    return {f"{one.key.kind}/{one.key.name}" for one in rehearsal.writes if one.key and one.status < 400}
+    return {f"{write.key.kind}/{write.key.name}" for write in rehearsal.writes if write.key and write.status < 400}
 
 
 def test_the_landing_zone_comes_back(drill):

@@ -56,9 +56,9 @@ def test_an_estate_from_nothing_survives_each_kill(timing, world):
     text = f"settings: {{operations: {timing}, throttle: off}}\n"
     rehearsal = rehearse_world(world, interrupts=True, emulator_script=script(world, text))
     assert len(rehearsal.writes) == len(PIECES)
-    assert [one.number for one in rehearsal.interrupts] == list(range(1, len(PIECES) + 1))
-    assert {one.arm_id for one in rehearsal.interrupts} == {one.arm_id for one in rehearsal.writes}
-    assert [one for one in rehearsal.interrupts if not one.is_fine] == []
+    assert [interrupt.number for interrupt in rehearsal.interrupts] == list(range(1, len(PIECES) + 1))
+    assert {interrupt.arm_id for interrupt in rehearsal.interrupts} == {write.arm_id for write in rehearsal.writes}
+    assert [interrupt for interrupt in rehearsal.interrupts if not interrupt.is_fine] == []
     assert rehearsal.exit_code == 0
 
 
@@ -67,9 +67,9 @@ def test_a_commit_of_creates_updates_and_deletes_survives_each_kill(world):
     world.says(**before).sync()
     after = {name: document(name, 1) for name in PIECES if name not in {"one", "ssh"}}
     rehearsal = rehearse_world(world.says(**after), interrupts=True, prune=True, max_deletes=9)
-    assert {one.method for one in rehearsal.writes} == {"PUT", "DELETE"}
+    assert {write.method for write in rehearsal.writes} == {"PUT", "DELETE"}
     assert len(rehearsal.interrupts) == len(rehearsal.writes) > 4
-    assert [one for one in rehearsal.interrupts if not one.is_fine] == []
+    assert [interrupt for interrupt in rehearsal.interrupts if not interrupt.is_fine] == []
 
 
 def test_without_writes_nothing_is_killed(world):
@@ -86,7 +86,7 @@ def test_what_the_next_sync_cannot_repair_is_a_finding(world):
     world.says(group=GROUP, vnet=VNET, subnet=SUBNET)
     rehearsal = rehearse_world(world, interrupts=True, emulator_script=script(world, text))
     assert rehearsal.first.exit_code == 0
-    found = {one.arm_id: one for one in rehearsal.interrupts}
+    found = {interrupt.arm_id: interrupt for interrupt in rehearsal.interrupts}
     assert (found[GROUP_ID].is_fine, found[VNET_ID].is_fine, rehearsal.exit_code) == (True, False, 1)
     refused, lost, *records = found[VNET_ID].differences
     assert refused.startswith("VirtualNetwork.network.azure.com/default/hub is not ready after the next sync: ")
@@ -104,6 +104,6 @@ def test_a_create_that_is_sent_twice_is_a_finding(world):
     )
     world.says(group=GROUP, vnet=VNET)
     rehearsal = rehearse_world(world, interrupts=True, emulator_script=script(world, text))
-    twice = [one for one in rehearsal.interrupts if one.sent_twice]
+    twice = [interrupt for interrupt in rehearsal.interrupts if interrupt.sent_twice]
     assert twice == [Interrupt(number=2, arm_id=ArmId(VNET_ID), sent_twice=(VNET_ID.casefold(),))]
     assert rehearsal.exit_code == 1

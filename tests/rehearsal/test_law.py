@@ -117,8 +117,8 @@ def commits(draw, before: Git) -> Git:
 
 
 def _is_cut_off(name: str, removed: Iterable[str]) -> bool:
-    ids = {PIECES[one].arm_id for one in removed}
-    return any(ArmId(PIECES[name].arm_id).is_within(ArmId(one)) for one in ids)
+    ids = {PIECES[prune].arm_id for prune in removed}
+    return any(ArmId(PIECES[name].arm_id).is_within(ArmId(arm_id)) for arm_id in ids)
 
 
 def say(world: World, state: Git) -> None:
@@ -163,7 +163,9 @@ def _find_group(arm_id: str) -> str:
 
 def _has_parents(azure: Emulator, arm_id: str) -> bool:
     return all(
-        azure.resource(one.arm_id) is not None for one in PIECES.values() if ArmId(arm_id).is_below(ArmId(one.arm_id))
+        azure.resource(piece.arm_id) is not None
+        for piece in PIECES.values()
+        if ArmId(arm_id).is_below(ArmId(piece.arm_id))
     )
 
 
@@ -177,23 +179,25 @@ def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, se
         write
         for write in (*rehearsed, *real)
         if write.arm_id in whole | done["changed"] | carried
-        or any(ArmId(write.arm_id).is_below(ArmId(one)) for one in whole)
+        or any(ArmId(write.arm_id).is_below(ArmId(arm_id)) for arm_id in whole)
     }
     assert sorted({*rehearsed} - free) == sorted({*real} - free)
     # Drift alone adds writes, and takes none away.
-    drifted = {one for one in rehearsed if one.arm_id in done["changed"] and one.arm_id not in whole | carried}
+    drifted = {write for write in rehearsed if write.arm_id in done["changed"] and write.arm_id not in whole | carried}
     assert not {
-        one for one in drifted - {*real} if not any(ArmId(one.arm_id).is_below(ArmId(other)) for other in whole)
+        resource
+        for resource in drifted - {*real}
+        if not any(ArmId(resource.arm_id).is_below(ArmId(other)) for other in whole)
     }
-    assert _pairs(one for one in rehearsed if one not in free) == _pairs(one for one in real if one not in free)
+    assert _pairs(write for write in rehearsed if write not in free) == _pairs(one for one in real if one not in free)
 
 
 def _find_freed(rehearsed: Iterable[RehearsedWrite], deleted: set[str]) -> set[str]:
     """Find what the rehearsal was refused while something below it was there, such as a network that leaves its subnets
     without an address space.
     """
-    refused = {one.arm_id for one in rehearsed if one.status >= 400}
-    return {one for one in refused if any(ArmId(other).is_below(ArmId(one)) for other in deleted)}
+    refused = {write.arm_id for write in rehearsed if write.status >= 400}
+    return {arm_id for arm_id in refused if any(ArmId(other).is_below(ArmId(arm_id)) for other in deleted)}
 
 
 def _leave_out_shared_groups(
@@ -202,15 +206,15 @@ def _leave_out_shared_groups(
     """Leave out the groups that the rehearsal deletes as a whole, and in which somebody created something: the sync
     deletes nothing in them but pieces.
     """
-    groups = {one.arm_id for one in rehearsed if one.method == "DELETE" and one.arm_id in shared}
+    groups = {write.arm_id for write in rehearsed if write.method == "DELETE" and write.arm_id in shared}
 
     def is_within(write: Write) -> bool:
         return write.arm_id in groups or any(ArmId(write.arm_id).is_below(ArmId(group)) for group in groups)
 
     within = {one for one in real if is_within(one)}
-    assert {one.method for one in within} <= {"DELETE"}
-    assert {one.arm_id for one in within} <= {piece.arm_id for piece in PIECES.values()}
-    return [one for one in rehearsed if not is_within(one)], [one for one in real if not is_within(one)]
+    assert {request.method for request in within} <= {"DELETE"}
+    assert {resource.arm_id for resource in within} <= {piece.arm_id for piece in PIECES.values()}
+    return [write for write in rehearsed if not is_within(write)], [one for one in real if not is_within(one)]
 
 
 def _pairs(writes: Iterable[Write]) -> set[tuple[Write, Write]]:
@@ -224,12 +228,12 @@ def _pairs(writes: Iterable[Write]) -> set[tuple[Write, Write]]:
 
 def list_rehearsed(writes: Iterable[RehearsedWrite]) -> list[Write]:
     """List what Azure took; what it refuses is sent again by each run."""
-    return [Write(one.method, one.arm_id) for one in writes if one.status < 400]
+    return [Write(write.method, write.arm_id) for write in writes if write.status < 400]
 
 
 def list_sent(world: World) -> list[Write]:
-    sent = (one for one in world.requests if one.method in {"PUT", "PATCH", "DELETE"})
-    return [Write(one.method, one.path) for one in sent if one.status < 400]
+    sent = (request for request in world.requests if request.method in {"PUT", "PATCH", "DELETE"})
+    return [Write(request.method, request.path) for request in sent if request.status < 400]
 
 
 def check(change: Change) -> Rehearsal:
@@ -241,7 +245,7 @@ def check(change: Change) -> Rehearsal:
         options = {"prune": change.prune, "max_deletes": 40}
         rehearsal = rehearse_world(world, **options)
         done = change_azure(world, change)
-        done["absent"] = {one.arm_id for one in rehearsal.stubs if world.azure().resource(one.arm_id) is None}
+        done["absent"] = {stub.arm_id for stub in rehearsal.stubs if world.azure().resource(stub.arm_id) is None}
         world.sync(digest_key=KEY, **options)
         done["freed"] = _find_freed(rehearsal.writes, done["deleted"])
         check_equal(list_rehearsed(rehearsal.writes), list_sent(world), done)

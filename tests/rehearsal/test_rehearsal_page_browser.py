@@ -35,12 +35,12 @@ def opened(page):
 
     @asynccontextmanager
     async def opened(rehearsal, **options):
-        with served(render(rehearsal)) as (url, asked):
+        with served(render(rehearsal)) as (url, requested):
             await page.open(url, **options)
             yield page
             assert page.complaints == []
-            assert page.asked == []
-        assert asked == ["/report.html"]
+            assert page.requested == []
+        assert requested == ["/report.html"]
 
     return opened
 

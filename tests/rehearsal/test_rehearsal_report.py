@@ -146,14 +146,14 @@ def test_the_json_is_as_its_schema_describes(end):
 
 def test_markdown_fits_a_comment_however_large_the_rehearsal_is():
     large = rebuilt(2000)
-    failing = [replace(one, is_fine=False) for one in large.first.results]
+    failing = [replace(shown, is_fine=False) for shown in large.first.results]
     gaps = [
-        Gap(kind=GapKind.DATA, key=one.key, message="m" * 900, hint="h" * 900, stops=stops)
-        for one in large.first.results
+        Gap(kind=GapKind.DATA, key=shown.key, message="m" * 900, hint="h" * 900, stops=stops)
+        for shown in large.first.results
         for stops in (True, False)
     ]
     differs = (Difference("/properties/a", "x" * 5000, None, "git"),)
-    again = [replace(one, differences=differs) for one in large.first.results]
+    again = [replace(shown, differences=differs) for shown in large.first.results]
     shown = format_markdown(
         replace(
             large,

@@ -51,11 +51,11 @@ def world(tmp_path: Path) -> World:
 
 
 def writes(rehearsal: Rehearsal) -> list[tuple[str, str]]:
-    return [(one.method, one.arm_id) for one in rehearsal.writes]
+    return [(write.method, write.arm_id) for write in rehearsal.writes]
 
 
 def find(rehearsal: Rehearsal, blank: Blank):
-    return next((one for one in rehearsal.not_rehearsed if one.blank is blank), None)
+    return next((gap for gap in rehearsal.not_rehearsed if gap.blank is blank), None)
 
 
 def all_pieces() -> dict[str, str]:
@@ -68,10 +68,10 @@ def all_pieces() -> dict[str, str]:
 def test_the_first_sync_of_a_source_without_a_status(world):
     rehearsal = rehearse_world(world.says(group=GROUP, vnet=VNET, subnet=SUBNET))
     assert writes(rehearsal) == [("PUT", GROUP_ID), ("PUT", VNET_ID), ("PUT", SUBNET_ID)]
-    assert [(one.number, one.status, one.action) for one in rehearsal.writes] == [
+    assert [(write.number, write.status, write.action) for write in rehearsal.writes] == [
         (number, 201, Action.CREATE) for number in (1, 2, 3)
     ]
-    assert [one.key.name for one in rehearsal.writes] == ["core", "hub", "one"]
+    assert [write.key.name for write in rehearsal.writes] == ["core", "hub", "one"]
     assert (rehearsal.is_silent, rehearsal.exit_code) == (True, 0)
 
 
@@ -84,7 +84,7 @@ def test_a_commit_that_changes_creates_and_removes(world):
         ("PUT", VNET_ID),
         ("PUT", GROUP_ID.replace("core", "other")),
     ]
-    assert {one.key.name: one.action for one in rehearsal.writes} == {
+    assert {write.key.name: write.action for write in rehearsal.writes} == {
         "one": Action.DELETE,
         "other": Action.CREATE,
         "hub": Action.UPDATE,
@@ -116,11 +116,11 @@ def test_a_branch_is_rehearsed_by_its_name(world):
 def test_nothing_is_written_and_nothing_is_reached_but_the_emulator(world, monkeypatch):
     world.says(**all_pieces()).sync()
     world.says(**all_pieces() | {"hub": document("hub", 3)})
-    before, asked = _digest(world.folder.parent), []
+    before, requested = _digest(world.folder.parent), []
     connect = socket.socket.connect
 
     def note(own, address):
-        asked.append(address[0] if isinstance(address, tuple) else address)
+        requested.append(address[0] if isinstance(address, tuple) else address)
         return connect(own, address)
 
     monkeypatch.setattr(socket.socket, "connect", note)
@@ -128,7 +128,7 @@ def test_nothing_is_written_and_nothing_is_reached_but_the_emulator(world, monke
         world, prune=True, notify=Secret("json://192.0.2.1"), heartbeat=True, key_vault="https://x"
     )
     assert writes(rehearsal) == [("PUT", PIECES["hub"].arm_id)]
-    assert set(asked) <= {"127.0.0.1"}
+    assert set(requested) <= {"127.0.0.1"}
     (world.folder.parent / "script.yaml").unlink()
     assert _digest(world.folder.parent) == before
 
@@ -243,7 +243,7 @@ def change_records(world: World, **changes: object) -> None:
     """Make the records of networks say something else, as a run does that is killed."""
     with StatusFolder(world.state) as store:
         state = store.load()
-        records = {one: _change(record, changes) for one, record in state.records.items()}
+        records = {stored: _change(record, changes) for stored, record in state.records.items()}
         store.save(Update(records=records, revision=state.revision, summary=None, report=None, headline="Change"))
 
 
@@ -291,10 +291,10 @@ def test_owners_by_id_and_what_is_above_them_are_stubs(world):
     world.says(subnet=SUBNET.replace("name: hub", f"armId: {network}"))
     rehearsal = rehearse_world(world)
     assert writes(rehearsal) == [("PUT", f"{network}/subnets/one")]
-    assert [one.arm_id for one in rehearsal.stubs] == [network.partition("/providers")[0], network]
-    assert {one.wanted_by for one in rehearsal.stubs} == {(key("VirtualNetworksSubnet", "network.azure.com", "one"),)}
+    assert [stub.arm_id for stub in rehearsal.stubs] == [network.partition("/providers")[0], network]
+    assert {stub.wanted_by for stub in rehearsal.stubs} == {(key("VirtualNetworksSubnet", "network.azure.com", "one"),)}
     found = find(rehearsal, Blank.STUBS)
-    assert (found.count, found.names) == (2, tuple(one.arm_id for one in rehearsal.stubs))
+    assert (found.count, found.names) == (2, tuple(stub.arm_id for stub in rehearsal.stubs))
 
 
 def test_what_azure_has_by_itself_is_not_a_stub(world):
@@ -316,7 +316,7 @@ def test_what_is_only_read_for_the_first_time_is_a_stub(world):
     world.says(group=annotated(GROUP, reconcile_policy="skip"), vnet=VNET)
     rehearsal = rehearse_world(world)
     assert (writes(rehearsal), rehearsal.exit_code) == ([("PUT", VNET_ID)], 0)
-    assert [one.arm_id for one in rehearsal.stubs] == [GROUP_ID]
+    assert [stub.arm_id for stub in rehearsal.stubs] == [GROUP_ID]
 
 
 # Secrets and config maps.
@@ -330,7 +330,7 @@ def test_a_secret_that_no_manifest_has_is_made_up_and_counts_as_unchanged(world)
     assert (writes(rehearsal), rehearsal.exit_code) == ([], 0)
     found = find(rehearsal, Blank.SECRETS)
     assert found.names == ("Secret default/passwords",)
-    assert not [one for one in rehearsal.first.problems if one.code == "SecretsNotCompared"]
+    assert not [problem for problem in rehearsal.first.problems if problem.code == "SecretsNotCompared"]
 
 
 def test_a_secret_of_a_manifest_is_not_shown(world):
@@ -437,7 +437,7 @@ def test_credentials_that_no_manifest_has_keep_their_subscriptions(world):
 def test_without_a_subscription_it_is_that_of_the_records(world):
     world.says(group=GROUP).sync(subscription=OTHER)
     rehearsal = rehearse_world(world.says(group=GROUP, vnet=VNET))
-    assert [one.arm_id for one in rehearsal.writes] == [VNET_ID.replace(GROUP_ID.split("/")[2], OTHER)]
+    assert [write.arm_id for write in rehearsal.writes] == [VNET_ID.replace(GROUP_ID.split("/")[2], OTHER)]
 
 
 FLUX = """\
@@ -476,7 +476,7 @@ def test_a_variable_of_a_secret_has_the_value_that_the_records_tell(world):
     assert world.says_files(files).sync(path="clusters/prod").exit_code == 0
     files["apps/net.yaml"] = files["apps/net.yaml"].replace("/16", "/15")
     rehearsal = rehearse_world(world.says_files(files), path="clusters/prod", prune=True, max_deletes=9)
-    assert [(one.method, one.key.name) for one in rehearsal.writes] == [("PUT", "hub-production")]
+    assert [(write.method, write.key.name) for write in rehearsal.writes] == [("PUT", "hub-production")]
     assert (rehearsal.exit_code, find(rehearsal, Blank.SECRETS)) == (0, None)
 
 
@@ -506,13 +506,13 @@ def test_a_script_injects_its_faults(world):
         "rules:\n- match: {method: PUT, type: '*/virtualNetworks'}\n  answer: {code: RequestDisallowedByPolicy}\n"
     )
     rehearsal = rehearse_world(world.says(group=GROUP, vnet=VNET), emulator_script=str(script))
-    assert [one.status for one in rehearsal.writes] == [201, 403]
+    assert [write.status for write in rehearsal.writes] == [201, 403]
     assert (of(rehearsal.first, "VirtualNetwork").is_fine, rehearsal.exit_code) == (False, 1)
 
 
 def test_what_has_no_fixture_and_no_recording_is_reported(world):
     rehearsal = rehearse_world(world.says(group=GROUP, vnet=VNET))
-    assert [one.blank for one in rehearsal.not_rehearsed] == [Blank.POLICIES, Blank.QUOTAS]
+    assert [gap.blank for gap in rehearsal.not_rehearsed] == [Blank.POLICIES, Blank.QUOTAS]
     script = world.folder.parent / "fixtures.yaml"
     script.write_text(
         "settings:\n  policies: [{name: none, scope: /subscriptions/x, effect: audit, if: []}]\n"

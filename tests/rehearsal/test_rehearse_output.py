@@ -46,7 +46,7 @@ def test_each_form_is_on_stdout_alone(folder, output, begin):
 def test_json_is_as_its_schema_describes(folder):
     document = json.loads(rehearse(folder, "-o", "json").out)
     assert list_faults("rehearse", document) == []
-    assert (document["silent"], [one["resource"] for one in document["writes"]]) == (
+    assert (document["silent"], [write["resource"] for write in document["writes"]]) == (
         True,
         ["ResourceGroup.resources.azure.com/default/web"],
     )
@@ -76,8 +76,8 @@ def test_a_quiet_one_speaks_only_of_what_would_go_wrong(folder):
 
 def test_two_rehearsals_of_one_revision_say_the_same(folder):
     documents = [json.loads(rehearse(folder, "-o", "json").out) for _ in range(2)]
-    for one in documents:
-        for report in (one["first"], one["second"]):
+    for document in documents:
+        for report in (document["first"], document["second"]):
             del report["started"], report["finished"]
             for resource in report["resources"]:
                 resource.pop("sent", None)

@@ -319,7 +319,7 @@ RUNS = {
         change(LOGS, checks=(AUDITED, *FINE)),
         change(NEW, checks=(DENIED, UNKNOWN, *FINE), fields={"/location": WEST}),
         change(OLD, checks=(LOCKED, UNASKED)),
-        requests=RequestCounts(reads=14, questions=3),
+        requests=RequestCounts(reads=14, checks=3),
         exit_code=4,
     ),
     "refused-sync": sync(

@@ -34,8 +34,10 @@ def landing_zone(*, groups, every, command="plan"):
     ]
     for number in range(groups):
         results += _group(number, hub_net, "default" if groups < 4 else f"team-{number % 7}")
-    told = [_told(one, number // every) if number % every == every - 2 else one for number, one in enumerate(results)]
-    return report(*sorted(told, key=lambda one: one.key), command=command, exit_code=4)
+    told = [
+        _told(shown, number // every) if number % every == every - 2 else shown for number, shown in enumerate(results)
+    ]
+    return report(*sorted(told, key=lambda resource: resource.key), command=command, exit_code=4)
 
 
 def _group(number, hub_net, namespace):
@@ -43,7 +45,7 @@ def _group(number, hub_net, namespace):
     base, folder = f"{_SUBSCRIPTION}/resourceGroups/{app}-prod-rg", f"apps/{app}"
     group, net = key("ResourceGroup", f"{app}-prod-rg", namespace=namespace), key("VirtualNetwork", app, NET, namespace)
     net_id = f"{base}/providers/Microsoft.Network/virtualNetworks/{app}"
-    subnets = [key("VirtualNetworksSubnet", f"{app}-{one}", NET, namespace) for one in ("front", "back")]
+    subnets = [key("VirtualNetworksSubnet", f"{app}-{name}", NET, namespace) for name in ("front", "back")]
     yield result(group, arm_id=base, source=SourceLocation(f"{folder}/group.yaml", 1))
     yield result(
         net, arm_id=net_id, owner=group, depends_on=(group, hub_net), source=SourceLocation(f"{folder}/net.yaml", 1)
@@ -62,18 +64,20 @@ def _group(number, hub_net, namespace):
         )  # fmt: skip
 
 
-def _told(one, number):
+def _told(resource, number):
     """A resource with something to report, in turns."""
     drifted = (
         Difference("/tags/env", "prod", None, "changed in Azure since it was last seen"),
-        Difference("/properties/subnet/id", f"{one.arm_id}/one", f"{one.arm_id}/two", "changed in Azure"),
+        Difference("/properties/subnet/id", f"{resource.arm_id}/one", f"{resource.arm_id}/two", "changed in Azure"),
     )
     pending = (
         Difference("/properties/sku/capacity", 4, 2, "changed in git since it was last written"),
         Difference("/properties/value", _POLICY.replace('"20"', '"200"'), _POLICY, "XML that means something else"),
     )
     both = (Difference("/properties/rules", [{"name": "a", "port": 443}], [{"name": "a", "port": 80}], "by name"),)
-    forbidden = failed("AuthorizationFailed", f"The client has no right to write {one.arm_id}.", request_id="5c1d-11")
+    forbidden = failed(
+        "AuthorizationFailed", f"The client has no right to write {resource.arm_id}.", request_id="5c1d-11"
+    )
     waiting = failed("WaitingForOwner", "ResourceGroup/core is not Ready.", Severity.WARNING)
     turns = (
         {"verdict": Verdict.DRIFTED, "action": Action.UPDATE, "differences": drifted, "unverified": ("/properties/p",)},
@@ -84,4 +88,4 @@ def _told(one, number):
         {"verdict": Verdict.CONFLICT, "action": Action.UPDATE, "differences": both},
         {"verdict": Verdict.DELETE, "action": Action.DELETE, "source": None},
     )
-    return change(one, **turns[number % len(turns)])
+    return change(resource, **turns[number % len(turns)])

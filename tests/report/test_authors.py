@@ -83,7 +83,7 @@ def test_the_name_of_a_person_is_left_out_unless_asked_for():
 
 
 TAGS = tuple(Difference(f"/tags/{name}", "a", "b", "changed in Azure") for name in "abcde")
-PATHS = tuple(one.path for one in TAGS)
+PATHS = tuple(tag.path for tag in TAGS)
 FIELDS = [
     ((replace(ROB, paths=PATHS),), [""], "who changed all needs no fields"),
     ((replace(ROB, paths=(*PATHS, "/tags/elsewhere")),), [""], "and may have changed what is no difference"),
@@ -158,16 +158,16 @@ def test_a_doubt_of_many_resources_is_reported_once_with_their_number():
 @given(st.lists(st.lists(st.sampled_from([ROB, EVE, NO_RIGHT, NOTHING_YET]), max_size=4), max_size=6))
 def test_every_change_and_every_doubt_is_reported(found):
     results = [drift("A", str(number), *changes) for number, changes in enumerate(found)]
-    doubts = {(one.doubt, of.key) for of in results for one in of.changed_by if one.doubt}
+    doubts = {(author.doubt, of.key) for of in results for author in of.changed_by if author.doubt}
     assert {(row.reason, of) for row in list_doubts(plan(*results)) for of in row.keys} == doubts
     for of in results:
-        assert len(list_authors(of)) == sum(not one.doubt for one in of.changed_by)
+        assert len(list_authors(of)) == sum(not author.doubt for author in of.changed_by)
 
 
 def test_json_has_every_change_in_the_form_of_its_schema():
     document = json.loads(json_report.render(DRIFT, names=True))
     Draft202012Validator(SCHEMA).validate(document)
-    found = {one["name"]: one.get("changedBy") for one in document["resources"]}
+    found = {resource["name"]: resource.get("changedBy") for resource in document["resources"]}
     assert found["core"] is None, "nothing was asked about what is in sync"
     assert found["hub"][1] == {
         "author": "person",
@@ -207,7 +207,7 @@ SHOWN = [
     ("annotations of Azure", lambda value: "\n".join(pipelines.annotate_azure_pipelines(value)), False, False),
     ("outputs", lambda value: f"{pipelines.format_dotenv(value)}{pipelines.format_github_outputs(value)}", False, False),
     ("the subject of a commit", wording.format_subject, False, False),
-    ("SUMMARY.md", lambda value: summary.render([record(one.key) for one in value.results], revision=None), False, False),
+    ("SUMMARY.md", lambda value: summary.render([record(result.key) for result in value.results], revision=None), False, False),
     ("metrics", lambda value: metrics.render(replace(RUN_END, report=value), ""), False, False),
     ("a representation", repr, False, False),
 ]  # fmt: skip
@@ -238,7 +238,7 @@ def attack(name):
     """Make a plan in which every text of an attribution is hostile: of a person, an application, a policy, a doubt."""
     more = {"client": name, "at": name, "operation": f"{name}/delete", "correlation_id": name}
     authors = [by(kind, name, label=name if kind != "person" else "", **more) for kind in AuthorKind]
-    made = [replace(one, commit="", paths=("/tags/env",)) for one in authors]
+    made = [replace(author, commit="", paths=("/tags/env",)) for author in authors]
     results = [drift("A", f"n-{number}", *made) for number in range(3)]
     return plan(*results, drift("A", "doubt", Attribution(doubt=f"Azure says: {name}")))
 

@@ -29,7 +29,7 @@ CHECKED = RUNS["checks"]
 def test_json_has_every_finding_with_all_that_is_known():
     document = json.loads(json_report.render(CHECKED))
     Draft202012Validator(SCHEMA).validate(document)
-    by_name = {one["name"]: one.get("checks") for one in document["resources"]}
+    by_name = {resource["name"]: resource.get("checks") for resource in document["resources"]}
     assert by_name["core"] is None, "no check concerns what does not change"
     assert [one["verdict"] for one in by_name["keys"]] == ["refused", "not-checked", "fine", "fine", "fine"]
     assert by_name["old"][1] == {
@@ -78,7 +78,7 @@ def test_nothing_refused_needs_no_way_on():
 
 
 def test_the_rule_of_a_check_reports_how_to_go_on_without_it():
-    rules = {one["id"]: one for one in sarif.build_log(CHECKED)["runs"][0]["tool"]["driver"]["rules"]}
+    rules = {rule["id"]: rule for rule in sarif.build_log(CHECKED)["runs"][0]["tool"]["driver"]["rules"]}
     assert "`--checks=preflight,policy,names,quota,versions`" in rules["check-locks"]["help"]["text"]
     assert rules["check-policy"]["defaultConfiguration"] == {"level": "error"}
     assert {rules[rule]["properties"]["tags"][0] for rule in ("check-locks", "check-policy")} == {"resource"}
@@ -87,8 +87,8 @@ def test_the_rule_of_a_check_reports_how_to_go_on_without_it():
 @pytest.mark.parametrize("check", CheckName)
 def test_every_check_has_a_rule(check):
     log = sarif.build_log(plan(change(NEW, checks=(replace(DENIED, check=check),))))
-    results = [one for one in log["runs"][0]["results"] if one["ruleId"] == f"check-{check}"]
-    assert [one["level"] for one in results] == ["error"]
+    results = [request for request in log["runs"][0]["results"] if request["ruleId"] == f"check-{check}"]
+    assert [shown["level"] for shown in results] == ["error"]
 
 
 def test_a_check_changes_neither_the_outcome_nor_what_a_sync_would_do():
@@ -113,7 +113,7 @@ def test_a_refused_delete_reports_what_it_would_take():
 
 
 def test_the_cost_counts_checks():
-    shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, questions=3)))
+    shown = text.render(plan(IN_SYNC, requests=RequestCounts(reads=12, checks=3)))
     assert "12 reads, 3 checks in 1m12s" in shown
 
 
@@ -148,13 +148,16 @@ FINDINGS = st.builds(
 def test_what_has_no_answer_is_counted_and_never_fine(findings):
     results = [change(IN_SYNC, key=key("Vault", str(n)), checks=tuple(found)) for n, found in enumerate(findings)]
     unanswered = {
-        (one.check, one.message, found.key)
+        (finding.check, finding.message, found.key)
         for found in results
-        for one in found.change.checks
-        if one.verdict is CheckVerdict.NOT_CHECKED
+        for finding in found.change.checks
+        if finding.verdict is CheckVerdict.NOT_CHECKED
     }
     assert {(row.check, row.reason, of) for row in list_unchecked(plan(*results)) for of in row.keys} == unanswered
     answered = {
-        one.check for found in results for one in found.change.checks if one.verdict is not CheckVerdict.NOT_CHECKED
+        finding.check
+        for found in results
+        for finding in found.change.checks
+        if finding.verdict is not CheckVerdict.NOT_CHECKED
     }
     assert all((f"{check} (" in format_checked(results)) == (check in answered) for check in CheckName)

@@ -124,6 +124,6 @@ def test_every_form_reports_it():
     assert json_report.build_document(report)["coverage"] == build_coverage(COVERAGE)
     assert sarif.build_log(report)["runs"][0]["properties"]["coverage"] == build_coverage(COVERAGE)
     properties = {
-        one.attrib["name"]: one.attrib["value"] for one in ET.fromstring(junit.render(report)).iter("property")
+        member.attrib["name"]: member.attrib["value"] for member in ET.fromstring(junit.render(report)).iter("property")
     }
     assert properties["read"] == SENTENCE

@@ -192,16 +192,16 @@ NEVER = [
 def test_what_must_be_seen_is_listed(make, why):
     results = [make(number) for number in range(120)]
     shown = text.render(plan(*results))
-    assert all(f"VirtualNetwork/{one.key.name}" in shown for one in results), why
+    assert all(f"VirtualNetwork/{resource.key.name}" in shown for resource in results), why
     assert "folded" not in shown
 
 
 def test_verbose_text_and_the_page_list_all():
     value = plan(*map(update, range(83)), *map(create, range(200)))
     verbose, html = text.render(value, verbose=True), page.render(value)
-    for one in value.results:
-        assert f"VirtualNetwork/{one.key.name}" in verbose
-        assert one.key.name in html
+    for shown in value.results:
+        assert f"VirtualNetwork/{shown.key.name}" in verbose
+        assert shown.key.name in html
     assert "folded" not in verbose
 
 
@@ -212,7 +212,7 @@ RESULTS = st.lists(
         st.sampled_from([ORPHAN, replace(update(1), is_fine=False, condition=failed("Denied", "No."))]),
     ),
     max_size=40,
-).map(lambda found: [replace(one, key=key(one.key.kind, f"n{at}")) for at, one in enumerate(found * 5)])
+).map(lambda found: [replace(resource, key=key(resource.key.kind, f"n{at}")) for at, resource in enumerate(found * 5)])
 
 
 @given(RESULTS)
@@ -222,8 +222,8 @@ def test_the_sum_of_the_counts_is_the_number_of_resources(results):
     sections = split_results(value.results)
     for section, inside in sections.items():
         listed, folds = fold_results(section, inside, causes, writes=False)
-        seen = [*(one.key for one in listed), *(one.key for fold in folds for one in fold.results)]
-        assert sorted(seen) == sorted(one.key for one in inside)
+        seen = [*(resource.key for resource in listed), *(shown.key for fold in folds for shown in fold.results)]
+        assert sorted(seen) == sorted(resource.key for resource in inside)
     shown = text.render(value)
     for section in SECTIONS[:-1]:
         if section not in sections:

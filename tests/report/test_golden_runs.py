@@ -25,12 +25,17 @@ def outline_sarif(value):
     """Outline a log as its reader sees the alerts: level, rule, location and message of each."""
     run = json.loads(sarif.render(value))["runs"][0]
     lines = [run["properties"]["headline"]]
-    for one in run.get("results", []):
-        place = one["locations"][0]["physicalLocation"]
+    for result in run.get("results", []):
+        place = result["locations"][0]["physicalLocation"]
         where = f"{place['artifactLocation']['uri']}:{place['region']['startLine']}"
-        lines.append(f"{one['level']} {one['ruleId']} {where}\n    " + one["message"]["text"].replace("\n", "\n    "))
+        lines.append(
+            f"{result['level']} {result['ruleId']} {where}\n    " + result["message"]["text"].replace("\n", "\n    ")
+        )
     notifications = run["invocations"][0]["toolExecutionNotifications"]
-    lines += [f"{one['level']}\n    " + one["message"]["text"].replace("\n", "\n    ") for one in notifications]
+    lines += [
+        f"{notification['level']}\n    " + notification["message"]["text"].replace("\n", "\n    ")
+        for notification in notifications
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -45,7 +50,7 @@ def outline_page(value):
 
 def summarise(value):
     """The summary of the status branch that a sync leaves; "" for a plan, which leaves none."""
-    records = [record(one.key, one.condition) for one in value.results if one.action.value != "delete"]
+    records = [record(result.key, result.condition) for result in value.results if result.action.value != "delete"]
     target = {"revision": value.revision, "problems": value.problems, "target": value.target}
     return summary.render(records, **target) if value.command == "sync" else ""
 

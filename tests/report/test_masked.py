@@ -63,12 +63,12 @@ def test_what_is_reported_is_masked():
 def test_what_names_things_stays_complete():
     """A broken id is not an id, and a broken body would be sent again."""
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
-    one = told.results[0]
+    shown = told.results[0]
     for name in ("key", "arm_id", "manifest", "change", "verdict", "action"):
-        assert getattr(one, name) == getattr(TOLD, name), name
-    assert one.comparison.unverified == TOLD.comparison.unverified
-    assert one.differences[0].path == f"/tags/{VALUE}"
-    assert replace(one.record, condition=None) == replace(KEPT, condition=None)
+        assert getattr(shown, name) == getattr(TOLD, name), name
+    assert shown.comparison.unverified == TOLD.comparison.unverified
+    assert shown.differences[0].path == f"/tags/{VALUE}"
+    assert replace(shown.record, condition=None) == replace(KEPT, condition=None)
     assert (told.problems[0].path, told.problems[0].field) == (PROBLEM.path, PROBLEM.field)
 
 

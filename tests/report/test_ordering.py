@@ -40,23 +40,27 @@ ESTATE = [
 def test_an_estate_is_read_from_its_groups_down():
     shuffled = list(ESTATE)
     random.Random(7).shuffle(shuffled)
-    assert [str(one.key) for one in order_results(shuffled)] == [str(one.key) for one in ESTATE]
+    assert [str(shown.key) for shown in order_results(shuffled)] == [str(resource.key) for resource in ESTATE]
 
 
 def test_namespaces_are_together_among_siblings():
     rows = [of(key("A", "x", namespace=space), "/resourceGroups/one/a/x") for space in ("b", "a")]
     rows += [of(key("B", "x", namespace="a"), "/resourceGroups/one/b/x")]
-    assert [(one.key.namespace, one.key.kind) for one in order_results(rows)] == [("a", "A"), ("a", "B"), ("b", "A")]
+    assert [(shown.key.namespace, shown.key.kind) for shown in order_results(rows)] == [
+        ("a", "A"),
+        ("a", "B"),
+        ("b", "A"),
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_owners_in_a_circle_are_listed_anyway(count):
     keys = [key("A", f"n{number}") for number in range(count)]
     rows = [of(one, None, owner=keys[number - 1]) for number, one in enumerate(keys)]
-    assert {one.key for one in order_results(rows)} == set(keys)
+    assert {shown.key for shown in order_results(rows)} == set(keys)
 
 
 def test_a_deep_chain_is_not_a_problem():
     keys = [key("A", f"n{number}") for number in range(5000)]
     rows = [of(one, None, owner=keys[number - 1] if number else None) for number, one in enumerate(keys)]
-    assert [one.key for one in order_results(reversed(rows))] == keys
+    assert [shown.key for shown in order_results(reversed(rows))] == keys

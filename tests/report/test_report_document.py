@@ -99,11 +99,11 @@ def results(draw):
 
 @st.composite
 def reports(draw):
-    unique = {one.key: one for one in draw(st.lists(results(), max_size=4))}
+    unique = {shown.key: shown for shown in draw(st.lists(results(), max_size=4))}
     ordered = [unique[name] for name in sorted(unique)]
-    for place, one in enumerate(ordered):  # what blocks comes first, so there is no circle
+    for place, row in enumerate(ordered):  # what blocks comes first, so there is no circle
         if place and draw(st.booleans()):
-            ordered[place] = change(one, blocked_by=draw(st.sampled_from(ordered[:place])).key)
+            ordered[place] = change(row, blocked_by=draw(st.sampled_from(ordered[:place])).key)
     counts, few = (st.builds(RequestCounts, *[st.integers(*span)] * 6) for span in ((9, 999), (0, 9)))
     unread = st.builds(
         UnreadDocument,
@@ -150,7 +150,7 @@ def test_any_report_is_the_same_when_it_was_read_from_its_json(value):
     ids=["a fault of what waits otherwise", "a failure", "waiting", "to change"],
 )
 def test_a_resource_has_the_outcome_that_it_had(value, outcome):
-    assert [one.outcome for one in read_again(report(value)).results] == [outcome]
+    assert [shown.outcome for shown in read_again(report(value)).results] == [outcome]
 
 
 def test_what_waits_is_not_fine_and_what_was_deleted_is():
@@ -198,5 +198,5 @@ def test_anything_else_is_refused_with_the_branch_that_has_it(content, expected)
 
 def test_a_check_that_refuses_is_kept():
     value = RUNS["refused-sync"]
-    (refused,) = (one for one in read_again(value).results if one.is_refused)
+    (refused,) = (shown for shown in read_again(value).results if shown.is_refused)
     assert refused.list_found(CheckVerdict.REFUSED)[0].code == "RequestDisallowedByPolicy"

@@ -219,9 +219,9 @@ async def test_without_a_script_all_can_be_read(opened):
     assert form is False
     assert everything == len(SMALL.results)
     assert "Search and filters need JavaScript" in seen
-    for one in SMALL.results:
-        assert one.key.name in seen
-        for difference in one.differences:
+    for shown in SMALL.results:
+        assert shown.key.name in seen
+        for difference in shown.differences:
             assert difference.path in seen
             assert difference.rule in seen
 

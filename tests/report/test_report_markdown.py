@@ -118,9 +118,9 @@ def test_equal_changes_are_shown_once_with_their_number():
 def test_a_resource_stands_once():
     value = replace(FULL, results=(*FULL.results, *many(3, REFUSED)))
     text = render(value)
-    for one in value.results:
-        shown = text.count(f"<code>{one.key.kind}/{one.key.name}</code>")
-        assert shown == (one.verdict is not Verdict.IN_SYNC), one.key
+    for resource in value.results:
+        shown = text.count(f"<code>{resource.key.kind}/{resource.key.name}</code>")
+        assert shown == (resource.verdict is not Verdict.IN_SYNC), resource.key
 
 
 def test_what_failed_has_its_reason_and_what_waits_for_it():

@@ -66,7 +66,7 @@ def test_the_schema_refuses_what_is_not_sarif():
 
 
 def test_a_result_is_at_the_line_of_its_manifest():
-    drifted = next(one for one in results(PLAN) if one["ruleId"] == "drifted")
+    drifted = next(shown for shown in results(PLAN) if shown["ruleId"] == "drifted")
     assert drifted["locations"] == [
         {
             "physicalLocation": {
@@ -92,7 +92,7 @@ def test_a_result_points_at_its_rule_and_every_rule_reports_how_to_fix():
     found = rules(EVERY_VERDICT)
     assert set(found) == {verdict.value for verdict in Verdict} - {"in-sync", "skip"}
     ids = list(found)
-    assert all(ids[one["ruleIndex"]] == one["ruleId"] for one in results(EVERY_VERDICT))
+    assert all(ids[shown["ruleIndex"]] == shown["ruleId"] for shown in results(EVERY_VERDICT))
     assert all(rule["help"]["text"] and rule["shortDescription"]["text"] for rule in found.values())
     assert {tag for rule in found.values() for tag in rule["properties"]["tags"]} == {"resource"}, "each has its own"
 
@@ -112,11 +112,11 @@ LEVELS = [
 
 @pytest.mark.parametrize(("rule", "level", "why"), LEVELS, ids=[row[0] for row in LEVELS])
 def test_how_much_a_result_matters(rule, level, why):
-    assert [one["level"] for one in results(EVERY_VERDICT) if one["ruleId"] == rule] == [level], why
+    assert [shown["level"] for shown in results(EVERY_VERDICT) if shown["ruleId"] == rule] == [level], why
 
 
 def test_problems_come_with_their_code_and_hint():
-    problem = next(one for one in results(FULL) if one["ruleId"] == "UnknownField")
+    problem = next(shown for shown in results(FULL) if shown["ruleId"] == "UnknownField")
     assert problem["level"] == "warning"
     assert problem["message"]["text"].endswith("Did you mean spec.location?")
     assert rules(FULL)["UnknownField"]["shortDescription"]["text"] == find_code_meaning("UnknownField").cause
@@ -124,17 +124,17 @@ def test_problems_come_with_their_code_and_hint():
 
 def test_a_sync_reports_what_it_left_and_not_what_it_fixed():
     left = report(DRIFTED, REFUSED, replace(DRIFTED, action=Action.NONE, key=key("VirtualNetwork", "kept", NET)))
-    assert [one["ruleId"] for one in results(left)] == [FAILED, "drifted"]
+    assert [refusal["ruleId"] for refusal in results(left)] == [FAILED, "drifted"]
 
 
 def test_an_invalid_manifest_is_reported_once_by_its_problems():
     invalid = result(IN_SYNC.key, Verdict.INVALID, condition=failed("Failed", "bad"), is_fine=False)
-    assert [one["ruleId"] for one in results(report(invalid, problems=PROBLEMS))] == ["NotYaml", "UnknownField"]
-    assert [one["ruleId"] for one in results(report(invalid))] == ["invalid"]
+    assert [shown["ruleId"] for shown in results(report(invalid, problems=PROBLEMS))] == ["NotYaml", "UnknownField"]
+    assert [shown["ruleId"] for shown in results(report(invalid))] == ["invalid"]
 
 
 def prints(value):
-    return [(one["ruleId"], one["partialFingerprints"]) for one in results(value)]
+    return [(shown["ruleId"], shown["partialFingerprints"]) for shown in results(value)]
 
 
 def test_fingerprints_stay_when_lines_and_values_move():
@@ -155,7 +155,7 @@ def test_fingerprints_stay_when_lines_and_values_move():
 
 def test_equal_problems_have_fingerprints_of_their_own():
     twice = report(problems=(PROBLEMS[0], replace(PROBLEMS[0], line=20)))
-    first, second = (one["partialFingerprints"]["primaryLocationLineHash"] for one in results(twice))
+    first, second = (shown["partialFingerprints"]["primaryLocationLineHash"] for shown in results(twice))
     assert first != second
     assert first.rpartition(":")[0] == second.rpartition(":")[0]
 
@@ -171,9 +171,9 @@ def test_what_has_no_file_is_distinguished_from_the_results():
 
 def test_a_delete_is_a_result_where_its_manifest_was():
     plan = report(change(ORPHAN, last_source=SourceLocation("net/old.yaml", 0)), command="plan", root="infra")
-    [one] = results(plan)
-    assert (one["ruleId"], one["level"]) == ("delete", "warning")
-    assert one["locations"][0]["physicalLocation"] == {
+    [shown] = results(plan)
+    assert (shown["ruleId"], shown["level"]) == ("delete", "warning")
+    assert shown["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "infra/net/old.yaml", "uriBaseId": "SRCROOT"},
         "region": {"startLine": 1},
     }

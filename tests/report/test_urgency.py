@@ -98,6 +98,6 @@ def test_one_finding_has_what_failed_and_how_many_wait_for_it():
 def test_a_program_reads_outcomes_and_causes():
     document = build_document(BROKEN)
     assert document["outcomes"] == {"failed": 1, "blocked": 2, "changed": 1, "unchanged": 1}
-    found = {one["name"]: (one["outcome"], one["blockedBy"]) for one in document["resources"]}
+    found = {resource["name"]: (resource["outcome"], resource["blockedBy"]) for resource in document["resources"]}
     assert found["one"] == ("blocked", str(NETWORK.key))
     assert found["hub"] == ("failed", None)

@@ -208,8 +208,8 @@ def test_every_kind_has_an_id_that_extends_the_id_of_its_owner(catalog):
         while chain[-1].scope is Scope.RESOURCE_GROUP:
             chain.append(kinds[chain[-1].owner])
         standings = [group]
-        for one in chain[-2::-1]:
-            standings.append(standing(one, "x", standings[-1].resource.key, group=one.gvk.group))
+        for resource in chain[-2::-1]:
+            standings.append(standing(resource, "x", standings[-1].resource.key, group=resource.gvk.group))
         *_, owner_id, arm_id = ids(*standings)
         extended = arm_id.removeprefix(owner_id)
         assert extended != arm_id, f"{kind.gvk}: {arm_id} under {owner_id}"

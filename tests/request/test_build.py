@@ -73,11 +73,11 @@ def ready(catalog, files, **more):
 
 
 def by_name(prepared):
-    return {one.key.name: one for one in prepared}
+    return {resource.key.name: resource for resource in prepared}
 
 
-def codes(one):
-    return [(p.code, p.line) for p in one.problems]
+def codes(resource):
+    return [(p.code, p.line) for p in resource.problems]
 
 
 def with_annotation(text, value):
@@ -88,9 +88,9 @@ def with_annotation(text, value):
 
 def test_a_set_without_a_fault_is_ready(catalog):
     found = ready(catalog, FILES)
-    assert [one.problems for one in found] == [()] * 6
-    assert all(one.is_valid for one in found)
-    assert [one.key for one in found] == sorted(one.key for one in found)
+    assert [resource.problems for resource in found] == [()] * 6
+    assert all(resource.is_valid for resource in found)
+    assert [resource.key for resource in found] == sorted(resource.key for resource in found)
 
 
 def test_a_resource_has_its_request(catalog):
@@ -185,9 +185,9 @@ def test_unknown_fields_may_be_warnings(catalog):
 def test_a_key_that_stands_twice_comes_twice_each_with_the_problem(catalog):
     newer = FILES["net.yaml"].replace("v1api20240301", "v20250301", 1)
     found = ready(catalog, FILES | {"twice.yaml": newer.partition("---")[0]})
-    twice = [one for one in found if one.key.name == "hub"]
-    assert [one.api_version for one in twice] == ["2024-03-01", "2025-03-01"]
-    assert all([p.code for p in one.problems] == ["ManifestTwice"] for one in twice)
+    twice = [resource for resource in found if resource.key.name == "hub"]
+    assert [request.api_version for request in twice] == ["2024-03-01", "2025-03-01"]
+    assert all([p.code for p in resource.problems] == ["ManifestTwice"] for resource in twice)
     assert twice[0].arm_id == twice[1].arm_id
 
 
@@ -244,7 +244,7 @@ def test_a_name_that_only_a_run_has_leaves_a_placeholder_in_the_id(catalog):
     assert boss.template.arm_id == Text((f"{server}/administrators/", ref))
     assert boss.template.body["name"] == ref
     assert [key.name for key in boss.depends_on] == ["db", "app"]
-    shown = {one.prepared.key.name: one for one in show(found, {})}
+    shown = {resource.prepared.key.name: resource for resource in show(found, {})}
     assert shown["boss"].arm_id == f"{server}/administrators/<configmap app/principalId>"
 
 
@@ -266,6 +266,6 @@ def test_the_order_of_files_changes_no_byte(catalog, shuffler: random.Random):
 @given(st.sets(st.sampled_from(sorted(FILES))))
 def test_every_edge_leads_to_a_manifest_of_the_set(catalog, chosen):
     found = ready(catalog, {path: FILES[path] for path in chosen})
-    keys = {one.key for one in found}
-    assert all(keys.issuperset(one.depends_on) and one.key not in one.depends_on for one in found)
-    assert all(one.template is not None or not one.is_valid for one in found)
+    keys = {resource.key for resource in found}
+    assert all(keys.issuperset(resource.depends_on) and resource.key not in resource.depends_on for resource in found)
+    assert all(entry.template is not None or not entry.is_valid for entry in found)

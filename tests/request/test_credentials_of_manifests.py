@@ -144,7 +144,7 @@ def test_any_secret_is_read_or_refused_and_no_secret_shows(said, allowed):
 
 def test_ids_are_public_and_all_else_is_hidden():
     keys = values(AZURE_CLIENT_SECRET="s", AUTH_MODE="m", something="else")
-    assert {one.reveal() for one in iterate_secrets(keys)} == {"s", "else"}
+    assert {secret.reveal() for secret in iterate_secrets(keys)} == {"s", "else"}
 
 
 FOUND = {
@@ -241,7 +241,7 @@ ASSUMED = [
 
 
 def everyone(records: Iterable[Record], subscription: str = "everybodys") -> Credentials:
-    return Credentials(FOUND, subscription, {one.key: one for one in records})
+    return Credentials(FOUND, subscription, {stored.key: stored for stored in records})
 
 
 @pytest.mark.parametrize(("named", "records", "subscription", "why"), ASSUMED)
@@ -279,12 +279,12 @@ def test_what_was_removed_from_git_is_taken_from_its_record():
 
 
 def told(*records: Record, named: str = "") -> list[str]:
-    by_key = {one.key: one for one in records}
+    by_key = {stored.key: stored for stored in records}
     found = Credentials(FOUND, "everybodys", by_key).warnings([resource(named, "remote"), resource()], by_key)
     problems = list(found)
-    assert all((one.code, one.level) == ("CredentialNotLookedUp", Level.WARNING) for one in problems)
-    assert all("Set --plan-secrets" in one.hint for one in problems)
-    return [one.message for one in problems]
+    assert all((problem.code, problem.level) == ("CredentialNotLookedUp", Level.WARNING) for problem in problems)
+    assert all("Set --plan-secrets" in problem.hint for problem in problems)
+    return [problem.message for problem in problems]
 
 
 def test_a_plan_reports_once_what_it_did_not_read():
@@ -353,8 +353,8 @@ SETS = [
 def test_offline_two_subscriptions_under_one_group_are_found(text, codes, why):
     read = read_manifests({"a.yaml": (BOTH + text).encode()})
     of = choose_offline(read.objects.secrets, "everybodys")
-    found = {one.key.kind: one for one in prepare(read, catalog=open_catalog(), subscription=of)}
-    assert {p.code for one in found.values() for p in one.problems} == codes, why
+    found = {entry.key.kind: entry for entry in prepare(read, catalog=open_catalog(), subscription=of)}
+    assert {p.code for request in found.values() for p in request.problems} == codes, why
     if codes:
         (problem,) = found["VirtualNetworksSubnet"].problems
         assert problem.message == 'resource subscription "sub-b" does not match parent subscription "sub-a"'
@@ -364,9 +364,9 @@ def test_what_is_in_a_group_without_a_credential_reports_it():
     read = read_manifests({"a.yaml": (BOTH + manifests_with("missing", "b")).encode()})
     credentials = Credentials({**read.objects.secrets, ("default", "missing"): None}, "everybodys")
     group, vnet_, subnet = sorted(
-        prepare(read, catalog=open_catalog(), subscription=credentials.of), key=lambda one: one.resource.source
+        prepare(read, catalog=open_catalog(), subscription=credentials.of), key=lambda entry: entry.resource.source
     )
-    assert [(one.arm_id, one.is_valid) for one in (group, vnet_, subnet)] == [(None, False)] * 3
+    assert [(request.arm_id, request.is_valid) for request in (group, vnet_, subnet)] == [(None, False)] * 3
     assert [p.message for p in group.problems] == ['credential Secret "default/missing" does not exist']
     assert [p.message for p in vnet_.problems] == [
         "The resource group core has no credential, so its subscription is unknown."

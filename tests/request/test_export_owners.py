@@ -58,7 +58,7 @@ LAKE = Key.parse(OWNER)
 def prepared(*documents):
     text = "---".join(map(dedent, documents))
     manifests = read_manifests({"a.yaml": text.encode()})
-    return {one.key.name: one for one in prepare(manifests, catalog=CATALOG, subscription="0")}
+    return {resource.key.name: resource for resource in prepare(manifests, catalog=CATALOG, subscription="0")}
 
 
 FOREIGN = [

@@ -40,7 +40,7 @@ def test_validate_reports_that_an_owner_is_elsewhere(texts, subscription, is_sai
     manifests = read_manifests({f"{number}.yaml": text.encode() for number, text in enumerate(texts)})
     credential_of = choose_offline(manifests.objects.secrets, subscription)
     prepared = prepare(manifests, catalog=open_catalog(), subscription=subscription)
-    said = [(one.code, one.field) for one in warn_owners_elsewhere(prepared, credential_of)]
+    said = [(problem.code, problem.field) for problem in warn_owners_elsewhere(prepared, credential_of)]
     assert said == [("SubscriptionMismatch", "spec.owner.armId")] * is_said, why
 
 

@@ -24,8 +24,8 @@ def ready():
 
 
 def test_all_are_valid_and_wait_for_their_server(ready):
-    assert [one.problems for one in ready.values() if one.problems] == []
-    assert all(one.is_valid for one in ready.values())
+    assert [resource.problems for resource in ready.values() if resource.problems] == []
+    assert all(resource.is_valid for resource in ready.values())
     above = {name: [key.name for key in ready[name].depends_on] for name in NAMES}
     assert above == {"reader": ["books"], "clerk": ["shop"], "team": ["shop"], "teller": ["goods"], "readers": []}
 
@@ -106,7 +106,9 @@ def test_how_to_sign_in_is_sent_but_neither_compared_nor_recorded(ready):
     assert left["reader"]["localUser"] == left["clerk"]["localUser"] == left["teller"]["localUser"] == {"password": APP}
     assert left["team"] == {"aadUser": {"alias": "team_a"}}
     assert left["readers"] == ready["readers"].template.body
-    assert [one.key.name for one in ready.values() if one.ignored and one.key.name not in NAMES] == []
+    assert [
+        resource.key.name for resource in ready.values() if resource.ignored and resource.key.name not in NAMES
+    ] == []
 
 
 def test_what_a_manifest_ignores_is_joined_with_it():

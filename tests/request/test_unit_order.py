@@ -61,7 +61,7 @@ CASES = {
 
 @pytest.mark.parametrize(("prepared", "expected"), CASES.values(), ids=CASES)
 def test_units_in_their_order(prepared, expected):
-    ordered = {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)}
+    ordered = {unit.key.name: [other.name for other in unit.depends_on] for unit in order_units(prepared)}
     assert {name: ordered[name] for name in expected} == expected
 
 
@@ -100,22 +100,22 @@ WAVES = {
 
 @pytest.mark.parametrize(("prepared", "expected"), WAVES.values(), ids=WAVES)
 def test_sync_waves_are_an_order_among_equals(prepared, expected):
-    assert {one.key.name: [other.name for other in one.depends_on] for one in order_units(prepared)} == expected
+    assert {unit.key.name: [other.name for other in unit.depends_on] for unit in order_units(prepared)} == expected
 
 
 def test_what_only_the_order_puts_first_is_distinguished_from_what_a_manifest_needs():
     prepared, _ = WAVES[next(iter(WAVES))]
-    needed = {one.key: one.depends_on for one in prepared}
+    needed = {resource.key: resource.depends_on for resource in prepared}
     ordered = order_units(prepared)
-    assert any(one.ordered_after for one in ordered)
-    for one in ordered:
-        assert {*one.depends_on} - {*one.ordered_after} == {*needed[one.key]}
+    assert any(result.ordered_after for result in ordered)
+    for row in ordered:
+        assert {*row.depends_on} - {*row.ordered_after} == {*needed[row.key]}
 
 
 def test_many_applications_in_two_waves_are_ordered_in_no_time():
     prepared = [make(f"r{n}", f"u{n}", outer=(("root", n % 2),)) for n in range(400)]
     ordered = order_units(prepared)
-    assert sum(len(one.depends_on) for one in ordered) == 200 * 200
+    assert sum(len(result.depends_on) for result in ordered) == 200 * 200
 
 
 def test_two_manifests_of_one_key_keep_their_own_dependencies():

@@ -78,12 +78,12 @@ def id_of(name: str) -> str:
 
 def test_an_application_of_applications_is_built_in_its_order_and_pruned(world):
     report = world.says_files(TREE).sync(prune=True, path=START)
-    puts = [one.rpartition("/")[2] for one in world.sent("PUT")]
+    puts = [path.rpartition("/")[2] for path in world.sent("PUT")]
     assert puts[:3] == ["z-early", "m-between", "a-late"], "waves inside of an Application"
     assert sorted(puts[3:]) == ["blue", "core", "red"], "the others come after the wave -1"
     found = of(report, "ResourceGroup", "core")
     assert (found.key.namespace, str(found.manifest.source)) == ("platform", "core/core.yaml:2")
-    assert [(one.code, str(one.level), one.path, one.line) for one in report.problems] == [
+    assert [(problem.code, str(problem.level), problem.path, problem.line) for problem in report.problems] == [
         ("ArgoHook", "warning", "core/core.yaml", 4)
     ]
     assert report.exit_code == 0
@@ -94,7 +94,7 @@ def test_an_application_of_applications_is_built_in_its_order_and_pruned(world):
     tree["network/hub.yaml"] = group("z-early") + group("m-between")
     del tree["apps/core.yaml"], tree["teams/red/group.yaml"]
     planned = world.says_files(tree).plan(prune=True, path=START, max_deletes=5)
-    because = {one.key.name: one.condition.message for one in planned.results}
+    because = {result.key.name: result.condition.message for result in planned.results}
     assert "the unit clusters/prod/argocd/network no longer contains it" in because["a-late"]
     assert (
         "the Application clusters/prod/argocd/core is no longer built (it was declared in apps/core.yaml)"
@@ -131,9 +131,9 @@ def test_what_argo_cd_keeps_is_kept(world):
     tree[f"{START}/stopped.yaml"] = application("stopped", "stopped", annotations=skipped)
     report = world.says_files(tree).sync(prune=True, path=START, max_deletes=9)
     assert world.writes == [f"DELETE {id_of('pruned')}"]
-    detached = sorted(one.key.name for one in report.results if one.action is Action.DETACH)
+    detached = sorted(result.key.name for result in report.results if result.action is Action.DETACH)
     assert detached == ["asked", "marked", "open", "stopped-rest", "unpruned"]
-    assert "Suspended" in [one.code for one in report.problems]
+    assert "Suspended" in [problem.code for problem in report.problems]
 
 
 @pytest.mark.parametrize("is_shallow", [True, False], ids=["shallow", "full"])
@@ -163,7 +163,7 @@ def test_what_an_application_leaves_is_held_if_history_does_not_report_whether_i
         world.folder = tmp_path / "copy"
         world.git("remote", "set-url", "origin", f"{HERE}.git")
     report = world.sync(prune=True, path=START, max_deletes=9)
-    actions = {one.key.name: one.action for one in report.results if one.action is not Action.NONE}
+    actions = {result.key.name: result.action for result in report.results if result.action is not Action.NONE}
     always = {"dropped": Action.DELETE, "plain": Action.DELETE}
     if not is_shallow:
         assert actions == always | {"gone": Action.DELETE, "open": Action.DETACH}
@@ -199,7 +199,9 @@ def test_a_slip_in_argo_cd_deletes_nothing(world):
     world.says_files(TREE).sync(prune=True, path=START)
     for slip, files in SLIPS.items():
         report = world.says_files(TREE | files).plan(prune=True, path=START, max_deletes=9)
-        deleted = sorted(one.key.name for one in report.results if one.action in {Action.DELETE, Action.DETACH})
+        deleted = sorted(
+            result.key.name for result in report.results if result.action in {Action.DELETE, Action.DETACH}
+        )
         assert (slip, deleted) == (slip, [])
         assert len(report.problems) > 1, f"{slip}: it is named"
 
@@ -237,4 +239,11 @@ def test_a_link_in_a_folder_of_an_application_is_not_followed(world, tmp_path):
     world.git("add", "-A")
     world.git("commit", "-q", "-m", "Add links")
     report = world.plan(path=START)
-    assert sorted(one.key.name for one in report.results) == ["a-late", "blue", "core", "m-between", "red", "z-early"]
+    assert sorted(result.key.name for result in report.results) == [
+        "a-late",
+        "blue",
+        "core",
+        "m-between",
+        "red",
+        "z-early",
+    ]

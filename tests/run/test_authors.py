@@ -41,7 +41,9 @@ def world(tmp_path):
 def authors(report) -> dict[str, list[tuple[str, str]]]:
     """Author and what he used, or a doubt, of each resource that has one."""
     return {
-        result.key.name: [("", one.doubt) if one.doubt else (one.name, one.client) for one in result.changed_by]
+        result.key.name: [
+            ("", author.doubt) if author.doubt else (author.name, author.client) for author in result.changed_by
+        ]
         for result in report.results
         if result.changed_by
     }
@@ -74,10 +76,10 @@ def test_what_the_checks_cost_is_in_the_cost_of_the_sync(world):
     world.somebody_changes(VNET_ID, WIDER)
     world.somebody_changes(SUBNET_ID, NARROWER)
     plan = world.plan(who="auto")
-    assert (plan.requests.questions, len(asked(world))) == (1, 2)
+    assert (plan.requests.checks, len(asked(world))) == (1, 2)
     [_, promised, *_] = format_costs(plan)
     sent = world.sync(who="auto").requests
-    assert f"about {sent.reads} reads, {sent.questions} check, {sent.writes} writes" in promised
+    assert f"about {sent.reads} reads, {sent.checks} check, {sent.writes} writes" in promised
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_who_changed_what_git_changed_too(world):
     world.says(**{**ESTATE, "hub": VNET.replace("10.0.0.0/16", "10.0.0.0/15")})
     result = of(world.plan(who="auto"), "VirtualNetwork")
     assert result.verdict is Verdict.CONFLICT
-    assert [(one.name, one.paths) for one in result.changed_by] == [
+    assert [(author.name, author.paths) for author in result.changed_by] == [
         ("amy@contoso.com", ("/location",)),
         ("rob@contoso.com", (PREFIXES,)),
     ]
@@ -199,7 +201,7 @@ def test_the_role_has_the_rights_to_know_and_none_of_them_is_needed_to_run(world
 
     rob = [("rob@contoso.com", "Azure Portal")]
     assert plan(role.actions) == {"hub": rob, "one": rob}
-    short = plan(one for one in role.actions if one != missing)
+    short = plan(action for action in role.actions if action != missing)
     if missing == RIGHTS[0]:
         [(_, doubt)] = short["one"]
         assert missing in doubt
@@ -234,7 +236,7 @@ def test_a_run_whose_record_was_lost_is_known_by_its_identity(tmp_path, subnet):
     (tmp_path / "older").rename(world.state)
     world.clock.elapsed += 600
     report = world.says(**ESTATE).plan(credential="client-secret", who="auto")
-    [(name, [change])] = [(one.key.name, one.changed_by) for one in report.results if one.changed_by]
+    [(name, [change])] = [(result.key.name, result.changed_by) for result in report.results if result.changed_by]
     assert (name, change.author, change.name) == ("one" if subnet else "hub", AuthorKind.GITSYNC, "")
 
 

@@ -60,7 +60,9 @@ def test_from_a_cluster_to_gitsync_alone_without_a_write(tmp_path):
 
     world.says_files(tree)
     found = read_offline(Config(source=str(world.folder), path="clusters/prod"), Redactions())
-    assert (found.problems, {one.policy for one in found.prepared}) == ((), {Policy.SKIP}), "exported with ASO's policy"
+    assert (found.problems, {resource.policy for resource in found.prepared}) == ((), {Policy.SKIP}), (
+        "exported with ASO's policy"
+    )
     assert (world.plan(path="clusters/prod").exit_code, world.writes) == (0, [])
 
     tree["infra/prod/azure.yaml"] = export_all({})

@@ -62,7 +62,7 @@ def test_checks_do_not_grow_with_what_is_new(world: World, groups, owners, field
     world.says(groups="---\n".join(groups), accounts="---\n".join(accounts))
     plan = world.plan(checks=ALL)
     changes = len(groups) + len(owners)
-    checks = plan.requests.questions + plan.requests.reads - len(groups)  # each group was looked for
+    checks = plan.requests.checks + plan.requests.reads - len(groups)  # each group was looked for
 
     # Four lists, and for each of the first hundred its name and at most one other request.
     assert checks <= min(MOST, 2 * ALL_OF + (changes - ALL_OF) * FOR_EACH_MORE + 10), why
@@ -73,5 +73,5 @@ def test_checks_do_not_grow_with_what_is_new(world: World, groups, owners, field
     need = estimate_sync(plan)
     sync = world.sync(checks=ALL)
     assert need is not None
-    assert (need.questions, need.writes) == (sync.requests.questions, sync.requests.writes)
+    assert (need.checks, need.writes) == (sync.requests.checks, sync.requests.writes)
     assert sync.exit_code == 0

@@ -25,4 +25,6 @@ def test_a_case_is_written_once(tmp_path, case):
     assert world.writes == []
     each = world.sync(reads="each")
     assert world.writes == []
-    assert [(one.key, one.verdict) for one in second.results] == [(one.key, one.verdict) for one in each.results]
+    assert [(result.key, result.verdict) for result in second.results] == [
+        (result.key, result.verdict) for result in each.results
+    ]

@@ -446,7 +446,7 @@ def test_a_plan_reports_nothing_of_a_failure_that_git_has_reverted(small, tmp_pa
     renamed = changed("g01", "azureName: office", "azureName: home")(estate(47))
     assert world.says(**renamed).sync().exit_code == 1
     report = world.says(**estate(47)).plan()
-    assert (report.summary, [one.condition.message for one in report.results if one.condition.message]) == (
+    assert (report.summary, [result.condition.message for result in report.results if result.condition.message]) == (
         {"in-sync": 47},
         [],
     )

@@ -12,7 +12,7 @@ from tests.support.fault_rules import rules
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 NETWORK = "2024-03-01"
-MOVED_VNET, MOVED_SUBNET = (one.replace("10.0.", "10.9.") for one in (VNET, SUBNET))
+MOVED_VNET, MOVED_SUBNET = (text.replace("10.0.", "10.9.") for text in (VNET, SUBNET))
 TWO = SUBNET.replace("name: one", "name: two").replace("10.0.0.0/24", "10.0.1.0/24")
 MOVED_TWO = TWO.replace("10.0.", "10.9.")
 LIST = ("properties", "subnets")
@@ -125,7 +125,7 @@ def test_a_network_and_its_subnets_move_together(world):
     report = world.says(group=GROUP, vnet=MOVED_VNET, one=MOVED_SUBNET, two=MOVED_TWO).sync()
     assert (report.exit_code, world.writes) == (0, [f"PUT {VNET_ID}"])
     subnets = world.read(VNET_ID, NETWORK)["properties"]["subnets"]
-    assert [one["properties"]["addressPrefix"] for one in subnets] == ["10.9.0.0/24", "10.9.1.0/24"]
+    assert [subnet["properties"]["addressPrefix"] for subnet in subnets] == ["10.9.0.0/24", "10.9.1.0/24"]
     assert not world.sync().exit_code
     assert world.writes == []
 
@@ -267,11 +267,11 @@ def test_what_the_parent_cannot_know_yet_comes_with_the_child(world):
 def test_what_is_ignored_in_the_child_stays(world):
     ignoring = {"gitsync/ignore": "[/properties/privateEndpointNetworkPolicies]"}
     policy = "privateEndpointNetworkPolicies: {}\n"
-    one = annotated(f"{SUBNET.rstrip()}\n      {policy.format('Enabled')}", **ignoring)
-    world.synced(group=GROUP, vnet=VNET, one=one)
+    text = annotated(f"{SUBNET.rstrip()}\n      {policy.format('Enabled')}", **ignoring)
+    world.synced(group=GROUP, vnet=VNET, one=text)
     live = {"properties": {"addressPrefix": "10.0.0.0/24", "privateEndpointNetworkPolicies": "Disabled"}}
     world.outside("PUT", SUBNET_ID, live, NETWORK)
-    world.says(group=GROUP, vnet=MOVED_VNET, one=one.replace("10.0.", "10.9.")).sync()
+    world.says(group=GROUP, vnet=MOVED_VNET, one=text.replace("10.0.", "10.9.")).sync()
     assert world.writes == [f"PUT {VNET_ID}"]
     assert world.read(SUBNET_ID, NETWORK)["properties"] == {
         "addressPrefix": "10.9.0.0/24",
@@ -286,7 +286,7 @@ def test_a_network_waits_for_the_delete_of_what_does_not_fit_it(world):
     assert "outside" not in of(world.plan(prune=True), "VirtualNetwork").condition.message
     report = world.sync(prune=True)
     assert report.exit_code == 0
-    assert [one["name"] for one in world.read(VNET_ID, NETWORK)["properties"]["subnets"]] == ["one"]
+    assert [member["name"] for member in world.read(VNET_ID, NETWORK)["properties"]["subnets"]] == ["one"]
 
 
 def test_a_child_with_a_secret_stays_as_it_is(world):
@@ -314,6 +314,8 @@ def test_a_child_that_its_parent_overwrites_is_reported_as_it_was(world):
     report = world.says(group=GROUP, **changed).sync(fail_on=("conflict",))
     subnet = of(report, "VirtualNetworksSubnet")
     assert (subnet.verdict, subnet.action, report.exit_code) == (Verdict.CONFLICT, Action.UPDATE, 1)
-    assert [(one.live, one.desired) for one in subnet.differences] == [("10.0.5.0/24", "10.0.9.0/24")]
+    assert [(difference.live, difference.desired) for difference in subnet.differences] == [
+        ("10.0.5.0/24", "10.0.9.0/24")
+    ]
     assert world.writes == [f"PUT {VNET_ID}"]
     assert (world.sync(fail_on=("conflict",)).exit_code, world.writes) == (0, [])

@@ -50,7 +50,9 @@ def test_an_entry_that_somebody_adds_is_drift_and_leaves(world):
     world.somebody_changes(ACCOUNT_KEY, {RULES: [RULE]})
     found = of(world.plan(), "StorageAccount")
     assert found.verdict is Verdict.DRIFTED
-    assert [(one.path.startswith(RULES), one.desired in (None, [])) for one in found.differences] == [(True, True)]
+    assert [
+        (difference.path.startswith(RULES), difference.desired in (None, [])) for difference in found.differences
+    ] == [(True, True)]
     world.sync()
     assert rules(world) == []
     assert of(world.sync(), "StorageAccount").verdict is Verdict.IN_SYNC
@@ -63,7 +65,7 @@ def test_a_write_of_something_else_does_not_take_it_away_unsaid(world):
     changed = ACCOUNT.replace("sku:", "tags: {a: b}\n      sku:")
     found = of(world.says(group=GROUP, account=changed).plan(), "StorageAccount")
     assert found.verdict is Verdict.CONFLICT
-    assert sorted(one.path for one in found.differences) == [f"{RULES}/0", "/tags/a"]
+    assert sorted(difference.path for difference in found.differences) == [f"{RULES}/0", "/tags/a"]
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])
@@ -75,7 +77,9 @@ def test_at_first_sight_and_by_either_method(world, method):
     stated = annotated(ACCOUNT, **{"gitsync/update-method": method})
     found = of(world.says(group=GROUP, account=stated).sync(), "StorageAccount")
     assert (found.verdict, found.action) == (Verdict.PENDING, Action.UPDATE)
-    assert [(one.path, one.desired, one.live) for one in found.differences] == [(RULES, [], [RULE])]
+    assert [(difference.path, difference.desired, difference.live) for difference in found.differences] == [
+        (RULES, [], [RULE])
+    ]
     assert rules(world) == []
     assert of(world.sync(), "StorageAccount").verdict is Verdict.IN_SYNC
 
@@ -97,7 +101,9 @@ def test_an_adopted_resource(world):
         VNET_ID, {**body, "properties": {**body["properties"], "dhcpOptions": {"dnsServers": ["10.0.0.4"]}}}
     )
     found = of(world.says(group=GROUP, network=listed).sync(), "VirtualNetwork")
-    assert [(one.path, one.live) for one in found.differences] == [("/properties/dhcpOptions/dnsServers", ["10.0.0.4"])]
+    assert [(difference.path, difference.live) for difference in found.differences] == [
+        ("/properties/dhcpOptions/dnsServers", ["10.0.0.4"])
+    ]
     assert of(world.sync(), "VirtualNetwork").verdict is Verdict.IN_SYNC
 
 
@@ -109,5 +115,5 @@ def test_a_list_of_what_may_have_manifests_of_its_own_sets_none(world):
     changed = BALANCER.replace("location:", "tags: {a: b}\n      location:")
     assert of(world.plan(), "LoadBalancer").verdict is Verdict.IN_SYNC
     found = of(world.says(group=GROUP, balancer=changed).sync(), "LoadBalancer")
-    assert [one.path for one in found.differences] == ["/tags/a"]
+    assert [difference.path for difference in found.differences] == ["/tags/a"]
     assert world.read(f"{path}/inboundNatRules/ssh", api_version="2024-03-01")["name"] == "ssh"

@@ -40,7 +40,7 @@ async def test_every_kind_of_the_catalog_is_listed_with_its_version():
                 body={"location": "moonbase"},
             )
             findings = evaluate(change, listings[namespace.casefold()])
-            assert [one.verdict for one in findings] == [CheckVerdict.FINE], kind.arm_type
+            assert [finding.verdict for finding in findings] == [CheckVerdict.FINE], kind.arm_type
 
 
 def test_a_script_keeps_its_settings(tmp_path):

@@ -55,13 +55,13 @@ def test_the_next_plan_reports_what_failed_and_since_when(tmp_path, before, rule
     report = world.plan(detailed_exitcode=True)
     found = of(report, "VirtualNetwork")
     assert (found.verdict, found.action, report.exit_code) == (Verdict.FAILED_BEFORE, action, 3), why
-    assert [one.path for one in found.differences] == paths, why
+    assert [difference.path for difference in found.differences] == paths, why
     assert found.condition.reason == "Broken"
     assert found.condition.message == (
         f"Failed since {found.ending.failed_since}; a sync tries again. Last run: Broken: It broke."
     )
     assert found.ending.failed_since <= f"{failed:%Y-%m-%dT%H:%M:%SZ}"
-    shown = next(one for one in build_document(report)["resources"] if one["name"] == found.key.name)
+    shown = next(resource for resource in build_document(report)["resources"] if resource["name"] == found.key.name)
     assert (shown["verdict"], shown["failedSince"]) == ("failed-before", found.ending.failed_since)
     done = world.sync()
     assert (of(done, "VirtualNetwork").verdict, done.exit_code) == (Verdict.FAILED_BEFORE, 0)
@@ -104,7 +104,9 @@ def test_drift_of_what_failed_before_is_drift(tmp_path):
     report = world.plan(detailed_exitcode=True)
     found = of(report, "VirtualNetwork")
     assert (found.verdict, report.exit_code) == (Verdict.DRIFTED, 4), "nothing but a person has changed it"
-    assert [(one.live, one.desired) for one in found.differences] == [(["10.0.0.0/8"], ["10.0.0.0/16"])]
+    assert [(difference.live, difference.desired) for difference in found.differences] == [
+        (["10.0.0.0/8"], ["10.0.0.0/16"])
+    ]
 
 
 def test_what_was_deleted_after_an_update_failed_is_missing(tmp_path):

@@ -94,7 +94,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
     assert (report.exit_code, world.read(id_of("core"))["tags"]) == (0, {"env": "prod", "tier": "prod-tier"})
     found = of(report, "ResourceGroup", "core")
     assert (found.key.namespace, str(found.manifest.source)) == ("platform", "infra/base/core.yaml:1")
-    assert [(one.code, one.level, one.path, one.line) for one in report.problems] == [
+    assert [(problem.code, problem.level, problem.path, problem.line) for problem in report.problems] == [
         ("KustomizationFailed", Level.WARNING, "apps/identity/kustomization.yaml", 2),
         ("OtherSource", Level.WARNING, f"{PROD}/neighbours.yaml", 10),
     ]
@@ -104,13 +104,13 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
     tree["infra/base/kustomization.yaml"] = "resources: [core.yaml]\n"
     del tree[f"{PROD}/network.yaml"]
     planned = world.says_files(tree).plan(prune=True, path=PROD)
-    because = {one.key.name: one.condition.message for one in planned.results}
+    because = {result.key.name: result.condition.message for result in planned.results}
     assert "the unit clusters/prod/flux-system/infra no longer contains it" in because["spare"]
     assert "the Kustomization clusters/prod/flux-system/network is no longer built" in because["net"]
     config = Config(source=str(world.folder), path=PROD, from_revision="HEAD~1", to_revision="HEAD", prune=True)
     config = replace(config, max_deletes=5)
     revised = plan_revisions(config, world.clock, Redactions())
-    deleted = {one.key.name for one in revised.results if one.action is Action.DELETE}
+    deleted = {result.key.name for result in revised.results if result.action is Action.DELETE}
     assert (deleted, revised.exit_code) == ({"net", "spare"}, 0)
     world.sync(prune=True, path=PROD, max_deletes=5)
     assert sorted(world.writes) == [f"DELETE {id_of('net')}", f"DELETE {id_of('spare')}"]
@@ -119,7 +119,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
 def test_two_clusters_at_once_are_ambiguous(world):
     report = world.says_files(TREE).sync(prune=True)
     assert (world.writes, report.exit_code) == ([], 1)
-    asked = [(one.unit, one.hint) for one in report.problems if one.code == "UnitsConflict"]
+    asked = [(problem.unit, problem.hint) for problem in report.problems if problem.code == "UnitsConflict"]
     assert [unit for unit, _ in asked] == [
         "clusters/dev/flux-system/infra",
         "clusters/dev/flux-system/network",
@@ -129,10 +129,10 @@ def test_two_clusters_at_once_are_ambiguous(world):
     assert asked[-1][1].startswith("Set --path clusters/prod")
 
     alone = read_offline(Config(source=str(world.folder), path=PROD), Redactions())
-    assert (alone.problems, {one.key.name for one in alone.prepared}) == ((), {"core", "net", "spare"})
+    assert (alone.problems, {resource.key.name for resource in alone.prepared}) == ((), {"core", "net", "spare"})
     both = read_offline(Config(source=str(world.folder)), Redactions())
     assert both.problems == ()
-    found = {(one.resource.rendered_by, one.key.name): one.resource.spec for one in both.prepared}
+    found = {(resource.resource.rendered_by, resource.key.name): resource.resource.spec for resource in both.prepared}
     prod, dev = (found[f"clusters/{cluster}/flux-system/infra", "core"] for cluster in ("prod", "dev"))
     assert prod != dev, "no cluster gets the values of the other"
 
@@ -152,7 +152,9 @@ def test_what_flux_keeps_is_kept(world):
     tree["stopped/group.yaml"] = group("stopped", env="prod")
     report = world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5)
     assert sorted(world.writes) == [f"DELETE {id_of('left')}", f"DELETE {id_of('left-too')}"]
-    assert [one.unit or one.path for one in report.problems if one.code == "Suspended"] == [f"{PROD}/stopped.yaml"]
+    assert [problem.unit or problem.path for problem in report.problems if problem.code == "Suspended"] == [
+        f"{PROD}/stopped.yaml"
+    ]
 
     del tree[f"{PROD}/kept.yaml"], tree[f"{PROD}/stopped.yaml"]
     assert (world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5).exit_code, world.writes) == (0, [])
@@ -178,7 +180,7 @@ def test_a_slip_in_flux_deletes_nothing(world):
     world.says_files(TREE).sync(prune=True, path=PROD)
     for slip, files in SLIPS.items():
         report = world.says_files(TREE | files).plan(prune=True, path=PROD, max_deletes=5)
-        deleted = [str(one.key) for one in report.results if one.action is Action.DELETE]
+        deleted = [str(result.key) for result in report.results if result.action is Action.DELETE]
         assert (slip, deleted) == (slip, [])
         assert report.problems, f"{slip}: it is named"
 
@@ -225,12 +227,16 @@ def test_what_is_counted_ends_no_run_with_an_error_and_holds_what_it_may_hide(wo
     else:
         del tree[f"{PROD}/network.yaml"]
     report = world.says_files(tree | files).sync(prune=True, path=PROD, max_deletes=5)
-    assert (report.exit_code, [one.code for one in report.problems if one.is_error], world.sent("DELETE")) == (
+    assert (
+        report.exit_code,
+        [problem.code for problem in report.problems if problem.is_error],
+        world.sent("DELETE"),
+    ) == (
         0,
         [],
         [],
     )
-    assert code in {one.code for one in report.source.coverage.notes}
+    assert code in {note.code for note in report.source.coverage.notes}
     assert of(report, "ResourceGroup", name).condition.reason == "PruneHeld"
     report = world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5)
     assert world.sent("DELETE") == [id_of(name)], "without it"

@@ -111,7 +111,7 @@ class Rig:
             configs = [replace(config, shard=f"{number}/{WORKERS}") for number in shards] or [config]
             try:
                 return await asyncio.gather(
-                    *(execute(one, writes=True, progress=progress, stop=stop) for one in configs)
+                    *(execute(config, writes=True, progress=progress, stop=stop) for config in configs)
                 )
             finally:
                 self.puts += [request.path for request in azure.requests if request.method == "PUT"]
@@ -233,8 +233,8 @@ def test_the_status_is_that_of_a_run_with_one_worker(rig, alone, history):
     assert rig.texts() == texts
     assert rig.branches() == ["gitsync/runs/42", STATUS]
     assert (report.exit_code, report.interrupted, report.problems) == (0, False, ())
-    assert [(one.key, one.condition.reason) for one in report.results] == [
-        (one.key, one.condition.reason) for one in single.results
+    assert [(result.key, result.condition.reason) for result in report.results] == [
+        (result.key, result.condition.reason) for result in single.results
     ]
     assert len(rig.puts) == len(set(rig.puts)) == 2 * WORKERS, "no create is sent twice"
 
@@ -278,15 +278,15 @@ def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(rig):
     """As a pipeline does whose failed jobs are run again, and its last job."""
     rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
     before = rig.sync(1, 2, 3)
-    assert sorted(one.exit_code for one in before) == [0, 0, 1]
+    assert sorted(end.exit_code for end in before) == [0, 0, 1]
     first = rig.gather()
     assert first.exit_code == 1
-    number = [one.exit_code for one in before].index(1) + 1
+    number = [end.exit_code for end in before].index(1) + 1
     (again,) = rig.sync(number)
-    assert "RecordedByAnotherRun" not in {one.condition.reason for one in again.results}
+    assert "RecordedByAnotherRun" not in {result.condition.reason for result in again.results}
     report = rig.gather()
-    assert [(one.key, one.condition.reason) for one in report.results] == [
-        (one.key, one.condition.reason) for one in first.results
+    assert [(result.key, result.condition.reason) for result in report.results] == [
+        (result.key, result.condition.reason) for result in first.results
     ]
     assert report.requests.reads == sum(part.requests.reads for part in (*before, again))
     assert rig.branches() == ["gitsync/runs/42", STATUS]
@@ -348,7 +348,9 @@ def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, a
 def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(rig):
     rig.sync(1, 2, 3, digest_key=KEY)
     path = "default/resources.azure.com/ResourceGroup/a.json"
-    number = next(one for one in (1, 2, 3) if path in rig.git("ls-tree", "-r", "--name-only", f"{WORKER}{one}"))
+    number = next(
+        number for number in (1, 2, 3) if path in rig.git("ls-tree", "-r", "--name-only", f"{WORKER}{number}")
+    )
     record = rig.git("show", f"{WORKER}{number}:{path}")
     rewrite(rig, number, record.replace('"claim": "created"', '"claim": "adopted"'), path=path)
     rig.gather(digest_key=KEY)
@@ -356,7 +358,7 @@ def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed
     (problem,) = after.problems
     assert problem.code == "RecordNotTrusted"
     assert problem.message.startswith("ResourceGroup.resources.azure.com/default/a: ")
-    assert {one.key.name for one in after.results if not one.is_fine} == {"a"}
+    assert {result.key.name for result in after.results if not result.is_fine} == {"a"}
 
 
 @pytest.mark.parametrize("key", [None, Secret("another key of twenty letters")], ids=["no key", "another key"])
@@ -373,7 +375,7 @@ def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(ended, alone):
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda _: ended.gather(), range(2))
     assert first.problems == second.problems == ()
-    assert [one.key for one in first.results] == [one.key for one in second.results]
+    assert [result.key for result in first.results] == [result.key for result in second.results]
     assert (first.exit_code, second.exit_code) == (0, 0)
     assert ended.texts() == texts
     assert ended.git("rev-list", "--count", STATUS).strip() == "1"

@@ -63,7 +63,7 @@ def rewrite(rig: Rig, ref: str, seconds: int, change=lambda text: text) -> None:
     parents = rig.git("log", "-1", "--format=%P", ref).split()
     date = f"@{max(before + seconds, 0)} +0000"
     commit = subprocess.run(
-        ["git", "commit-tree", f"{ref}^{{tree}}", *(word for one in parents for word in ("-p", one))],
+        ["git", "commit-tree", f"{ref}^{{tree}}", *(word for parent in parents for word in ("-p", parent))],
         cwd=rig.bare,
         env={**os.environ, **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in {"DATE": date, "NAME": "a", "EMAIL": "a@b"}.items()}},
         input=text,
@@ -79,8 +79,8 @@ def rewrite(rig: Rig, ref: str, seconds: int, change=lambda text: text) -> None:
 def test_clocks_that_jump_change_nothing_of_what_is_gathered(ended, gathered, what, days):
     refs = {
         "the pin": [PIN],
-        "a worker": [f"refs/heads/{one}" for one in ended.branches() if "shards" in one][:1],
-        "all": [PIN, *(f"refs/heads/{one}" for one in ended.branches() if "shards" in one)],
+        "a worker": [f"refs/heads/{branch}" for branch in ended.branches() if "shards" in branch][:1],
+        "all": [PIN, *(f"refs/heads/{branch}" for branch in ended.branches() if "shards" in branch)],
     }[what]
     for ref in refs:
         rewrite(ended, ref, days * DAY)

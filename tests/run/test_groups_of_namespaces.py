@@ -64,8 +64,8 @@ def verdicts(report, kind="ResourceGroup"):
 
 
 def test_a_group_of_many_namespaces_is_created_once_and_owned_once(world):
-    documents = {f"group-{one}": group(one, policy="detach-on-delete") for one in ("a", "b", "c")}
-    documents |= {f"identity-{one}": identity(one) for one in ("a", "b", "c")}
+    documents = {f"group-{name}": group(name, policy="detach-on-delete") for name in ("a", "b", "c")}
+    documents |= {f"identity-{name}": identity(name) for name in ("a", "b", "c")}
     planned = world.says(**documents).plan()
     assert verdicts(planned) == {"a": Verdict.CREATE, "b": Verdict.IN_SYNC, "c": Verdict.IN_SYNC}
     told = {r.key.namespace: r.condition.message for r in planned.results if r.key.kind == "ResourceGroup"}

@@ -31,10 +31,12 @@ def cluster(tmp_path) -> World:
 
 def export(cluster: World, folder: Path, policy: str = "") -> str:
     """`kubectl get -o yaml` of everything in the namespace, Secrets too, in a file."""
-    ids = {one.key: one.arm_id for one in cluster.plan().results}
+    ids = {result.key: result.arm_id for result in cluster.plan().results}
     texts = [file.read_text() for file in sorted(cluster.folder.glob("*.yaml"))]
-    documents = [one for text in texts for one in yaml.safe_load_all(text)]
-    objects = [_make_object(cluster, one, ids, policy) if "spec" in one else one for one in documents]
+    documents = [document for text in texts for document in yaml.safe_load_all(text)]
+    objects = [
+        _make_object(cluster, document, ids, policy) if "spec" in document else document for document in documents
+    ]
     file = folder / f"export{policy}.yaml"
     file.write_text(make_list(objects))
     return str(file)
@@ -67,7 +69,7 @@ def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
     world.git("commit", "-qm", "Import what ASO manages")
     planned = world.plan()
     assert (planned.exit_code, planned.problems, world.writes) == (0, (), [])
-    assert {one.action for one in planned.results} == {Action.NONE}, "a sync would write nothing"
+    assert {result.action for result in planned.results} == {Action.NONE}, "a sync would write nothing"
 
     run(["import", "--from-cluster-export", export(cluster, tmp_path, "skip"), "--out", str(tmp_path / "later")])
     later = [text.read_text() for text in (tmp_path / "later").rglob("*.yaml")]
@@ -75,7 +77,7 @@ def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
 
     synced = world.sync(prune=True)
     assert (synced.exit_code, world.writes, len(synced.results)) == (0, [], RESOURCES)
-    assert {one.verdict for one in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "the next run is silent"
+    assert {result.verdict for result in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "the next run is silent"
     assert world.writes == []
 
     file = next(iter(world.folder.rglob("resource-group.yaml")))

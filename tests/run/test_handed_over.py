@@ -88,7 +88,7 @@ def azure_scales_and_upgrades(world):
 
 def test_it_is_not_drift_and_nothing_is_recorded(world):
     azure_scales_and_upgrades(world)
-    assert {one.verdict for one in world.plan().results} == {Verdict.IN_SYNC}
+    assert {result.verdict for result in world.plan().results} == {Verdict.IN_SYNC}
     before = read_status(world)
     world.sync()
     assert world.writes == []
@@ -106,20 +106,22 @@ def test_a_write_of_something_else_carries_azures_values(world, method):
         group=GROUP, cluster=cluster, pool=POOL.replace("count: 3", "count: 4\n      nodeLabels: {a: b}")
     ).sync()
     aks, users = of(report, "ManagedCluster"), of(report, "ManagedClustersAgentPool")
-    assert [one.path for one in aks.differences] == ["/tags/a"]
-    assert [one.path for one in users.differences] == ["/properties/nodeLabels/a"]
+    assert [difference.path for difference in aks.differences] == ["/tags/a"]
+    assert [difference.path for difference in users.differences] == ["/properties/nodeLabels/a"]
     assert aks.comparison.because["/properties/kubernetesVersion"].endswith("upgradeChannel, which has 1.27.14")
     assert read(world)["kubernetesVersion"] == "1.27.14"
     assert read(world, "/agentPools/users")["count"] == 7
     assert read(world, "/agentPools/users")["orchestratorVersion"] == "1.27.14"
-    assert {one.verdict for one in world.sync().results} == {Verdict.IN_SYNC}
+    assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
 
 
 def test_git_counts_again_once_it_sets_the_field(world):
     azure_scales_and_upgrades(world)
     fixed = POOL.replace("enableAutoScaling: true", "enableAutoScaling: false")
     found = of(world.says(**CORE | {"pool": fixed}).sync(), "ManagedClustersAgentPool")
-    assert {"/properties/count", "/properties/enableAutoScaling"} <= {one.path for one in found.differences}
+    assert {"/properties/count", "/properties/enableAutoScaling"} <= {
+        difference.path for difference in found.differences
+    }
     assert read(world, "/agentPools/users")["count"] == 3
 
 
@@ -134,7 +136,7 @@ def test_also_after_a_write_in_between(world):
 def test_an_upgrade_by_git_is_sent(world):
     azure_scales_and_upgrades(world)
     found = of(world.says(**CORE | {"cluster": CLUSTER.replace("1.27.3", "1.28.0")}).sync(), "ManagedCluster")
-    assert [one.path for one in found.differences] == ["/properties/kubernetesVersion"]
+    assert [difference.path for difference in found.differences] == ["/properties/kubernetesVersion"]
     assert read(world)["kubernetesVersion"] == "1.28.0"
 
 
@@ -142,7 +144,10 @@ def test_what_somebody_changes_beside_it_is_drift(world):
     azure_scales_and_upgrades(world)
     world.somebody_changes(USERS, {"/properties/maxCount": 50})
     found = of(world.plan(), "ManagedClustersAgentPool")
-    assert (found.verdict, [one.path for one in found.differences]) == (Verdict.DRIFTED, ["/properties/maxCount"])
+    assert (found.verdict, [difference.path for difference in found.differences]) == (
+        Verdict.DRIFTED,
+        ["/properties/maxCount"],
+    )
 
 
 def test_a_cluster_without_a_channel_keeps_its_pools_versions(world):

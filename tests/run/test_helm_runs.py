@@ -84,7 +84,7 @@ def test_a_chart_is_a_unit_with_values_of_its_own_or_of_gitsync_yaml(world):
 
     broken = {**CHARTS, **prod, "charts/team/templates/more.yaml": '{{ fail "no" }}\n'}
     report = world.says_files(broken).sync(prune=True)
-    (problem,) = [one for one in report.problems if one.code == "ChartFailed"]
+    (problem,) = [problem for problem in report.problems if problem.code == "ChartFailed"]
     assert (problem.level, problem.path) == (
         Level.ERROR,
         "charts/team/templates/more.yaml",
@@ -103,7 +103,7 @@ def test_a_chart_that_nothing_releases_is_named_and_what_it_declared_is_kept(wor
     assert world.says_files({**CHARTS, "gitsync.yaml": RELEASED}).sync().problems == ()
     assert world.sent("PUT") == [id_of("web")]
     report = world.says_files(CHARTS).sync(prune=True)
-    assert "HelmChart" in {one.code for one in report.problems}
+    assert "HelmChart" in {problem.code for problem in report.problems}
     assert world.writes == [], "the entry may be lost by a slip"
 
     report = world.says_files(LIBRARY).sync(prune=True, max_deletes=1)
@@ -176,7 +176,7 @@ def open_vault(world: World) -> None:
 def test_a_helm_release_gives_values_and_its_secrets_are_never_shown(world):
     open_vault(world)
     report = world.says_files(TREE).sync(prune=True, path=PROD)
-    assert [(one.code, one.message) for one in report.problems] == []
+    assert [(problem.code, problem.message) for problem in report.problems] == []
     group = of(report, "ResourceGroup", "prod-web")
     assert (group.key.namespace, str(group.manifest.source)) == ("platform", "charts/team/templates/groups.yaml:3")
     tags = world.read(id_of("prod-web"))["tags"]
@@ -192,7 +192,7 @@ def test_a_helm_release_gives_values_and_its_secrets_are_never_shown(world):
     assert world.writes == [], "the second run is silent"
 
     offline = read_offline(Config(source=str(world.folder), path=PROD), Redactions())
-    assert [(one.code, one.level) for one in offline.problems] == [("VariableNotKnown", Level.WARNING)]
+    assert [(problem.code, problem.level) for problem in offline.problems] == [("VariableNotKnown", Level.WARNING)]
 
 
 def test_a_chart_whose_values_are_in_an_object_is_not_rendered_without_them(world):
@@ -200,7 +200,7 @@ def test_a_chart_whose_values_are_in_an_object_is_not_rendered_without_them(worl
     other = RELEASE.replace("name: flux-system, namespace: flux-system", "name: other")
     report = world.says_files({**CHARTS, "releases/team.yaml": other}).sync()
     assert world.writes == []
-    assert [(one.code, one.path) for one in report.problems] == [
+    assert [(problem.code, problem.path) for problem in report.problems] == [
         ("EmptySource", ""),
         ("OtherSource", "releases/team.yaml"),
     ]
@@ -225,5 +225,5 @@ def test_a_slip_in_a_helm_release_deletes_nothing(world):
     for why, (slip, said) in SLIPS.items():
         report = world.says_files({**TREE, **slip}).sync(prune=True, path=PROD)
         assert world.sent("DELETE") == [], why
-        assert any(said in one.message for one in report.problems), (why, report.problems)
-        assert all("hunter2" not in one.message for one in report.problems), why
+        assert any(said in problem.message for problem in report.problems), (why, report.problems)
+        assert all("hunter2" not in problem.message for problem in report.problems), why

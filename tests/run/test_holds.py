@@ -61,7 +61,7 @@ def test_a_hold_lasts_to_the_end_of_its_day(world):
         assert (found.verdict, found.comparison.withheld, found.action) == (Verdict.HELD, Verdict.DRIFTED, Action.NONE)
         assert (found.outcome, found.condition.reason) == (Outcome.BLOCKED, "Held")
         assert found.condition.message == "It stays as it is until 2026-03-02: incident 4711."
-        assert [one.live for one in found.differences] == [["10.9.0.0/16"]]
+        assert [difference.live for difference in found.differences] == [["10.9.0.0/16"]]
         assert str(found.record.manifest.hold) == "until 2026-03-02: incident 4711"
         world.clock.elapsed = TO_THE_LAST_SECOND
     world.clock.elapsed += 1
@@ -87,7 +87,7 @@ def test_all_reports_have_every_hold_in_their_headline(world):
     world.says(group=GROUP, network=HELD, subnet=annotated(SUBNET, **{"gitsync/hold": reason}))
     drift(world, space="10.0.0.0/15")
     report = world.sync()
-    records = [one.record for one in report.results]
+    records = [result.record for result in report.results]
     forms = {
         "text": text.render(report),
         "markdown": markdown.render(report),
@@ -103,11 +103,11 @@ def test_all_reports_have_every_hold_in_their_headline(world):
     described = [line for record in records for line in describe_record(record, revision=None)]
     assert "Hold:                until 2026-03-02: incident 4711" in described
     findings = json.loads(sarif.render(report))["runs"][0]["results"]
-    assert [(one["ruleId"], one["level"]) for one in findings] == [("held", "note")]
+    assert [(finding["ruleId"], finding["level"]) for finding in findings] == [("held", "note")]
     assert "<failure" not in junit.render(report)
     document = json.loads(report_json.render(report))
     assert list_faults("report", document) == []
-    held = {one["kind"]: one.get("hold") for one in document["resources"]}
+    held = {resource["kind"]: resource.get("hold") for resource in document["resources"]}
     assert held["VirtualNetwork"] == {"until": "2026-03-02", "reason": "incident 4711", "verdict": "drifted"}
     assert (held["VirtualNetworksSubnet"]["verdict"], held["ResourceGroup"]) == ("in-sync", None)
 
@@ -255,8 +255,8 @@ def test_the_policy_skip_stays_what_it_is(world):
 
 def test_one_manifest_holds_the_resource_of_several(world):
     twins = [
-        one.replace("name: hub", "name: twin").replace("spec:\n", "spec:\n      azureName: hub\n", 1)
-        for one in (VNET, WIDER)
+        path.replace("name: hub", "name: twin").replace("spec:\n", "spec:\n      azureName: hub\n", 1)
+        for path in (VNET, WIDER)
     ]
     world.synced(group=GROUP, network=VNET, twin=twins[0])
     world.says(group=GROUP, network=WIDER, twin=annotated(twins[1], **HOLD))

@@ -90,7 +90,7 @@ def command(world: World, served: Azure, **variables: str) -> subprocess.Popen[s
 
 def in_azure(world: World) -> dict[str, Any]:
     """What there is, without what reports when it was made and in how many steps."""
-    return {key: (one.id, one.body, one.api_version, one.state) for key, one in world.store.below("/")}
+    return {key: (stored.id, stored.body, stored.api_version, stored.state) for key, stored in world.store.below("/")}
 
 
 def recorded(state: Path) -> tuple[dict[str, Record], str | None]:

@@ -119,7 +119,7 @@ async def test_two_runs_that_overlap_end_as_one(site: Site, undisturbed: Site) -
     """Each has a cut of its own, so workers of both have the same resources. Then comes the next run."""
     runs: list[dict[str, Any]] = [*list_workers(2, "1"), *list_workers(3, "2")]
     reports, sent = await sync_together(site, runs)
-    assert {one.exit_code for one in reports} <= {0, 1}
+    assert {report.exit_code for report in reports} <= {0, 1}
     assert name_resources(sent) == {*VICTIMS, *OTHERS}
     last, rest = await sync(site)
     assert last.exit_code == 0

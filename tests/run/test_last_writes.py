@@ -24,8 +24,10 @@ def test_a_record_keeps_the_last_write_and_the_commit_of_its_run(tmp_path):
     world = World(tmp_path)
     world.says(core=GROUP, hub=VNET).sync()
     revision, first = world.git("rev-parse", "HEAD"), read_last_writes(world)
-    assert {one.revision for one in first.values()} == {revision}
-    assert not any(one.returned_id for one in first.values()), "the emulator returns what was sent: it is kept once"
+    assert {record.revision for record in first.values()} == {revision}
+    assert not any(record.returned_id for record in first.values()), (
+        "the emulator returns what was sent: it is kept once"
+    )
     assert first[CORE].correlation_id != first[HUB].correlation_id
     before = read_status(world)
     world.says(core=GROUP, hub=VNET, other="# another commit\n").sync()

@@ -336,7 +336,7 @@ def test_what_changed_alike_in_git_and_in_azure_is_read_and_recorded(world):
     """As after a run that was killed before it could record its update: else the record would be behind for good."""
     estate = plain_estate(GROUPS)
     changed = {"g001": estate["g001"].replace("lockDuration: PT60S", "lockDuration: PT30S")}
-    (mails,) = (one for one in world.azure().ids() if one.endswith("/bus-001/queues/mails"))
+    (mails,) = (arm_id for arm_id in world.azure().ids() if arm_id.endswith("/bus-001/queues/mails"))
     world.somebody_changes(mails, {"/properties/lockDuration": "PT30S"})
     report = world.says(**estate | changed).sync()
     assert (report.exit_code, world.writes) == (0, [])

@@ -84,7 +84,7 @@ def test_what_no_service_took_is_reported_by_the_next_run(world, service):
     notify, got = service
     drift(world)
     report = world.sync(notify=Secret(f"json://127.0.0.1:1/{TOKEN}"))
-    assert [(one.code, one.level.value) for one in report.problems] == [("NotificationNotSent", "warning")]
+    assert [(problem.code, problem.level.value) for problem in report.problems] == [("NotificationNotSent", "warning")]
     assert report.exit_code == 0
     drift(world)
     world.sync(notify=notify)

@@ -132,7 +132,7 @@ def test_a_changed_password_is_pending_and_a_change_of_the_administrators_is_not
     world.says(**ESTATE).sync(digest_key=KEY)
     world.says(**{**ESTATE, "app": secret("app", password="App-2")})
     planned = of(world.plan(digest_key=KEY), "User")
-    assert [(one.path, one.rule) for one in planned.differences] == [(PASSWORD, CHANGED)]
+    assert [(difference.path, difference.rule) for difference in planned.differences] == [(PASSWORD, CHANGED)]
     assert of(world.sync(digest_key=KEY), "User").action is Action.UPDATE
     world.says(**{**ESTATE, "app": secret("app", password="App-2"), "postgres": secret("postgres", admin="Admin-9")})
     assert of(world.plan(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
@@ -147,7 +147,7 @@ def test_an_adopted_user_gets_the_password_of_git(world):
     world.outside("PUT", USER_ID, body, "2024-03-01")
     adopted = of(world.says(**ESTATE).sync(digest_key=KEY), "User")
     assert (adopted.verdict, adopted.action) == (Verdict.ADOPT, Action.UPDATE)
-    assert [(one.path, one.rule) for one in adopted.differences] == [(PASSWORD, NEVER_SET)]
+    assert [(difference.path, difference.rule) for difference in adopted.differences] == [(PASSWORD, NEVER_SET)]
     assert of(world.sync(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
 
 
@@ -172,7 +172,7 @@ def test_a_privilege_on_a_database_that_git_does_not_name_is_drift_and_taken_awa
     extended = {**world.read(user_id, "2024-03-01"), "databasePrivileges": {"app": ["SELECT"], "other": ["DELETE"]}}
     world.outside("PUT", user_id, extended, "2024-03-01")
     found = of(world.sync(digest_key=KEY), "User")
-    assert (found.verdict, [one.path for one in found.differences]) == (
+    assert (found.verdict, [difference.path for difference in found.differences]) == (
         Verdict.DRIFTED,
         ["/databasePrivileges/other"],
     )

@@ -180,7 +180,7 @@ def test_a_resource_that_moves_to_another_manifest_takes_its_old_seal_along(worl
     report = world.says(group=GROUP, spoke=moved).sync(prune=True, digest_key=KEY)
     assert (report.exit_code, world.sent("DELETE"), list_former(world)) == (0, [], [])
     report = world.sync(prune=True, digest_key=KEY)
-    assert (report.problems, [one.key.name for one in report.results]) == ((), ["spoke", "core"])
+    assert (report.problems, [result.key.name for result in report.results]) == ((), ["spoke", "core"])
 
 
 def test_a_former_seal_with_the_previous_key_is_no_better(world):

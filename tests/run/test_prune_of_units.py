@@ -149,7 +149,7 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
     )
     found = prepare(manifests, catalog=CATALOG, subscription=SUBSCRIPTION)
     applies = [Apply(prepared=one) for one in found]
-    assert {key.kind: one.manifest.unit for key, one in expect_records(applies, "us").items()} == {
+    assert {key.kind: result.manifest.unit for key, result in expect_records(applies, "us").items()} == {
         "VirtualNetwork": "net",
         "ResourceGroup": ".",
     }
@@ -221,7 +221,10 @@ def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
     world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
     there = {"there.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: elsewhere}\n"}
     report = world.says_files(GROUP_FILE | there).sync(prune=True, **part)
-    assert (world.sent("DELETE"), [one.key.kind for one in report.results if one.key.kind != "ResourceGroup"]) == (
+    assert (
+        world.sent("DELETE"),
+        [result.key.kind for result in report.results if result.key.kind != "ResourceGroup"],
+    ) == (
         [],
         [],
     )
@@ -257,5 +260,5 @@ def test_a_group_stays_with_what_is_held_in_it(world):
     world.says_files({"core/group.yaml": GROUP, "net/hub.yaml": VNET}).sync()
     report = world.says_files({"net/hub.yaml": BROKEN}).sync(prune=True, max_deletes=5)
     assert world.sent("DELETE") == []
-    assert {one.condition.reason for one in report.results} == {"PruneHeld"}
+    assert {result.condition.reason for result in report.results} == {"PruneHeld"}
     assert world.read(GROUP_ID)["name"] == "core"

@@ -166,7 +166,7 @@ def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers,
         for result in synced.results:
             is_held = (result.verdict, result.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
             if is_held and (not is_group(result.key) or "till names" in result.message):
-                assert not [one for one in deleted_ids if one.is_below(result.arm_id)], result.key
+                assert not [arm_id for arm_id in deleted_ids if arm_id.is_below(result.arm_id)], result.key
 
 
 def _list_keys(report: Report, action: Action) -> list[str]:

@@ -143,7 +143,7 @@ def test_what_refers_to_it_goes_along(tmp_path, change, kind, names, why):
     assert f"what {replacement.refers[0].kind}/{names[0]} refers to" in said
     assert "nothing else" not in said
     document = json.loads(report_json.render(report))
-    (needed,) = [one["replaceNeeded"] for one in document["resources"] if one["kind"] == kind]
+    (needed,) = [resource["replaceNeeded"] for resource in document["resources"] if resource["kind"] == kind]
     assert needed["refers"] == list(map(str, replacement.refers))
 
 
@@ -208,7 +208,7 @@ def test_a_group_is_replaced_with_the_assignment_that_takes_its_id(tmp_path):
     assert [of(planned, kind).action for kind in ("SecurityGroup", "RoleAssignment")] == [Action.REPLACE] * 2
     assert "creates it again. RoleAssignment/ra refers to it." in text.render(planned)
     done = world.sync(prune=True, max_deletes=2)
-    assert done.exit_code == 0, [(str(one.key), one.condition.message) for one in done.results]
+    assert done.exit_code == 0, [(str(result.key), result.condition.message) for result in done.results]
     after = records_of(world)["SecurityGroup"].kept.given_id
     assert after != before
     assignment_id = of(done, "RoleAssignment").arm_id

@@ -245,7 +245,7 @@ def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
     world.synced(group=GROUP, account=ACCOUNT)
     less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "")
     planned = of(world.says(group=GROUP, account=less).plan(), "DatabaseAccount")
-    assert [one.name for one in planned.comparison.fields.values()] == ["spec.ipRules[ipAddressOrRange=2.2.2.2]"]
+    assert [field.name for field in planned.comparison.fields.values()] == ["spec.ipRules[ipAddressOrRange=2.2.2.2]"]
     result = of(world.sync(), "DatabaseAccount")
     assert result.condition.message == "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
     assert len(world.writes) == 1

@@ -92,7 +92,7 @@ def test_a_pointer_holds_what_its_file_declared_for_as_long_as_it_is_one(world):
         "Held: net/hub.yaml declared this resource, and cannot be read now. This is a git LFS pointer, not YAML. "
         "Run `git lfs pull`. To delete the resource, remove the file."
     )
-    assert ("InvalidText", "net/hub.yaml") in [(one.code, one.path) for one in report.problems]
+    assert ("InvalidText", "net/hub.yaml") in [(problem.code, problem.path) for problem in report.problems]
 
     add_another(world)
     assert of(world.sync(prune=True), "VirtualNetwork").condition.reason == "PruneHeld"
@@ -193,13 +193,15 @@ UNITS = [
 def test_what_units_are_built_of_deletes_nothing_either(world, files, path):
     """Without a history, so that only the record shows which file it was."""
     report = world.says_files({"keep.yaml": OTHER.replace("other", "keep"), **files}).sync(prune=True)
-    (name,) = [one.key.name for one in report.results if one.key.name.endswith("hub") and one.condition.is_ready]
+    (name,) = [
+        result.key.name for result in report.results if result.key.name.endswith("hub") and result.condition.is_ready
+    ]
     shutil.rmtree(world.folder / ".git")
     init_repository(world.folder)
     for content in (LFS, SOPS, None):
         replace_file(world, path, content)
         report = world.plan(prune=True, max_deletes=9)
-        assert not [one for one in report.results if one.verdict is Verdict.DELETE], content
+        assert not [result for result in report.results if result.verdict is Verdict.DELETE], content
         assert of(report, "ResourceGroup", name).condition.reason == "PruneHeld", content
 
 

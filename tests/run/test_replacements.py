@@ -74,7 +74,7 @@ def test_all_forms_of_a_report_have_the_mark(world):
     assert (alert["ruleId"], alert["level"]) == ("replace-needed", "warning")
     document = json.loads(report_json.render(report))
     assert list_faults("report", document) == []
-    network = next(one for one in document["resources"] if one["kind"] == "VirtualNetwork")
+    network = next(resource for resource in document["resources"] if resource["kind"] == "VirtualNetwork")
     assert network["replaceNeeded"] == {
         "reason": REGION,
         "takes": ["VirtualNetworksSubnet.network.azure.com/default/one"],
@@ -112,10 +112,10 @@ def test_a_resource_that_was_moved_is_adopted_at_its_new_location(world):
     world.outside("DELETE", VNET_ID)
     report = world.sync(prune=True)
     found = [of(report, kind) for kind in ("VirtualNetwork", "VirtualNetworksSubnet")]
-    assert [(one.verdict, one.action) for one in found] == [(Verdict.ADOPT, Action.NONE)] * 2
+    assert [(result.verdict, result.action) for result in found] == [(Verdict.ADOPT, Action.NONE)] * 2
     assert [one.record.arm_id for one in found] == [new_id, f"{new_id}/subnets/one"]
     assert (world.writes, report.exit_code) == ([], 0)
-    assert {one.verdict for one in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "one record for each"
+    assert {result.verdict for result in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "one record for each"
 
 
 def test_a_rename_is_one_thing(world):
@@ -128,7 +128,10 @@ def test_a_rename_is_one_thing(world):
     assert "Renamed from VirtualNetwork/hub" in new.condition.message
     document = json.loads(report_json.render(report))
     assert list_faults("report", document) == []
-    assert {one["renamed"] for one in document["resources"] if "renamed" in one} == {str(old.key), str(new.key)}
+    assert {resource["renamed"] for resource in document["resources"] if "renamed" in resource} == {
+        str(old.key),
+        str(new.key),
+    }
 
 
 def test_what_azure_refuses_by_name_is_not_tried_again(tmp_path):

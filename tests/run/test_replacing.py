@@ -195,8 +195,8 @@ def test_what_is_below_a_resource_that_is_not_created_again_waits_at_any_depth(w
     for _ in range(2):  # the run that deletes, and the next run
         report = world.sync(**PRUNING)
         assert [line for line in world.writes if line.startswith("PUT")] == [f"PUT {BUS_ID}"]
-        below = [one for one in report.results if one.key.kind.startswith("NamespacesTopic")]
-        assert {(one.condition.reason, one.ending.exists) for one in below} == {("WaitingForOwner", False)}
+        below = [result for result in report.results if result.key.kind.startswith("NamespacesTopic")]
+        assert {(result.condition.reason, result.ending.exists) for result in below} == {("WaitingForOwner", False)}
     world.settings = replace(world.settings, rules=())
     assert world.sync(**PRUNING).exit_code == 0
 
@@ -283,8 +283,8 @@ def check_kills(before: World, tmp_path: Path, every: int) -> None:
     assert report.exit_code == 0, [(str(r.key), r.condition.message) for r in report.results if not r.is_fine]
     assert any(result.action is Action.REPLACE for result in report.results)
     assert stale_exports(undisturbed) == []
-    sent = [f"{one.method} {one.path}" for one in undisturbed.requests]
-    first = next(index for index, one in enumerate(sent) if one.startswith("DELETE"))
+    sent = [f"{request.method} {request.path}" for request in undisturbed.requests]
+    first = next(index for index, path in enumerate(sent) if path.startswith("DELETE"))
     for count in range(first, len(sent), every):
         world = before.copy(make(tmp_path, str(count)))
         world.kill_after = count
@@ -308,15 +308,20 @@ def make(tmp_path: Path, name: str) -> Path:
 
 def in_azure(world: World) -> dict[str, Any]:
     """What there is, without what Azure makes again with each create."""
-    return {key: (one.id, one.body.get("location"), sorted(one.body), one.state) for key, one in world.store.below("/")}
+    return {
+        key: (stored.id, stored.body.get("location"), sorted(stored.body), stored.state)
+        for key, stored in world.store.below("/")
+    }
 
 
 def stale_exports(world: World) -> list[str]:
     """The identities whose exported client id is not that of the resource which is there now."""
     text = "".join(path.read_text() for path in world.state.rglob("ConfigMap/*.json"))
-    there = [one.id for _, one in world.store.below("/") if "/userAssignedIdentities/" in one.id]
+    there = [stored.id for _, stored in world.store.below("/") if "/userAssignedIdentities/" in stored.id]
     identities = [arm_id for arm_id in there if arm_id.count("/") == 8]
-    return [one for one in identities if world.read(one, "2023-01-31")["properties"]["clientId"] not in text]
+    return [
+        identity for identity in identities if world.read(identity, "2023-01-31")["properties"]["clientId"] not in text
+    ]
 
 
 def test_a_consent_that_is_used_up_is_reported_at_its_line(agreed):
@@ -358,5 +363,5 @@ def test_all_forms_of_a_report_show_what_is_replaced(agreed):
     for report, members in ((planned, {"reason", "takes"}), (done, {"reason", "takes", "awaySeconds"})):
         document = json.loads(report_json.render(report))
         assert list_faults("report", document) == []
-        network = next(one for one in document["resources"] if one["kind"] == "VirtualNetwork")
+        network = next(resource for resource in document["resources"] if resource["kind"] == "VirtualNetwork")
         assert (network["action"], set(network["replacement"])) == ("replace", members)

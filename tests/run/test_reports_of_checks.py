@@ -33,7 +33,9 @@ def world(tmp_path: Path) -> World:
 
 def test_a_refusal_is_an_alert_at_the_field_that_it_is_about(world: World):
     report = govern(world, policies=[ONLY_NORTH]).plan(checks=("policy",))
-    (found,) = [one for one in sarif.build_log(report)["runs"][0]["results"] if one["ruleId"] == "check-policy"]
+    (found,) = [
+        result for result in sarif.build_log(report)["runs"][0]["results"] if result["ruleId"] == "check-policy"
+    ]
     place = found["locations"][0]["physicalLocation"]
     line = next(number for number, row in enumerate(VNET.strip().splitlines(), 1) if "location:" in row)
     assert (found["level"], place["artifactLocation"]["uri"]) == ("error", "network.yaml")
@@ -81,24 +83,24 @@ def test_a_plan_foresees_the_requests_of_its_sync(world: World):
     needed = estimate_sync(world.plan(checks=ALL))
     sent = world.sync(checks=ALL).requests
     assert needed is not None
-    assert (needed.reads, needed.questions, needed.writes) == (sent.reads, sent.questions, sent.writes)
-    assert sent.questions > 0
+    assert (needed.reads, needed.checks, needed.writes) == (sent.reads, sent.checks, sent.writes)
+    assert sent.checks > 0
     world.says(group=GROUP, network=VNET.replace("10.0.0.0/16", "10.1.0.0/16"))
     plan = world.plan(checks=ALL)
     needed = estimate_sync(plan)
     sent = world.sync(checks=ALL).requests
-    assert plan.requests.questions > 0, "a plan asks about updates"
+    assert plan.requests.checks > 0, "a plan asks about updates"
     assert needed is not None
-    assert (needed.reads, needed.questions, needed.writes) == (sent.reads, 0, sent.writes), "a sync does not"
+    assert (needed.reads, needed.checks, needed.writes) == (sent.reads, 0, sent.writes), "a sync does not"
 
 
 def test_json_has_what_was_found(world: World):
     govern(world, policies=[DENY_HUB])
     (hub,) = [
-        one
-        for one in json.loads(json_report.render(world.plan(checks=ALL)))["resources"]
-        if one["kind"] == "VirtualNetwork"
+        resource
+        for resource in json.loads(json_report.render(world.plan(checks=ALL)))["resources"]
+        if resource["kind"] == "VirtualNetwork"
     ]
-    verdicts = {one["check"]: one["verdict"] for one in reversed(hub["checks"])}
+    verdicts = {check["check"]: check["verdict"] for check in reversed(hub["checks"])}
     assert verdicts["policy"] == verdicts["preflight"] == "refused"
     assert verdicts["locks"] == "fine"

@@ -55,7 +55,7 @@ def test_an_unchanged_estate_costs_the_same_with_and_without_checks(world):
     lines = []
     for checks in (tuple(CheckName), ("none",)):
         report = world.plan(checks=checks)
-        assert report.requests.questions == 0
+        assert report.requests.checks == 0
         lines.append([f"{request.method} {request.path}" for request in world.requests])
     assert lines[0] == lines[1]
 
@@ -72,15 +72,17 @@ def test_twenty_changes_share_their_checks(world):
     assert asked["policyexemptions"] == 1
     assert asked["microsoft.storage"] == 1, "one read of the provider"
     assert asked["checknameavailability"] == 20, "every name is another one"
-    assert report.requests.questions == asked["validateresources"] + 4 + asked["checknameavailability"]
-    assert plain.requests.questions == 0
+    assert report.requests.checks == asked["validateresources"] + 4 + asked["checknameavailability"]
+    assert plain.requests.checks == 0
     refused = of(report, "StorageAccount", "stapp19").change.checks
-    assert {one.check for one in refused if one.verdict is CheckVerdict.REFUSED} == {
+    assert {result.check for result in refused if result.verdict is CheckVerdict.REFUSED} == {
         CheckName.PREFLIGHT,
         CheckName.POLICY,
     }
     assert not [
-        one for one in of(report, "StorageAccount", "stapp0").change.checks if one.verdict is CheckVerdict.REFUSED
+        finding
+        for finding in of(report, "StorageAccount", "stapp0").change.checks
+        if finding.verdict is CheckVerdict.REFUSED
     ]
 
 
@@ -101,9 +103,9 @@ def test_a_plan_without_policies_checks_none(world):
     world.synced(group=GROUP)
     world.says(group=GROUP, **accounts(*(["LRS"] * 20)))
     report = world.plan(checks=(CheckName.POLICY,))
-    assert report.requests.questions == 0
+    assert report.requests.checks == 0
     assert len([request for request in world.requests if request.path.endswith("/policyAssignments")]) == 1
-    assert {one.verdict for result in report.results for one in result.change.checks} == {CheckVerdict.FINE}
+    assert {finding.verdict for result in report.results for finding in result.change.checks} == {CheckVerdict.FINE}
 
 
 def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(world):
@@ -111,7 +113,7 @@ def test_what_a_policy_changes_is_reported_before_since_no_later_plan_shows_it(w
     world.settings = replace(world.settings, policies=(MODIFIES,))
     world.says(group=GROUP, **accounts("LRS"))
     before = of(world.plan(checks=(CheckName.POLICY,)), "StorageAccount", "stapp0")
-    assert [one.code for one in before.change.checks] == ["ChangedByPolicy"]
+    assert [finding.code for finding in before.change.checks] == ["ChangedByPolicy"]
     assert world.sync().exit_code == 0
     live = world.read(before.arm_id, "2023-01-01")
     assert live["sku"]["name"] == "Standard_GRS"

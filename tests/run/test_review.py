@@ -363,7 +363,7 @@ def test_siblings_do_not_overtake_each_other(world):
     file = planned(world.says(group=GROUP, vnet=VNET, subnet=moved(SUBNET), second=moved(SECOND)))
 
     def modify(body, subject):
-        other = next(one.lower() for one in ids if one.casefold() != subject.arm_id.casefold())
+        other = next(arm_id.lower() for arm_id in ids if arm_id.casefold() != subject.arm_id.casefold())
         found = world.store.resource(other)
         world.store.put_resource(other, replace(found, version=found.version + 1))
         return body

@@ -218,5 +218,5 @@ def test_no_value_of_a_secret_is_left_anywhere(world, tmp_path):
     tree = [path.read_text() for path in world.state.rglob("*") if path.is_file()]
     kept = [repr(result) for report in told for result in report.results]
     assert (stored(world), len(plans)) == (MARKER + "-2", 2)
-    assert not [one for one in (*shown, *plans, *tree, *kept, *heard) if MARKER in one]
+    assert not [plan for plan in (*shown, *plans, *tree, *kept, *heard) if MARKER in plan]
     assert json.dumps(KEY.reveal())[1:-1] not in "".join((*shown, *plans, *tree, *kept, *heard))

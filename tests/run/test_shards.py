@@ -154,7 +154,7 @@ def estates(draw: st.DrawFn) -> list[ShardMember]:
     for number in range(draw(st.integers(0, 12))):
         things, subscription = draw(st.integers(0, 6)), draw(st.integers(0, 3))
         members += make_group(f"g{number}", things, subscription, draw(st.sampled_from(["", "default/other"])))
-    names = [one.key for one in members]
+    names = [member.key for member in members]
     linked = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=20)) if names else []
     references: dict[Key, set[Key]] = {}
     for one, other in linked:
@@ -162,13 +162,13 @@ def estates(draw: st.DrawFn) -> list[ShardMember]:
             references.setdefault(one, set()).add(other)
     return [
         ShardMember(
-            key=one.key,
-            arm_id=one.arm_id,
-            owner=one.owner,
-            credential=one.credential,
-            references=tuple(sorted(references.get(one.key, set()))),
+            key=member.key,
+            arm_id=member.arm_id,
+            owner=member.owner,
+            credential=member.credential,
+            references=tuple(sorted(references.get(member.key, set()))),
         )
-        for one in members
+        for member in members
     ]
 
 
@@ -178,18 +178,18 @@ def test_laws_of_a_cut(members: list[ShardMember], workers: int, shuffle: random
     assert [shard.number for shard in shards] == list(range(1, workers + 1))
     # Each resource is in one shard.
     times = Counter(one for shard in shards for one in shard.keys)
-    assert times == {one.key: 1 for one in members}
+    assert times == {member.key: 1 for member in members}
     # Owners are never cut.
-    by_key = {one.key: shard.number for shard in shards for one in members if one.key in shard.keys}
-    assert all(by_key[one.key] == by_key[one.owner] for one in members if one.owner)
+    by_key = {member.key: shard.number for shard in shards for member in members if member.key in shard.keys}
+    assert all(by_key[member.key] == by_key[member.owner] for member in members if member.owner)
     # Every worker makes the same cut, in whatever order it reads.
     shuffled = members.copy()
     shuffle.shuffle(shuffled)
     assert cut_shards(shuffled, workers) == shards
     # A shard has all that it waits for.
-    across = {(one.key, ref) for one in members for ref in one.references if by_key[one.key] != by_key[ref]}
+    across = {(member.key, ref) for member in members for ref in member.references if by_key[member.key] != by_key[ref]}
     assert {pair for shard in shards for pair in shard.waits_for} == across
     # No worker has more than twice the fair share, unless one part alone is larger.
     share = -(-len(members) // workers)
-    largest = max(Counter(one.owner or one.key for one in members).values(), default=0) + 1
+    largest = max(Counter(member.owner or member.key for member in members).values(), default=0) + 1
     assert max(list_sizes(shards)) <= max(2 * share, share + largest)

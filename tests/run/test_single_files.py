@@ -32,8 +32,8 @@ def test_one_of_many_templates_with_the_same_names(world):
     world.says_files(
         {ONE: BOTH, TWO: BOTH.replace("westeurope", "northeurope"), "templates/broken.yaml": "a: [azure.com"}
     )
-    assert {"ArmIdTwice", "InvalidYaml"} & {one.code for one in world.plan(path="templates").problems}
-    assert [one.key.name for one in world.plan(path=ONE).results] == ["hub", "core"]
+    assert {"ArmIdTwice", "InvalidYaml"} & {problem.code for problem in world.plan(path="templates").problems}
+    assert [result.key.name for result in world.plan(path=ONE).results] == ["hub", "core"]
     assert world.sync(path=ONE).exit_code == 0
     again = world.sync(path=ONE, prune=True)
     assert (again.exit_code, world.writes, collect_units(world)) == (0, [], {ONE})
@@ -45,7 +45,7 @@ def test_what_one_file_drops_is_pruned_and_what_others_have_stays(world):
         assert world.sync(path=path, prune=True).exit_code == 0
     world.says_files({ONE: GROUP, TWO: OTHER})
     planned = world.plan(path=ONE, prune=True)
-    assert [one.key.name for one in planned.results] == ["hub", "core"], "nothing of the other file is shown"
+    assert [result.key.name for result in planned.results] == ["hub", "core"], "nothing of the other file is shown"
     assert world.sync(path=ONE, prune=True).exit_code == 0
     assert world.sent("DELETE") == [VNET_ID]
 
@@ -102,7 +102,7 @@ def test_options_of_the_folder_count_for_its_files(world):
             "gitsync.yaml": "units: [{path: templates, variables: envsubst, substitute: {NAME: core}}]\n",
         }
     )
-    assert [one.arm_id for one in world.plan(path=ONE).results] == [GROUP_ID]
+    assert [result.arm_id for result in world.plan(path=ONE).results] == [GROUP_ID]
 
 
 @pytest.mark.parametrize(

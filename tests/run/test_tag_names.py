@@ -36,7 +36,9 @@ def test_a_value_changed_under_another_spelling_is_drift_and_written_once(world,
     world.synced(group=annotated(TAGGED, **{"gitsync/update-method": method}))
     tags_in_azure(world, environment="Prod", cost="B")
     found = of(world.sync(), "ResourceGroup")
-    assert [(one.path, one.desired, one.live) for one in found.differences] == [("/tags/Cost", "A", "B")]
+    assert [(difference.path, difference.desired, difference.live) for difference in found.differences] == [
+        ("/tags/Cost", "A", "B")
+    ]
     assert tags(world) == {"Environment": "Prod", "Cost": "A"}
     assert of(world.sync(), "ResourceGroup").verdict is Verdict.IN_SYNC
 
@@ -47,7 +49,7 @@ def test_a_tag_that_is_removed_from_git_is_removed_by_whatever_name(world, metho
     world.synced(group=manifest)
     tags_in_azure(world, environment="Prod", cost="A")
     found = of(world.says(group=manifest.replace(", Cost: A", "")).sync(), "ResourceGroup")
-    assert (found.verdict, [one.path for one in found.differences]) == (Verdict.PENDING, ["/tags/Cost"])
+    assert (found.verdict, [difference.path for difference in found.differences]) == (Verdict.PENDING, ["/tags/Cost"])
     assert tags(world) == {"Environment": "Prod"}
 
 
@@ -57,7 +59,7 @@ def test_an_ignored_tag_is_ignored_in_any_case_and_sent_under_one_name(world, me
     world.synced(group=manifest)
     tags_in_azure(world, environment="Test", cost="B")
     found = of(world.sync(), "ResourceGroup")
-    assert [one.path for one in found.differences] == ["/tags/Environment"]
+    assert [difference.path for difference in found.differences] == ["/tags/Environment"]
     assert {name.casefold(): value for name, value in tags(world).items()} == {"environment": "Prod", "cost": "B"}
     assert len(tags(world)) == 2
     assert of(world.sync(), "ResourceGroup").verdict is Verdict.IN_SYNC
@@ -65,5 +67,5 @@ def test_an_ignored_tag_is_ignored_in_any_case_and_sent_under_one_name(world, me
 
 def test_two_names_that_differ_by_case_alone_are_an_error(world):
     report = world.says(group=TAGGED.replace("Cost: A", "Cost: A, cost: B")).plan()
-    assert [(one.code, one.field) for one in report.problems] == [("TagTwice", "spec.tags.cost")]
+    assert [(problem.code, problem.field) for problem in report.problems] == [("TagTwice", "spec.tags.cost")]
     assert of(report, "ResourceGroup").verdict is Verdict.INVALID

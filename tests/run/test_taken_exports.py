@@ -55,7 +55,7 @@ FAILED = (ConditionStatus.FALSE, Severity.WARNING, "Failed")
 def refusal(*object_kinds: str) -> str:
     """ASO's message for the objects of these kinds, all that `ALL` exports to."""
     objects = [f"{object_kind} default/{name}" for object_kind in object_kinds for name in sorted(OBJECTS[object_kind])]
-    return "; ".join(f"cannot overwrite {one} which is not owned by {OWNER}" for one in objects)
+    return "; ".join(f"cannot overwrite {name} which is not owned by {OWNER}" for name in objects)
 
 
 EVERYTHING = refusal("ConfigMap", "Secret")
@@ -80,7 +80,11 @@ def test_git_objects(world, sink):
     planned = world.says(group=GROUP, account=account(ALL), **DECLARED).plan()
     assert_refused(planned, EVERYTHING)
     assert of(planned, "StorageAccount").action is Action.CREATE, "only the export is refused"
-    problems = [(one.path, one.line, one.message.rpartition(": ")[2]) for one in planned.problems if one.is_error]
+    problems = [
+        (problem.path, problem.line, problem.message.rpartition(": ")[2])
+        for problem in planned.problems
+        if problem.is_error
+    ]
     assert problems == [
         ("account.yaml", 13, "secret-keys.yaml:1 declares it."),
         ("account.yaml", 14, "configmap-urls.yaml:1 declares it."),
@@ -92,7 +96,7 @@ def test_git_objects(world, sink):
     assert not (world.state / "default/ConfigMap").exists()
     assert world.read(ACCOUNT_ID, "2023-01-01")["name"] == "lake"
     assert_refused(world.plan(), EVERYTHING)
-    assert [said(one) for one in world.says(group=GROUP, account=account(ALL)).sync().results] == [READY] * 2
+    assert [said(result) for result in world.says(group=GROUP, account=account(ALL)).sync().results] == [READY] * 2
     assert {address.name for address in sink.objects} == {"keys", "urls", "made-keys", "made-urls"}
 
 
@@ -175,7 +179,7 @@ def test_objects_of_a_folder(world, sink, tmp_path):
     )
     planned = world.says(group=GROUP, account=account(ALL), books=server("keys")).plan()
     assert_refused(planned, EVERYTHING)
-    problems = [(one.line, one.message.rpartition(": ")[2]) for one in planned.problems if one.is_error]
+    problems = [(problem.line, problem.message.rpartition(": ")[2]) for problem in planned.problems if problem.is_error]
     assert problems == [(line, "the secret source folder has it.") for line in (13, 14, 15, 16)]
     blocked = of(planned, "FlexibleServer").ending.blocked_by
     synced = world.sync()

@@ -64,7 +64,7 @@ def test_files_beside_the_root_and_neighbours_that_stay_broken(world):
     }
     report = world.says_files(tree).sync(prune=True)
     assert (sorted(world.sent("PUT")), report.exit_code) == ([GROUP_ID, VNET_ID], 0)
-    assert {(one.path, one.line, one.level) for one in report.problems} == {
+    assert {(problem.path, problem.line, problem.level) for problem in report.problems} == {
         ("apps/identity/kustomization.yaml", 2, Level.WARNING),
         ("apps/lost/kustomization.yaml", 2, Level.WARNING),
         ("apps/syntax/kustomization.yaml", 2, Level.WARNING),
@@ -125,7 +125,7 @@ def test_environments_are_ambiguous_and_the_rest_runs(world):
     }
     report = world.says_files(tree).sync(prune=True)
     assert (world.sent("PUT"), report.exit_code) == ([GROUP_ID], 1)
-    assert [(one.code, one.unit) for one in report.problems] == [
+    assert [(problem.code, problem.unit) for problem in report.problems] == [
         ("UnitsConflict", "overlays/dev"),
         ("UnitsConflict", "overlays/prod"),
     ]
@@ -205,5 +205,8 @@ def test_a_plan_of_two_revisions_builds_each_base_once_and_refuses_environments(
     world.says_files(before | {env + "/kustomization.yaml": overlay.format(env) for env in ("dev", "prod")})
     config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision="HEAD", prune=True)
     report = plan_revisions(config, world.clock, Redactions())
-    assert [(one.code, one.unit) for one in report.problems] == [("UnitsConflict", "dev"), ("UnitsConflict", "prod")]
+    assert [(problem.code, problem.unit) for problem in report.problems] == [
+        ("UnitsConflict", "dev"),
+        ("UnitsConflict", "prod"),
+    ]
     assert of(report, "VirtualNetwork").verdict is Verdict.BLOCKED, "both may be built on the former unit"

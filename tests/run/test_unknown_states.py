@@ -47,8 +47,8 @@ def test_a_state_that_the_type_ends_in_is_success(tmp_path, style):
     assert world.clock.elapsed < 60
     before = world.clock.elapsed
     again = world.sync()
-    assert [one.action for one in again.results] == [Action.NONE] * 3
-    assert all(one.condition.is_ready for one in again.results)
+    assert [result.action for result in again.results] == [Action.NONE] * 3
+    assert all(result.condition.is_ready for result in again.results)
     assert world.clock.elapsed - before < 60
 
 
@@ -76,7 +76,7 @@ def test_the_next_run_looks_again_for_some_minutes(tmp_path):
     assert world.clock.elapsed - before < SOME_MINUTES
     world.settings = EmulatorSettings(limits=None)
     world.azure().change(VNET_ID, "/properties/provisioningState", "Succeeded")
-    assert all(one.condition.is_ready for one in world.sync().results)
+    assert all(result.condition.is_ready for result in world.sync().results)
 
 
 def test_an_unknown_state_that_passes_in_time_is_waited_for(tmp_path):
@@ -84,7 +84,7 @@ def test_an_unknown_state_that_passes_in_time_is_waited_for(tmp_path):
     world = World(tmp_path, operations=Timing(style=Style.DONE), rules=script)
     report = world.says(group=GROUP, net=VNET).sync()
     assert of(report, "VirtualNetwork").condition.is_ready
-    assert len([one for one in world.requests if one.method == "GET" and one.path == VNET_ID]) > 5
+    assert len([request for request in world.requests if request.method == "GET" and request.path == VNET_ID]) > 5
 
 
 def test_what_was_ready_is_not_ready_in_an_unknown_state(tmp_path):

@@ -43,7 +43,10 @@ def test_a_template_is_an_error_of_validate_and_with_strict(tmp_path, capsys, te
     assert world.requests == [], "nothing was touched"
 
     report = world.sync()
-    assert (report.exit_code, [(one.code, one.level) for one in report.problems]) == (0, [("Template", Level.WARNING)])
+    assert (report.exit_code, [(problem.code, problem.level) for problem in report.problems]) == (
+        0,
+        [("Template", Level.WARNING)],
+    )
 
 
 NOT_OURS = [

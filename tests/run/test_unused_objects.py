@@ -33,8 +33,8 @@ COUNTED = {
     "a Namespace twice": (
         "DuplicateManifest",
         "---\n".join(
-            f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: shop, labels: {{a: b}}, annotations: {{a: {one}}}}}\n"
-            for one in "ab"
+            f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: shop, labels: {{a: b}}, annotations: {{a: {name}}}}}\n"
+            for name in "ab"
         ),
     ),
     "a Namespace of resources, twice the same": (
@@ -84,9 +84,9 @@ def test_what_is_wrong_with_an_object_that_nothing_uses_is_counted_and_holds_del
     with_variables(world, "net/hub.yaml", "net/app.yaml")
     world.says_files(SOURCE).sync(prune=True)
     report = world.says_files({"group.yaml": GROUP, "net/app.yaml": text}).sync(prune=True)
-    assert (report.exit_code, {one.code for one in report.problems}) == (0, {"RecordsNotSigned"})
+    assert (report.exit_code, {problem.code for problem in report.problems}) == (0, {"RecordsNotSigned"})
     assert world.sent("DELETE") == []
-    assert {one.code for one in report.source.coverage.notes} == {code}
+    assert {note.code for note in report.source.coverage.notes} == {code}
     held = of(report, "VirtualNetwork", "hub")
     assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
     assert "net/app.yaml" in held.condition.message
@@ -103,7 +103,7 @@ def test_a_value_that_is_not_known_matters_only_in_an_object_that_is_used(world)
     world.says_files(SOURCE).sync(prune=True)
     report = world.says_files({"group.yaml": GROUP, "net/app.yaml": config_map("${APP}")}).sync(prune=True)
     assert (report.exit_code, world.sent("DELETE")) == (0, [])
-    assert {one.code for one in report.source.coverage.notes} == {"VariableNotKnown"}
+    assert {note.code for note in report.source.coverage.notes} == {"VariableNotKnown"}
     assert of(report, "VirtualNetwork", "hub").condition.reason == "PruneHeld"
 
 
@@ -113,7 +113,7 @@ def test_a_template_of_a_resource_is_a_warning_and_holds_deletes_of_its_folder(w
     template = VNET.replace("name: hub", f"name: {name}")
     report = world.says_files({"group.yaml": GROUP, "net/hub.yaml": template}).sync(prune=True)
     assert (report.exit_code, world.sent("DELETE")) == (0, [])
-    assert {(one.code, one.level) for one in report.problems} == {
+    assert {(problem.code, problem.level) for problem in report.problems} == {
         ("Template", Level.WARNING),
         ("RecordsNotSigned", Level.WARNING),
     }

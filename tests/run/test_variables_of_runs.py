@@ -79,7 +79,7 @@ def test_manifests_that_were_meant_for_a_script(world):
 
     forgotten = world.sync(prune=True)
     assert (forgotten.exit_code, world.sent("DELETE")) == (1, []), "without its name, it may be any resource"
-    assert {one.code for one in forgotten.problems} >= {"VariableNotSet"}
+    assert {problem.code for problem in forgotten.problems} >= {"VariableNotSet"}
 
     world.says(group=GROUP, vnet=VNET)
     assert (world.sync(prune=True).exit_code, world.writes) == (1, []), "nor if nothing turns variables on"
@@ -96,12 +96,14 @@ def test_manifests_that_were_meant_for_envsubst(world):
     world.says(group=group, vnet=vnet, **others)
     named = world.sync(prune=True, variables=GIVEN)
     assert (named.exit_code, world.writes) == (1, [])
-    assert "variables: envsubst" in next(one.hint for one in named.problems if one.code == "VariableWithoutBraces")
+    assert "variables: envsubst" in next(
+        problem.hint for problem in named.problems if problem.code == "VariableWithoutBraces"
+    )
 
     script = SCRIPT.replace("substitute:", "variables: envsubst\n    substitute:")
     world.says(gitsync=script, group=group, vnet=vnet, **others)
     assert len(world.plan(variables=GIVEN).results) == 17
-    assert {one.verdict for one in world.plan(variables=GIVEN).results} == {Verdict.CREATE}
+    assert {result.verdict for result in world.plan(variables=GIVEN).results} == {Verdict.CREATE}
     assert world.sync(variables=GIVEN).exit_code == 0
     assert (world.sync(variables=GIVEN).exit_code, world.writes) == (0, []), "the second run is silent"
 
@@ -116,7 +118,7 @@ def test_manifests_that_were_meant_for_envsubst(world):
 def test_one_variable_is_one_problem_of_the_report(world):
     world.says(gitsync=SCRIPT, group=GROUP, one=VNET, two=VNET.replace("${CLUSTER_NAME/-/}", "two"))
     report = world.plan(variables=(("CLUSTER_NAME", "hub"),))
-    assert [one.code for one in report.problems] == ["VariableNotSet"]
+    assert [problem.code for problem in report.problems] == ["VariableNotSet"]
     assert "one.yaml:11, two.yaml:11" in report.problems[0].message
 
 
@@ -169,7 +171,7 @@ def test_a_value_that_no_source_has_is_not_replaced_by_its_default(world, refuse
     world.secret_stores = SecretStores(order=("vault",), sources={"vault": MemorySource("vault", {}, refuses=refuses)})
     report = world.sync()
     assert (report.exit_code, world.writes) == (1, [])
-    assert {one.code for one in report.problems if one.code.startswith("Variable")} == {code}, why
+    assert {problem.code for problem in report.problems if problem.code.startswith("Variable")} == {code}, why
 
 
 def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_deletes_of_its_unit(world):
@@ -182,14 +184,14 @@ def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_dele
 
     report = world.says(group=TAGGED.replace("${TENANT}", "x")).sync(prune=True)
     assert (report.exit_code, world.read(GROUP_ID)["tags"], world.sent("DELETE")) == (0, {"note": "", "id": "x"}, [])
-    (problem,) = (one for one in report.problems if one.code == "VariableNotSet")
+    (problem,) = (problem for problem in report.problems if problem.code == "VariableNotSet")
     assert (problem.level, problem.field) == (Level.WARNING, "spec.tags.note")
     assert of(report, "ResourceGroup", "spare").condition.reason == "PruneHeld"
 
     world.says(**whole).sync(prune=True)
     report = world.says(group=TAGGED).sync(prune=True)
     assert (report.exit_code, world.writes) == (1, [])
-    assert {(one.level, one.field) for one in report.problems if one.code == "VariableNotSet"} == {
+    assert {(problem.level, problem.field) for problem in report.problems if problem.code == "VariableNotSet"} == {
         (Level.ERROR, "spec.tags.id"),
         (Level.WARNING, "spec.tags.note"),
     }
@@ -206,7 +208,7 @@ def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):
     world.secret_stores = SecretStores(order=("vault",), sources={"vault": hung})
     report = world.sync(resource_timeout=0.05)
     assert (report.exit_code, world.writes, NAMES in hung.asked) == (1, [], True)
-    assert any("timed out waiting for Secret default/cluster" in one.message for one in report.problems)
+    assert any("timed out waiting for Secret default/cluster" in problem.message for problem in report.problems)
 
 
 def test_a_plan_reads_no_remote_source(world):
@@ -215,8 +217,8 @@ def test_a_plan_reads_no_remote_source(world):
     world.secret_stores = SecretStores(order=("vault",), sources={"vault": vault})
     report = world.plan()
     assert (report.exit_code, vault.asked) == (1, [])
-    unknown = [one for one in report.problems if one.code == "VariableNotKnown"]
-    levels = {one.message.split()[5]: one.level.value for one in unknown}
+    unknown = [problem for problem in report.problems if problem.code == "VariableNotKnown"]
+    levels = {problem.message.split()[5]: problem.level.value for problem in unknown}
     assert levels == {"TOKEN": "warning", "TENANT": "error"}, "an id is needed, a tag is not"
 
     assert world.sync().exit_code == 0

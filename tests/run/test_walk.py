@@ -59,7 +59,7 @@ async def test_nothing_begins_once_the_run_is_told_to_stop():
     order = []
     results = await walked(nodes(a=[], b=["a"]), remember(order), stopped=True)
     assert order == []
-    assert [one.is_fine for one in results.values()] == [False, False]
+    assert [shown.is_fine for shown in results.values()] == [False, False]
 
 
 async def test_what_is_under_way_at_a_stop_is_waited_for():
@@ -74,7 +74,7 @@ async def test_what_is_under_way_at_a_stop_is_waited_for():
 
     results = await run_in_order(nodes(a=[], b=["a"]), run, lambda node: result(node.key, is_fine=False), stop)
     assert ended == ["a"]
-    assert [one.is_fine for one in results.values()] == [True, False]
+    assert [shown.is_fine for shown in results.values()] == [True, False]
 
 
 async def test_results_from_elsewhere_count():

@@ -58,7 +58,7 @@ def undisturbed(before, tmp_path_factory) -> World:
 
 
 def in_azure(world: World) -> dict[str, Any]:
-    return {key: (one.id, one.body, one.state) for key, one in world.store.below("/")}
+    return {key: (stored.id, stored.body, stored.state) for key, stored in world.store.below("/")}
 
 
 def recorded(world: World) -> dict[str, Record]:
@@ -101,7 +101,7 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
 
 def before_ids(world: World) -> set[str]:
     return {
-        one.casefold() for one in (VNET_ID, SUBNET_ID, f"{NETWORKS}/old", f"{NETWORKS}/spoke", DOOMED_ID, INSIDE_ID)
+        path.casefold() for path in (VNET_ID, SUBNET_ID, f"{NETWORKS}/old", f"{NETWORKS}/spoke", DOOMED_ID, INSIDE_ID)
     }
 
 
@@ -170,7 +170,11 @@ def test_what_a_stopped_replacement_reports(before, tmp_path):
     assert "; 2 being replaced" in (world.state / "SUMMARY.md").read_text().splitlines()[0]
     document = json.loads(report_json.render(report))
     assert list_faults("report", document) == []
-    shown = {(one["name"], one["action"], one.get("written")) for one in document["resources"] if "written" in one}
+    shown = {
+        (resource["name"], resource["action"], resource.get("written"))
+        for resource in document["resources"]
+        if "written" in resource
+    }
     assert shown == {("hub", "delete", "deleted"), ("one", "delete", "deleted")}
     world.settings = replace(world.settings, rules=())
     assert world.sync(**PRUNING).exit_code == 0
@@ -178,7 +182,9 @@ def test_what_a_stopped_replacement_reports(before, tmp_path):
 
 def test_a_run_that_is_killed_between_delete_and_create_leaves_no_ready(before, undisturbed, tmp_path):
     world = before.copy(tmp_path)
-    world.kill_after = [f"{one.method} {one.path}" for one in undisturbed.requests].index(f"DELETE {VNET_ID}") + 1
+    world.kill_after = [f"{request.method} {request.path}" for request in undisturbed.requests].index(
+        f"DELETE {VNET_ID}"
+    ) + 1
     with pytest.raises(KilledError):
         world.sync(**PRUNING)
     records = recorded(world)

@@ -198,7 +198,7 @@ class Site:
         return sorted(str(path.relative_to(below)) for path in below.rglob("*") if path.is_file())
 
     def list_bodies(self) -> dict[str, Any]:
-        return {key: (one.id, one.body, one.state) for key, one in self.store.below("/")}
+        return {key: (stored.id, stored.body, stored.state) for key, stored in self.store.below("/")}
 
 
 def drop_times(record: Record) -> Record:
@@ -216,16 +216,16 @@ async def sync_together(
 ) -> tuple[list[Report], Writes]:
     """Run several times at once; return the reports, and the writes that Azure got."""
     async with Emulator(EmulatorSettings(limits=None, rules=rules), site.store) as azure:
-        reports = await asyncio.gather(*(execute(site.config(azure, **one), writes=True) for one in runs))
+        reports = await asyncio.gather(*(execute(site.config(azure, **run), writes=True) for run in runs))
         return reports, list_writes(azure)
 
 
 def list_writes(azure: Emulator) -> Writes:
-    return [(one.method, one.path, one.status) for one in azure.requests if one.method in WRITES]
+    return [(request.method, request.path, request.status) for request in azure.requests if request.method in WRITES]
 
 
 def list_workers(number: int, run_id: str = "1") -> list[dict[str, Any]]:
-    return [{"shard": f"{one}/{number}", "run_id": run_id} for one in range(1, number + 1)]
+    return [{"shard": f"{index}/{number}", "run_id": run_id} for index in range(1, number + 1)]
 
 
 ESTATE = {
@@ -277,9 +277,9 @@ async def test_more_workers_than_parts_leave_some_with_nothing(synced: Site, tmp
 async def test_guards_judge_the_whole_estate_in_each_worker(synced: Site, tmp_path: Path) -> None:
     site = synced.copy(tmp_path / "site").says({"a": ESTATE["c"]})
     async with Emulator(EmulatorSettings(limits=None), site.store) as azure:
-        for one in list_workers(3):
+        for worker in list_workers(3):
             with pytest.raises(Exception, match="TooManyDeletes: This run would delete 8"):
-                await execute(site.config(azure, **{**one, "max_deletes": 7}), writes=True)
+                await execute(site.config(azure, **{**worker, "max_deletes": 7}), writes=True)
     assert len(site.store.below("/")) == len(synced.store.below("/"))
 
 
@@ -291,7 +291,7 @@ async def test_a_worker_that_comes_late_reads_the_pinned_revision(synced: Site, 
     site.says({"c": ESTATE["c"]})
     late, sent = await sync(site, **second)
     assert late.revision == pinned.revision
-    assert not [one for one in sent if one[0] == "DELETE"]
+    assert not [request for request in sent if request[0] == "DELETE"]
     assert len(pinned.results) + len(late.results) == 12
 
 
@@ -317,12 +317,12 @@ def test_a_worker_keeps_of_the_resources_of_others_what_they_export_alone(spec: 
     own, other = prepared(rg("own"), group_id("own")), prepared(rg("other"), group_id("other"))
     other = replace(other, resource=replace(other.resource, spec=spec))
     both = (own, other)
-    manifests = Manifests(resources=tuple(one.resource for one in both))
+    manifests = Manifests(resources=tuple(entry.resource for entry in both))
     whole = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
     left = drop_bodies(whole, Shard(number=1, keys=frozenset({own.key})))
     assert left.prepared[0] is own
     assert (left.prepared[1].arm_id, left.prepared[1].template) == (other.arm_id, None)
-    assert [one.spec for one in left.manifests.resources] == [own.resource.spec, is_left]
+    assert [refusal.spec for refusal in left.manifests.resources] == [own.resource.spec, is_left]
     assert left.manifests.resources[1] is left.prepared[1].resource
 
 
@@ -356,7 +356,12 @@ async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_pa
     site = Site.begin(tmp_path / "site").says(ESTATE)
     refused = rules("{match: {path: '*/b-nsg', method: PUT}, answer: {status: 400, code: InvalidParameter}}")
     reports, _ = await sync_together(site, list_workers(3), rules=refused)
-    reasons = {one.key.name: one.condition.reason for report in reports for one in report.results if not one.is_fine}
+    reasons = {
+        result.key.name: result.condition.reason
+        for report in reports
+        for result in report.results
+        if not result.is_fine
+    }
     assert reasons == {"a-net-a": "ReferenceNotFound", "b-nsg": "InvalidParameter"}
     report, _ = await sync(site)
     assert report.exit_code == 0
@@ -391,9 +396,9 @@ async def test_what_another_worker_exports_is_read_from_its_resource(tmp_path: P
             "b": "---\n".join([make_group("b"), make_server("b-books", "b", "alake")]),
         }
     )
-    reports, _ = await sync_together(site, [{**one, "export_to": sinks} for one in list_workers(2)])
+    reports, _ = await sync_together(site, [{**worker, "export_to": sinks} for worker in list_workers(2)])
     assert [report.exit_code for report in reports] == [0, 0]
-    (server,) = [one for key, one in site.store.below("/") if key.endswith("/b-books")]
+    (server,) = [stored for key, stored in site.store.below("/") if key.endswith("/b-books")]
     password, kept = server.body["properties"]["administratorLoginPassword"], site.list_exports()
     assert password
     assert kept.get("secrets/default/alake/first") == (password.encode() if sinks else None)
@@ -403,7 +408,12 @@ async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(syn
     site = Site.begin(tmp_path / "site").says(ESTATE)
     first, _, third = list_workers(3)  # the second one has group b
     reports, _ = await sync_together(site, [{**one, "resource_timeout": 2.0} for one in (first, third)])
-    left = {one.key.name: one.condition.reason for report in reports for one in report.results if not one.is_fine}
+    left = {
+        result.key.name: result.condition.reason
+        for report in reports
+        for result in report.results
+        if not result.is_fine
+    }
     assert left == {"a-net-a": "ReferenceNotFound"}
     report, sent = await sync(site)
     assert report.exit_code == 0
@@ -553,7 +563,7 @@ def check_same(shared: Site, alone: Site) -> None:
 def check_part(shared: Site, alone: Site) -> None:
     """Ready resources are as one worker leaves them, and nothing but what waits is missing."""
     ours, theirs = shared.load(), alone.load()
-    ready = {key: one for key, one in ours.items() if one.condition and one.condition.is_ready}
+    ready = {key: result for key, result in ours.items() if result.condition and result.condition.is_ready}
     assert ready == {key: theirs[key] for key in ready}
     assert shared.list_bodies().items() <= alone.list_bodies().items()
     assert shared.list_exports().items() <= alone.list_exports().items()

@@ -92,7 +92,7 @@ async def test_a_plan_asks_no_remote_source_and_knows_that_it_did_not():
 async def test_what_is_found_is_masked_but_for_the_ids():
     hidden: list[Secret] = []
     await find(Place({**IDS, **SECRET}), redacted=hidden)
-    assert {one.reveal() for one in hidden} == {"s3cret"}
+    assert {secret.reveal() for secret in hidden} == {"s3cret"}
 
 
 @pytest.mark.parametrize("how, why", [({"patience": 0.01}, "its time is up"), ({"stops": True}, "the run is stopped")])

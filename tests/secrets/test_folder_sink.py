@@ -268,8 +268,8 @@ def test_several_runs_may_write_at_once(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     runs = [
-        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "out"), str(one)], env=environment)
-        for one in range(3)
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "out"), str(number)], env=environment)
+        for number in range(3)
     ]
     assert [run.wait() for run in runs] == [0, 0, 0]
     found = tree(tmp_path / "out")

@@ -251,7 +251,7 @@ NAMESPACES = [Address(ObjectKind.SECRET, f"team-{number}", "aso-credential") for
     ],
 )
 async def test_a_vault_that_fails_is_asked_once(rig, path, fault, slept, asked, why):
-    names = [make_secret_name(make_vault_key(one, "AZURE_SUBSCRIPTION_ID")) for one in NAMESPACES]
+    names = [make_secret_name(make_vault_key(namespace, "AZURE_SUBSCRIPTION_ID")) for namespace in NAMESPACES]
     for one in [path] if path else [f"/secrets/{name}" for name in names]:
         rig.fake.fail("GET", one, *[fault] * 100)
     errors = []

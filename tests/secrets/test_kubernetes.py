@@ -471,7 +471,10 @@ async def test_an_account_that_may_not_ask_what_it_may_do_is_told_so(rig):
 def asked(fake):
     """What reviews were about: verb, kind and name of the object."""
     attributes = [call.body["spec"]["resourceAttributes"] for call in fake.requests if call.line == REVIEWS]
-    return [(one["verb"], one["resource"], one["namespace"], one.get("name") or "") for one in attributes]
+    return [
+        (attribute["verb"], attribute["resource"], attribute["namespace"], attribute.get("name") or "")
+        for attribute in attributes
+    ]
 
 
 async def test_each_verb_kind_and_namespace_that_a_run_needs_is_reviewed(rig):

@@ -84,7 +84,7 @@ async def open_plan(ca, folder, *, inside=True, identity=nobody_is_needed, **set
         environment = cluster.environment if inside else {}
         async with open_for_plan(config, identity, FakeClock(), environment, cluster.folder) as sources:
             assert (vault.requests, cluster.requests) == ([], []), "nothing is sent yet"
-            return {name: (await told(one, DB), await told(one, MAP)) for name, one in sources.items()}
+            return {name: (await told(source, DB), await told(source, MAP)) for name, source in sources.items()}
 
 
 async def test_a_plan_opens_the_cluster_and_no_vault(tmp_path):

@@ -78,10 +78,14 @@ OTHER_RENAMED = Address(ObjectKind.SECRET, "shop", "prod-other")
 def build(text, **more):
     """What kustomize makes of the Secrets in a file: other names, another order, and `more` values of a patch."""
     documents = list(yaml.safe_load_all(text))
-    for one in documents:
+    for document in documents:
         origin = {"config.kubernetes.io/origin": "path: ../source/base/db.yaml"}
-        one["metadata"] = {"name": f"prod-{one['metadata']['name']}", "namespace": "shop", "annotations": origin}
-        one["stringData"] |= more
+        document["metadata"] = {
+            "name": f"prod-{document['metadata']['name']}",
+            "namespace": "shop",
+            "annotations": origin,
+        }
+        document["stringData"] |= more
     return yaml.safe_dump_all(reversed(documents), sort_keys=True)
 
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 from gitsync.cli.main import run
 from gitsync.emulator.http.server import Emulator, close_server
 from gitsync.emulator.settings import EmulatorSettings
@@ -168,7 +168,7 @@ class Azure:
 
     def sent(self, *methods: str) -> list[tuple[str, str, int]]:
         """Method, path and status of every request that came through, or of those methods; then without checks."""
-        found = [r for r in self.emulator.requests if not methods or (r.method in methods and not is_question(r.path))]
+        found = [r for r in self.emulator.requests if not methods or (r.method in methods and not is_check(r.path))]
         return [(r.method, r.path, r.status) for r in found]
 
     async def forward(self, request: web.BaseRequest, session: aiohttp.ClientSession) -> web.StreamResponse:

@@ -22,7 +22,7 @@ def change(value: Any, **members: Any) -> Any:
 
 
 def _gather(kind: Any, members: dict[str, Any], make: Callable[[Any, str, dict[str, Any]], Any]) -> dict[str, Any]:
-    own = {one.name for one in fields(kind)}
+    own = {field.name for field in fields(kind)}
     if isinstance(members.get("arm_id"), str):  # rows of tests have texts
         members = members | {"arm_id": ArmId(members["arm_id"])}
     gathered = {name: value for name, value in members.items() if name in own}
@@ -34,7 +34,7 @@ def _gather(kind: Any, members: dict[str, Any], make: Callable[[Any, str, dict[s
             if not isinstance(gathered[name], part):
                 raise TypeError(f"{name} is a {part.__name__}, not {gathered[name]!r}")
             continue
-        chosen = {one.name: left.pop(one.name) for one in fields(part) if one.name in left}
+        chosen = {field.name: left.pop(field.name) for field in fields(part) if field.name in left}
         if chosen:
             gathered[name] = make(part, name, chosen)
     return gathered | left  # what is of no part is refused as any unknown member

@@ -40,8 +40,8 @@ def make_plan(
     prepared, problems = tuple(prepared), tuple(problems)
     if not isinstance(removals, Removals):
         removals = Removals(removals or {})
-    declared = {one.key for one in (*prepared, *around.others)}
-    removed = {key: one for key, one in records.items() if key not in declared}
+    declared = {resource.key for resource in (*prepared, *around.others)}
+    removed = {key: record for key, record in records.items() if key not in declared}
     seen = Evidence(
         removed=list_removed(removed, removals),
         source=index_source(prepared, records, problems, around),

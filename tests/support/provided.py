@@ -91,4 +91,4 @@ NAMES = ("reader", "clerk", "team", "teller", "readers")
 def prepare_all(text=MANIFESTS, **more):
     """The manifests, made ready, by the names of their metadata."""
     ready = prepare(read_manifests({"all.yaml": text.encode()}), catalog=CATALOG, subscription=SUBSCRIPTION, **more)
-    return {one.key.name: one for one in ready}
+    return {resource.key.name: resource for resource in ready}

@@ -145,8 +145,8 @@ def has_documents(content: bytes) -> bool:
         roots = list(yaml.compose_all(content.decode("utf-8-sig"), yaml.CSafeLoader))
     except (UnicodeDecodeError, yaml.YAMLError, ValueError):
         return not content.strip()
-    is_null = [isinstance(one, yaml.ScalarNode) and one.tag == "tag:yaml.org,2002:null" for one in roots]
-    return all(null or not isinstance(one, yaml.ScalarNode) for one, null in zip(roots, is_null, strict=True))
+    is_null = [isinstance(root, yaml.ScalarNode) and root.tag == "tag:yaml.org,2002:null" for root in roots]
+    return all(null or not isinstance(value, yaml.ScalarNode) for value, null in zip(roots, is_null, strict=True))
 
 
 def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, content: bytes) -> list[str]:
@@ -155,12 +155,12 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(text)
     with open_checkout(str(folder), offline=True) as source:
-        records = {one.key: _record(one) for one in _prepare(_read(source))}
+        records = {resource.key: _record(resource) for resource in _prepare(_read(source))}
     (folder / path).write_bytes(content)
     with open_checkout(str(folder), offline=True) as source:
         manifests = _read(source)
         prepared = _prepare(manifests)
-        removed = {key: one for key, one in records.items() if key not in {each.key for each in prepared}}
+        removed = {key: record for key, record in records.items() if key not in {each.key for each in prepared}}
         removals = collect_removals(source, removed, None, Config(), Reading("default"))
         problems = (*source.contents.problems, *manifests.problems)
     plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
@@ -175,14 +175,14 @@ def _prepare(manifests: Manifests) -> tuple[Prepared, ...]:
     return prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION)
 
 
-def _record(one: Prepared) -> Record:
-    key: Key = one.key
+def _record(entry: Prepared) -> Record:
+    key: Key = entry.key
     return build(
         Record,
         key=key,
-        api_version=one.resource.gvk.api_version,
-        arm_id=one.arm_id or "",
-        arm_api_version=one.api_version or "",
+        api_version=entry.resource.gvk.api_version,
+        arm_id=entry.arm_id or "",
+        arm_api_version=entry.api_version or "",
         claim=Claim.CREATED,
-        **find_declaration(one.resource),
+        **find_declaration(entry.resource),
     )

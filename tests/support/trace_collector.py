@@ -39,7 +39,7 @@ class Collector:
 
 def attributes(of: Any) -> dict[str, Any]:
     """The attributes of a span or a resource."""
-    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in of.attributes}
+    return {attribute.key: getattr(attribute.value, attribute.value.WhichOneof("value")) for attribute in of.attributes}
 
 
 @contextmanager

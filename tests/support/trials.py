@@ -116,4 +116,4 @@ class Trial:
 
 def _list_members(settings: EmulatorSettings) -> dict[str, Any]:
     """The settings but the limits, which no trial has."""
-    return {one.name: getattr(settings, one.name) for one in fields(settings) if one.name != "limits"}
+    return {field.name: getattr(settings, field.name) for field in fields(settings) if field.name != "limits"}

@@ -38,8 +38,8 @@ class WarmProcess:
         nothing = os.open(os.devnull, os.O_RDONLY)
         streams = [nothing, wanted, errors]
         socket.send_fds(self._reply, [b"."], streams)
-        for one in streams:
-            os.close(one)
+        for stream in streams:
+            os.close(stream)
         asked = {"arguments": arguments, "folder": str(folder.resolve()), "environment": environment}
         self._reply.sendall(f"{json.dumps(asked)}\n".encode())
         self._told = self._reply.makefile()

@@ -74,15 +74,15 @@ def serve(listener: socket.socket) -> Any:
             descriptors, wanted = receive(request)
             pid = os.fork()
             if pid == 0:
-                for one in (listener, request, *running.values()):
-                    one.close()
+                for descriptor in (listener, request, *running.values()):
+                    descriptor.close()
                 os.close(woken)
                 os.close(wakes)
                 take(descriptors)
                 return wanted
             running[pid] = request
-            for one in descriptors:
-                os.close(one)
+            for descriptor in descriptors:
+                os.close(descriptor)
             request.sendall(b"%d\n" % pid)
 
 

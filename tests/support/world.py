@@ -22,7 +22,7 @@ from uuid import UUID
 
 from gitsync.arm.arms import open_arms
 from gitsync.arm.auth.access import ArmAccess, Network
-from gitsync.arm.client import is_question
+from gitsync.arm.client import is_check
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
@@ -232,7 +232,7 @@ class World:
     @property
     def writes(self) -> list[str]:
         """What the last run sent that may change something: all but reads and checks."""
-        return [f"{r.method} {r.path}" for r in self.requests if r.method in _WRITES and not is_question(r.path)]
+        return [f"{r.method} {r.path}" for r in self.requests if r.method in _WRITES and not is_check(r.path)]
 
     def outside(
         self, method: str, path: str, body: Any = None, api_version: str = "2020-06-01", **settings: Any

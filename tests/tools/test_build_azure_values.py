@@ -19,7 +19,9 @@ def record(number, *, put=None, get=None):
 
 def build(folder, recordings):
     folder.mkdir()
-    (folder / "some.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in recordings), encoding="utf-8")
+    (folder / "some.jsonl").write_text(
+        "".join(f"{json.dumps(recording)}\n" for recording in recordings), encoding="utf-8"
+    )
     file = folder / "table.xz"
     done = subprocess.run([sys.executable, TOOL, folder, f"--file={file}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

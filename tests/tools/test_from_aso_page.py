@@ -28,5 +28,5 @@ def test_what_the_page_shows_belongs_to_its_command():
 def test_a_definition_stores_one_version_that_is_none_of_arm():
     for held in ESTATE:
         versions = make_definition(held)["spec"]["versions"]
-        assert [one["name"] for one in versions if one["storage"]] == [find_versions(held)[-1]]
-        assert held.version in [one["name"] for one in versions if not one["storage"]]
+        assert [version["name"] for version in versions if version["storage"]] == [find_versions(held)[-1]]
+        assert held.version in [version["name"] for version in versions if not version["storage"]]

@@ -90,5 +90,5 @@ async def test_axe_finds_nothing_serious(site, path):
                 await page.value(f"document.querySelector('input[data-md-color-scheme={scheme}]').click()")
                 await page.until_value(f"document.body.dataset.mdColorScheme === '{scheme}'")
                 await page.value(AXE.read_text(encoding="utf-8") + "; true")
-                found += [f"{scheme}: {one}" for one in await page.value(AUDIT)]
+                found += [f"{scheme}: {name}" for name in await page.value(AUDIT)]
     assert found == []

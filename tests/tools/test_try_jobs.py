@@ -121,5 +121,5 @@ def test_the_number_of_workers_is_changed_in_the_component():
     """The number of workers is written where docs/kubernetes.md describes, and only once."""
     text = (job_site.BASE / "shards/kustomization.yaml").read_text()
     changed = yaml.safe_load(yaml.safe_load(job_site.set_completions(text))["patches"][0]["patch"])
-    values = {one["path"].rpartition("/")[2]: one.get("value") for one in changed}
+    values = {operation["path"].rpartition("/")[2]: operation.get("value") for operation in changed}
     assert (values["completions"], values["parallelism"]) == (job_site.WORKERS, 8)

@@ -40,8 +40,8 @@ def test_the_output_on_the_page_is_what_the_commands_print(tool, page, tmp_path)
     programs.mkdir()
     write_command(programs)
     printed = tool.run_example(example, tmp_path, programs)
-    assert [tool.normalise(text) for text in printed] == [tool.normalise(one.shown) for one in example.commands]
-    assert any("gitsync" in one.text and one.shown.strip() for one in example.commands)
+    assert [tool.normalise(text) for text in printed] == [tool.normalise(command.shown) for command in example.commands]
+    assert any("gitsync" in command.text and command.shown.strip() for command in example.commands)
 
 
 def test_every_page_with_commands_to_run_is_run(tool):

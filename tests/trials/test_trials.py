@@ -264,7 +264,7 @@ def play_added_object(trial):
     assert "over/kustomization.yaml:14" in said.text  # the field
     assert "base/cluster.yaml:5" not in said.text
     rendered, _ = json.JSONDecoder().raw_decode(trial.run("render", "-o", "json").text)
-    assert {"path": "over/kustomization.yaml", "line": 8} in [one["source"] for one in rendered["resources"]]
+    assert {"path": "over/kustomization.yaml", "line": 8} in [resource["source"] for resource in rendered["resources"]]
 
 
 @row("one-503-of-the-job-token", "A source of tokens is asked again as a read is.")

@@ -75,7 +75,7 @@ def list_files(built: AllUnits) -> list[str]:
 
 
 def describe(problems: tuple[Problem, ...]) -> list[tuple[str, Level, str]]:
-    return [(one.code, one.level, one.unit) for one in problems]
+    return [(problem.code, problem.level, problem.unit) for problem in problems]
 
 
 DIRECTORY = {
@@ -244,7 +244,7 @@ def test_an_application_that_is_not_reconciled_is_suspended() -> None:
     skipped = {"annotations": {"argocd.argoproj.io/skip-reconcile": "true"}}
     built = build({"apps/one.yaml": application("one", {"path": "infra"}, metadata=skipped), **DIRECTORY})
     assert [unit.settings.is_suspended for unit in built.declared] == [True]
-    assert [(one.code, one.hint) for one in built.problems] == [
+    assert [(problem.code, problem.hint) for problem in built.problems] == [
         ("Suspended", "Remove the annotation argocd.argoproj.io/skip-reconcile to resume it.")
     ]
 
@@ -262,7 +262,7 @@ def test_several_sources_are_units_and_one_may_be_values_only() -> None:
     assert (chart.name, infra.name) == ("apps/argocd/one", "apps/argocd/one/2")
     assert chart.release
     assert chart.release.values == ("prod/values.yaml",)
-    others = [one for one in built.problems if one.code == "OtherSource"]
+    others = [problem for problem in built.problems if problem.code == "OtherSource"]
     assert [one.unit for one in others] == ["apps/argocd/one/3"]
     assert others[0].message == (
         "The chart of this Application is not in this repository, and not rendered: "
@@ -352,13 +352,13 @@ def test_a_file_that_a_parent_leaves_out_is_followed_from_where_it_is() -> None:
 def test_a_chain_of_applications_ends() -> None:
     files = {f"a{n}/next.yaml": application(f"n{n}", {"path": f"a{n + 1}"}) for n in range(60)}
     built = build({"apps/start.yaml": application("start", {"path": "a0"}), **files})
-    assert (len(built.declared), [one.code for one in built.problems]) == (21, ["TooDeep"])
+    assert (len(built.declared), [problem.code for problem in built.problems]) == (21, ["TooDeep"])
 
 
 def test_templates_of_charts_are_not_read_as_objects() -> None:
     template = application("{{ .Values.name }}", {"path": "infra"}).replace('"kind"', '{{ if }}\n"kind"')
     built = build({"apps/Chart.yaml": "name: c\n", "apps/templates/one.yaml": template})
-    assert (built.declared, [one for one in built.problems if one.code == "InvalidApplication"]) == ((), [])
+    assert (built.declared, [problem for problem in built.problems if problem.code == "InvalidApplication"]) == ((), [])
 
 
 LISTED = {"list": {"elements": [{"name": "a", "folder": "teams/a"}, {"name": "b", "folder": "teams/b"}]}}
@@ -415,7 +415,7 @@ SETS: Mapping[str, tuple[str, dict[str, str]]] = {
 @pytest.mark.parametrize(("text", "paths"), SETS.values(), ids=SETS)
 def test_an_application_set_makes_applications(text: str, paths: dict[str, str]) -> None:
     built = build({"apps/set.yaml": text, **TEAMS, **CONFIGS})
-    assert [one for one in built.problems if one.is_error] == []
+    assert [problem for problem in built.problems if problem.is_error] == []
     assert {unit.name.rpartition("/")[2]: unit.path for unit in built.declared} == paths
     assert built.inputs == (CONFIGS.keys() & built.inputs)
     assert bool(built.inputs) is ("config.json" in text or "*.json" in text), "their changes are changes of the source"
@@ -505,11 +505,11 @@ INVALID: Mapping[str, tuple[str, str]] = {
 @pytest.mark.parametrize(("text", "field"), INVALID.values(), ids=INVALID)
 def test_an_object_that_cannot_be_read_is_an_error_with_its_field(text: str, field: str) -> None:
     built = build({"apps/one.yaml": text, "apps/odd.txt": "a: [", "chart/Chart.yaml": ""})
-    errors = [one for one in built.problems if one.is_error]
-    assert [(one.code, one.field, one.unit, bool(one.hint)) for one in errors] == [
+    errors = [problem for problem in built.problems if problem.is_error]
+    assert [(error.code, error.field, error.unit, bool(error.hint)) for error in errors] == [
         ("InvalidApplication", field, "apps", True)
     ]
-    assert all(one.line for one in errors)
+    assert all(error.line for error in errors)
 
 
 REFUSED: Mapping[str, tuple[dict[str, Any], dict[str, str], str]] = {
@@ -556,7 +556,7 @@ def test_values_of_another_repository_are_named() -> None:
         {"repoURL": "https://example.com/values", "ref": "values"},
     ]
     built = build({"apps/one.yaml": application("one", sources=sources), "infra/Chart.yaml": "", **DIRECTORY})
-    assert [one.code for one in built.problems] == ["ApplicationFailed"]
+    assert [problem.code for problem in built.problems] == ["ApplicationFailed"]
     assert "https://example.com/values" in built.problems[0].message
 
 
@@ -564,12 +564,12 @@ def test_a_generator_that_makes_10000_applications_ends() -> None:
     elements = [{"name": f"n{n}", "folder": f"a{n}"} for n in range(10_000)]
     built = build({"apps/set.yaml": application_set({"list": {"elements": elements}})})
     assert len(built.declared) == MOST
-    assert Counter(one.code for one in built.problems)["TooManyUnits"] == 1
+    assert Counter(problem.code for problem in built.problems)["TooManyUnits"] == 1
 
 
 def test_one_name_with_two_meanings_is_an_error() -> None:
     files = {"apps/a.yaml": application("a", {"path": "infra"}), "apps/b.yaml": application("a", {"path": "teams"})}
-    codes = [(one.code, one.path) for one in build({**files, **DIRECTORY}).problems]
+    codes = [(problem.code, problem.path) for problem in build({**files, **DIRECTORY}).problems]
     assert codes == [("DuplicateUnit", "apps/b.yaml")]
 
 
@@ -655,7 +655,9 @@ def test_values_of_a_helm_source_in_a_real_render() -> None:
     built = build({"apps/all.yaml": "".join(texts), **TEAM_CHART})
     assert built.problems == ()
     found = [yaml.safe_load(built.files[f"apps/argocd/{name}.yaml"]) for name in sources]
-    assert [one["metadata"]["name"] for one in found] == list(sources), "the release has the name of the Application"
+    assert [manifest["metadata"]["name"] for manifest in found] == list(sources), (
+        "the release has the name of the Application"
+    )
     assert dict(zip(HELM_SOURCES, (one["spec"] for one in found), strict=True)) == {
         why: spec for why, (_, spec) in HELM_SOURCES.items()
     }

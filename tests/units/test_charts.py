@@ -22,7 +22,7 @@ def chart(name: str, *, more: str = "", needs: str = "") -> str:
 
 
 def find(files: Mapping[str, str | bytes], *entries: UnitEntry, path: str = "") -> FoundUnits:
-    paths = [one for one in sorted(files) if one.startswith(path)]
+    paths = [text for text in sorted(files) if text.startswith(path)]
     return collect_units(paths, KustomizationReader(MemoryTree(files)), path=path, entries=entries)
 
 

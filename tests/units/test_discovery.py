@@ -15,7 +15,7 @@ WAITS = UnitOptions(waits_for_owners=True)
 
 def found(files, path="", entries=()):
     tree = MemoryTree(files)
-    paths = tuple(one for one in tree.paths if not path or one.startswith(path + "/"))
+    paths = tuple(text for text in tree.paths if not path or text.startswith(path + "/"))
     return collect_units(paths, KustomizationReader(tree), path=path, entries=entries)
 
 

@@ -29,7 +29,11 @@ def warn(files):
     unit = Unit(name="a", path="a", kind=UnitKind.KUSTOMIZATION, file=ROOT)
     found = build_units([unit], KustomizationReader(MemoryTree(files)), Builds())
     assert len(found.files) == 1, found.problems
-    return [(one.message, one.path, one.line) for one in found.problems if one.code == "KustomizationEmpty"]
+    return [
+        (problem.message, problem.path, problem.line)
+        for problem in found.problems
+        if problem.code == "KustomizationEmpty"
+    ]
 
 
 @pytest.mark.parametrize(

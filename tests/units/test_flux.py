@@ -107,7 +107,7 @@ def test_a_kustomization_becomes_a_unit_of_its_folder() -> None:
             ),
         ),
     )
-    assert [one.code for one in followed.problems] == ["Suspended"]
+    assert [problem.code for problem in followed.problems] == ["Suspended"]
 
 
 def test_what_a_kustomization_builds_is_followed_too() -> None:
@@ -155,7 +155,7 @@ def test_a_kustomization_that_depends_on_itself_is_an_error() -> None:
         "clusters/prod/b.yaml": kustomization("b", more="dependsOn: [{name: a}]"),
     }
     problems = follow(files).problems
-    assert [(one.code, one.path, one.line) for one in problems] == [
+    assert [(problem.code, problem.path, problem.line) for problem in problems] == [
         ("FluxCircle", "clusters/prod/a.yaml", 1),
         ("FluxCircle", "clusters/prod/b.yaml", 1),
     ]
@@ -174,7 +174,7 @@ SOURCES = {
 def test_only_objects_of_this_repository_are_followed(source: str, declared: str, is_followed: bool) -> None:
     followed = follow({"clusters/prod/a.yaml": kustomization("a", source=source) + declared})
     assert bool(followed.units) is is_followed
-    assert [(one.code, one.level, one.line) for one in followed.problems] == (
+    assert [(problem.code, problem.level, problem.line) for problem in followed.problems] == (
         [] if is_followed else [("OtherSource", Level.WARNING, 1)]
     )
 
@@ -260,7 +260,9 @@ def test_a_variable_without_a_value_is_a_problem_that_names_it(
         **others,
     }
     followed = follow(files)
-    assert [(one.code, one.field, one.unit) for one in followed.problems] == [(code, "spec.path", "clusters/prod")]
+    assert [(problem.code, problem.field, problem.unit) for problem in followed.problems] == [
+        (code, "spec.path", "clusters/prod")
+    ]
     assert text in followed.problems[0].message
     assert [unit.path for unit in followed.units] == ["all"]
 
@@ -305,14 +307,14 @@ USED: Mapping[str, tuple[str, str, str]] = {
 def test_what_is_wrong_with_an_object_that_is_not_built_here_is_a_note(text: str, code: str, field: str) -> None:
     """It holds deletes as an error does: of all that its cluster has, except what is built."""
     files = {"clusters/prod/all.yaml": kustomization("all", "./all", more=OUTER), "all/inner.yaml": text, **DECLARED}
-    (note,) = (one for one in follow(files).problems if one.code != "OtherSource")
+    (note,) = (problem for problem in follow(files).problems if problem.code != "OtherSource")
     assert (note.code, note.field, note.level, note.unit) == (code, field, Level.NOTE, "clusters/prod")
 
 
 @pytest.mark.parametrize(("text", "code", "field"), USED.values(), ids=USED)
 def test_what_is_wrong_with_an_object_that_may_be_built_here_is_an_error(text: str, code: str, field: str) -> None:
     files = {"clusters/prod/all.yaml": kustomization("all", "./all", more=OUTER), "all/inner.yaml": text, **DECLARED}
-    (error,) = (one for one in follow(files).problems if one.code != "OtherSource")
+    (error,) = (problem for problem in follow(files).problems if problem.code != "OtherSource")
     assert (error.code, error.field, error.level, error.unit) == (code, field, Level.ERROR, "clusters/prod")
 
 
@@ -348,7 +350,9 @@ def test_one_name_with_two_meanings_is_an_error() -> None:
     }
     followed = follow(files)
     assert [unit.path for unit in followed.units] == ["one"]
-    assert [(one.code, one.path) for one in followed.problems] == [("DuplicateUnit", "clusters/prod/b.yaml")]
+    assert [(problem.code, problem.path) for problem in followed.problems] == [
+        ("DuplicateUnit", "clusters/prod/b.yaml")
+    ]
 
 
 def test_2000_kustomizations_are_followed_in_one_pass() -> None:
@@ -365,7 +369,7 @@ def test_2000_kustomizations_are_followed_in_one_pass() -> None:
         VIEW.repository,
     )
     assert len(built) == len(set(built)) == len(followed.units) == MOST
-    codes = Counter(one.code for one in followed.problems)
+    codes = Counter(problem.code for problem in followed.problems)
     assert codes == {"OtherSource": 300, "TooManyUnits": 1, "FluxCircle": 50}
 
 
@@ -396,7 +400,7 @@ INVALID = {
 @pytest.mark.parametrize(("text", "field"), INVALID.values(), ids=INVALID)
 def test_an_object_that_cannot_be_read_is_an_error_with_its_field(text: str, field: str) -> None:
     followed = follow({"clusters/prod/a.yaml": text})
-    assert [(one.code, one.field, one.unit) for one in followed.problems] == [
+    assert [(problem.code, problem.field, problem.unit) for problem in followed.problems] == [
         ("InvalidFluxObject", field, "clusters/prod")
     ]
     assert followed.units == ()
@@ -413,7 +417,9 @@ TEMPLATES = {
 @pytest.mark.parametrize("text", TEMPLATES.values(), ids=TEMPLATES)
 def test_a_template_of_an_object_is_a_note(text: str) -> None:
     followed = follow({"clusters/prod/a.yaml": text, "clusters/prod/b.yaml": kustomization("b", "./b")})
-    assert [(one.code, one.level, one.unit) for one in followed.problems] == [("Template", Level.NOTE, "clusters/prod")]
+    assert [(problem.code, problem.level, problem.unit) for problem in followed.problems] == [
+        ("Template", Level.NOTE, "clusters/prod")
+    ]
     assert [unit.path for unit in followed.units] == ["b"]
 
 
@@ -431,4 +437,4 @@ def test_a_chain_of_kustomizations_ends() -> None:
     )
     followed = follow({"clusters/prod/a.yaml": kustomization("start", "./a0"), **files})
     assert len(followed.units) == 21
-    assert [one.code for one in followed.problems] == ["TooDeep"]
+    assert [problem.code for problem in followed.problems] == ["TooDeep"]

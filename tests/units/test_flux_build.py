@@ -156,7 +156,9 @@ def test_a_unit_that_cannot_be_built_names_the_location_to_fix(
     files: dict[str, str], changes: dict[str, Any], path: str, line: int, text: str
 ) -> None:
     built = build_units([make_unit(**changes)], KustomizationReader(MemoryTree(files)), Builds())
-    assert [(one.path, one.line, one.code) for one in built.problems] == [(path, line, "KustomizationFailed")]
+    assert [(problem.path, problem.line, problem.code) for problem in built.problems] == [
+        (path, line, "KustomizationFailed")
+    ]
     assert text in built.problems[0].message
 
 
@@ -178,14 +180,14 @@ ENTRIES = (UnitEntry(path="apps", options=UnitOptions(is_restricted=True, waits_
 
 def build(files: Mapping[str, str], path: str = "prod", **given: str) -> AllUnits:
     tree = MemoryTree(files)
-    below = [one for one in files if one.startswith(f"{path}/")]
+    below = [file for file in files if file.startswith(f"{path}/")]
     found = collect_units(below, KustomizationReader(tree), path=path, entries=ENTRIES)
     plain = {one: files[one].encode() for one in found.plain}
     return build_all(found, plain, KustomizationReader(tree), Builds(), FollowContext(variables=tuple(given.items())))
 
 
 def list_problems(built: AllUnits) -> list[Problem]:
-    return [one for one in built.problems if one.is_error]
+    return [problem for problem in built.problems if problem.is_error]
 
 
 NESTED = {
@@ -323,7 +325,9 @@ def test_an_object_that_an_overlay_builds_is_in_the_folder_of_the_overlay(cluste
 def test_a_fault_in_the_base_of_an_overlay_may_hide_any_unit_of_its_folder() -> None:
     files = bootstrap("prod", more="prune: maybe")
     files["fleet/prod/kustomization.yaml"] = "resources: [../base]\n"
-    (problem,) = (one for one in list_problems(build(files, path="fleet")) if one.code == "InvalidFluxObject")
+    (problem,) = (
+        problem for problem in list_problems(build(files, path="fleet")) if problem.code == "InvalidFluxObject"
+    )
     assert (problem.path, problem.unit) == ("fleet/base/sync.yaml", "fleet/prod")
 
 
@@ -393,16 +397,16 @@ def test_a_variable_without_a_value_matters_where_its_text_ends_up(
 ) -> None:
     built = build(files)
     assert list_problems(built) == []
-    notes = {(one.code, one.path, one.unit) for one in built.problems if one.level is Level.NOTE}
+    notes = {(problem.code, problem.path, problem.unit) for problem in built.problems if problem.level is Level.NOTE}
     is_missing = "${none}" in files["all/app.yaml"]
     assert (("VariableNotSet", "all/app.yaml", "prod/flux-system/app") in notes) == is_missing, "its deletes are held"
     variables = make_variables(built.units.values(), ())
     (group,) = read_manifests(built.files, units=built.units, variables=variables).resources
-    assert [(one.code, one.level) for one in group.problems] == problems
+    assert [(problem.code, problem.level) for problem in group.problems] == problems
     assert group.spec.get("tags") == tags
     assert all(
-        "none" in one.message and "Kustomization prod/flux-system/all in prod/all.yaml" in one.hint
-        for one in group.problems
+        "none" in problem.message and "Kustomization prod/flux-system/all in prod/all.yaml" in problem.hint
+        for problem in group.problems
     )
     assert "gitsync_missing" not in repr(group.spec) + repr(group.problems)
 
@@ -415,6 +419,6 @@ def test_a_patch_that_is_one_only_with_its_value_is_an_error() -> None:
 
 def test_a_path_with_a_variable_needs_its_value() -> None:
     built = build({"prod/app.yaml": f"{HEAD}metadata: {{name: app}}\nspec: {{path: './app/${{ENV}}', {SOURCE}}}\n"})
-    assert [one.hint for one in built.problems] == [
+    assert [problem.hint for problem in built.problems] == [
         "Use --set ENV=VALUE, or set --path to where an object that builds prod/app.yaml is."
     ]

@@ -54,9 +54,12 @@ def test_a_helm_release_is_a_unit_of_its_chart():
         - kustomize: {patches: [{patch: "x", target: {kind: A}}, {patch: "y"}], images: [{name: i}]}
         - kustomize: {patches: [{patch: "z"}]}
         """
-    one = read_one(make_release(spec))
-    assert (one.kind, one.source) == ("HelmRelease", SourceName("GitRepository", "flux-system", "flux-system"))
-    unit = one.unit
+    document = read_one(make_release(spec))
+    assert (document.kind, document.source) == (
+        "HelmRelease",
+        SourceName("GitRepository", "flux-system", "flux-system"),
+    )
+    unit = document.unit
     assert (unit.kind, unit.path, unit.settings.is_suspended, unit.is_declared) == (
         UnitKind.HELM_RELEASE,
         "charts/team",
@@ -120,9 +123,11 @@ FAULTS = [
 @pytest.mark.parametrize(("text", "field", "said", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
 def test_a_helm_release_that_cannot_be_read_is_a_problem_of_its_own(text, field, said, why):
     found = read(text + make_release(name="other"))
-    problems = (*found.problems, *(each for one in found.broken for each in one.problems))
-    assert [(one.code, one.field, said in one.message) for one in problems] == [("InvalidFluxObject", field, True)]
-    assert [one.key.name for one in found.units] == ["other"], why
+    problems = (*found.problems, *(each for resource in found.broken for each in resource.problems))
+    assert [(problem.code, problem.field, said in problem.message) for problem in problems] == [
+        ("InvalidFluxObject", field, True)
+    ]
+    assert [unit.key.name for unit in found.units] == ["other"], why
 
 
 KUSTOMIZATION = """\
@@ -138,7 +143,7 @@ def test_charts_are_rendered_last_and_those_elsewhere_are_named_together():
     start = read(make_release() + "".join(elsewhere) + KUSTOMIZATION)
     rounds: list[list[str]] = []
     followed = follow(
-        start, lambda units: rounds.append([one.name for one in units]), lambda _: Declarations(), ThisRepository()
+        start, lambda units: rounds.append([unit.name for unit in units]), lambda _: Declarations(), ThisRepository()
     )
     assert rounds == [["clusters/prod/flux-system/infra"], ["clusters/prod/shop/HelmRelease-team"]]
     (problem,) = followed.problems
@@ -181,7 +186,7 @@ def test_a_helm_chart_stands_for_the_chart_of_a_release(is_inside):
     chart = CHART.replace("KIND", "GitRepository")
     followed = follow_with(BY_CHART + KUSTOMIZATION, chart) if is_inside else follow_with(BY_CHART + chart)
     assert followed.problems == ()
-    (unit,) = [one for one in followed.units if one.release]
+    (unit,) = [unit for unit in followed.units if unit.release]
     assert (unit.path, unit.release.values) == ("charts/team", ("base.yaml", {"a": 1})), "a missing file is ignored"
 
 
@@ -224,8 +229,8 @@ def test_a_published_chart_is_rendered_from_this_repository(text, values, codes,
     variables = FluxVariables((("OTHER", "x"),))
     start = read_declarations({"clusters/prod/team.yaml": text.encode()}, {}, variables, view)
     followed = follow(start, lambda _: None, lambda _: Declarations(), ThisRepository())
-    assert (problems, [one.code for one in followed.problems]) == ([], codes), why
-    found = [(one.path, "".join(v for v in one.release.values if isinstance(v, str))) for one in followed.units]
+    assert (problems, [problem.code for problem in followed.problems]) == ([], codes), why
+    found = [(unit.path, "".join(v for v in unit.release.values if isinstance(v, str))) for unit in followed.units]
     folder = "team" if "git has" in why else "charts/team"
     assert found == ([] if values is None else [(folder, values)]), why
 
@@ -233,7 +238,7 @@ def test_a_published_chart_is_rendered_from_this_repository(text, values, codes,
 def test_two_published_charts_of_one_name_are_refused():
     files = {f"{folder}/Chart.yaml": "name: team\n" for folder in "ab"} | {"c/Chart.yaml": "["}
     charts, problems = read_published(sorted(files), KustomizationReader(MemoryTree(files)))
-    assert (charts, [(one.code, one.path) for one in problems]) == (
+    assert (charts, [(problem.code, problem.path) for problem in problems]) == (
         {},
         [("ChartFailed", "c/Chart.yaml"), ("ChartFailed", "b/Chart.yaml")],
     )

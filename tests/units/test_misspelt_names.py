@@ -119,7 +119,7 @@ def test_a_run_creates_nothing_without_the_prefix_and_holds_deletes(tmp_path):
     assert [result.key.name for result in world.sync().results] == ["dev-core"]
     report = world.says_files({"dev/rg.yaml": GROUP, "dev/kustomisation.yaml": PREFIX}).sync(prune=True)
     assert (report.exit_code, world.writes) == (1, [])
-    (problem,) = [one for one in report.problems if one.code == "KustomizationFailed"]
+    (problem,) = [problem for problem in report.problems if problem.code == "KustomizationFailed"]
     assert (problem.is_error, problem.path) == (True, "dev/kustomisation.yaml")
     assert "dev/kustomization.yaml" in problem.hint
     report = world.says_files(built).sync(prune=True)

@@ -80,7 +80,7 @@ def test_helm_gets_the_files_of_a_packed_chart():
         **{"values.yml": tarfile.SYMTYPE, "templates": tarfile.DIRTYPE, "pipe": tarfile.FIFOTYPE},
     )  # fmt: skip
     text = render(packed)
-    assert [text.count(f"location: {one}}}") for one in ("7", "inner")] == [1, 1]
+    assert [text.count(f"location: {name}}}") for name in ("7", "inner")] == [1, 1]
 
 
 @needs_helm

@@ -65,7 +65,7 @@ def test_a_file_outside_of_the_folder_is_read_with_one_warning_for_the_kustomiza
     both = {**OUTSIDE, "other/kustomization.yaml": "resources: [../base]"}
     found = built(both, unit("a/kustomization.yaml"), unit("other/kustomization.yaml"))
     assert set(found.files.values()) == {b"kind: LoadRestrictionsNone\n"}
-    assert [(one.code, one.level, one.path, one.line) for one in found.problems] == [
+    assert [(problem.code, problem.level, problem.path, problem.line) for problem in found.problems] == [
         ("OutsideFolder", Level.WARNING, "a/kustomization.yaml", 2),
         ("OutsideFolder", Level.WARNING, "base/kustomization.yaml", 3),
     ]
@@ -125,7 +125,7 @@ def test_files_that_are_too_much_are_a_problem_of_their_unit(tool):
     files = {**GOOD, "b/kustomization.yaml": "resources: [big.yaml]", "b/big.yaml": "x"}
     found = built(files, unit("a/kustomization.yaml"), unit("b/kustomization.yaml"), refused=["b/big.yaml"])
     assert list(found.files) == ["a/kustomization.yaml"]
-    assert [(one.unit, one.message) for one in found.problems] == [("b", "b/big.yaml is too large.")]
+    assert [(problem.unit, problem.message) for problem in found.problems] == [("b", "b/big.yaml is too large.")]
 
 
 COMPLAINTS = [

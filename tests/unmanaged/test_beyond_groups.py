@@ -49,7 +49,7 @@ def look(folder, *arguments, bodies=(), sources=(GROUP,), **settings):
 
 
 def list_ids(done):
-    return [ArmId(one["armId"]).key.removeprefix(ROOT) for one in json.loads(done.out)["resources"]]
+    return [ArmId(resource["armId"]).key.removeprefix(ROOT) for resource in json.loads(done.out)["resources"]]
 
 
 SHOP = {f"{ROOT}/resourceGroups/shop": HERE}
@@ -147,7 +147,7 @@ def test_what_is_directly_in_a_subscription_is_found(tmp_path, way):
         {f"{ROOT}/resourceGroups/shop/{AUTHORIZATION}/policyAssignments/inside": {}},
     )
     done, _ = look(tmp_path, "-o=json", way, bodies=bodies, locks=tuple(LOCKS), rules=(rule,))
-    assert [one for one in list_ids(done) if one.startswith("/providers")] == [
+    assert [arm_id for arm_id in list_ids(done) if arm_id.startswith("/providers")] == [
         "/providers/microsoft.authorization/locks/keep",
         "/providers/microsoft.authorization/policyassignments/tags",
         "/providers/microsoft.authorization/roleassignments/00000000-0000-4000-8000-000000000001",
@@ -169,14 +169,14 @@ spec:
 """
     bodies = {**SHOP, **assign(ROOT, 1), **assign(ROOT, 2, principalId=READER.rpartition("/")[2])}
     done, _ = look(tmp_path, "-o=json", bodies=bodies, sources=[GROUP, manifest])
-    assert [one.rpartition("/")[2] for one in list_ids(done)] == ["00000000-0000-4000-8000-000000000002"]
+    assert [arm_id.rpartition("/")[2] for arm_id in list_ids(done)] == ["00000000-0000-4000-8000-000000000002"]
 
 
 def test_what_is_inherited_from_a_management_group_is_none(tmp_path):
     above = "/providers/Microsoft.Management/managementGroups/top"
     rule = answer(f"{ROOT}/{AUTHORIZATION}/roleAssignments", assign(above, 1), assign(ROOT, 2))
     done, _ = look(tmp_path, "-o=json", bodies=SHOP, rules=(rule,))
-    assert [one.rpartition("/")[2] for one in list_ids(done)] == ["00000000-0000-4000-8000-000000000002"]
+    assert [arm_id.rpartition("/")[2] for arm_id in list_ids(done)] == ["00000000-0000-4000-8000-000000000002"]
 
 
 ASSIGNED = [
@@ -202,7 +202,7 @@ def test_a_role_assignment_reports_who_has_which_role_where(tmp_path, properties
 def test_json_has_role_principal_and_scope(tmp_path):
     network = f"{ROOT}/resourceGroups/shop/providers/Microsoft.Network/routeTables/routes"
     done, _ = look(tmp_path, "-o=json", bodies={**SHOP, network: HERE, **assign(network, 1), **assign(ROOT, 2)})
-    found = {one["scope"]: one for one in json.loads(done.out)["resources"] if "scope" in one}
+    found = {resource["scope"]: resource for resource in json.loads(done.out)["resources"] if "scope" in resource}
     assert {*found} == {network, ROOT}
     for one in found.values():
         assert (one["role"], one["principal"]["id"]) == ("Reader", ROB)

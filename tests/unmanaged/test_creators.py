@@ -38,8 +38,8 @@ async def ask(stray, graph=(), log=(), *, asks=True, credential=None):
         rig.server.on("POST", GRAPH, graph if isinstance(graph, Say) else graph_says(*graph))
         rig.server.on("GET", LOG, log if isinstance(log, Say) else log_says(*log))
         creations, doubts = await list_creators([stray], make_questions(rig), NOW, asks=asks)
-        one = creations[stray.arm_id]
-        return (one.author.value, one.name, one.at[:16]), doubts, [sent.method for sent in rig.server.seen]
+        author = creations[stray.arm_id]
+        return (author.author.value, author.name, author.at[:16]), doubts, [sent.method for sent in rig.server.seen]
 
 
 CASES = [

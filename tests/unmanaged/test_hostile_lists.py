@@ -76,9 +76,9 @@ def test_what_is_not_in_the_scope_is_not_a_stray(tmp_path, path, entry, why):
 
 
 def test_a_row_that_two_pages_show_is_one(tmp_path):
-    rule = answer(ASSIGNMENTS, assign(ROOT, 1), {one.upper(): body for one, body in assign(ROOT, 1).items()})
+    rule = answer(ASSIGNMENTS, assign(ROOT, 1), {text.upper(): body for text, body in assign(ROOT, 1).items()})
     done, _ = look(tmp_path, "-o=json", bodies=SHOP, rules=(rule,))
-    assert [one["role"] for one in check(done)["resources"]] == ["Reader"]
+    assert [resource["role"] for resource in check(done)["resources"]] == ["Reader"]
 
 
 TEXTS = {name: text for name, text in HOSTILE.items() if name != "a surrogate"}  # no JSON: the list is refused

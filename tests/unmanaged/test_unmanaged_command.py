@@ -40,7 +40,7 @@ def read(done):
 
 
 def list_ids(document):
-    return {ArmId(one["armId"]).key for one in document["resources"]}
+    return {ArmId(resource["armId"]).key for resource in document["resources"]}
 
 
 def test_there_are_thirty_kinds_of_strays():
@@ -49,23 +49,23 @@ def test_there_are_thirty_kinds_of_strays():
 
 def test_lists_find_each_stray_and_nothing_else(estate):
     done, _ = look(estate, "-o", "json")
-    assert list_ids(read(done)) == {ArmId(one).key for one in ALL}
+    assert list_ids(read(done)) == {ArmId(drift).key for drift in ALL}
     assert done.code == 0, done.err
 
 
 def test_full_finds_the_same(estate):
     done, _ = look(estate, "-o", "json", "--full")
-    assert list_ids(read(done)) == {ArmId(one).key for one in ALL}
+    assert list_ids(read(done)) == {ArmId(drift).key for drift in ALL}
 
 
 def test_resource_graph_finds_what_is_directly_in_a_group(estate):
     done, _ = look(estate, "-o", "json", "--fast")
-    assert list_ids(read(done)) == {ArmId(one).key for one in (*TRACKED, *BEYOND)}
+    assert list_ids(read(done)) == {ArmId(arm_id).key for arm_id in (*TRACKED, *BEYOND)}
 
 
 def test_what_looks_like_a_stray_is_counted_with_its_reason(estate):
     done, _ = look(estate, "-o", "json")
-    reasons = {one["reason"] for one in read(done)["leftOut"]}
+    reasons = {row["reason"] for row in read(done)["leftOut"]}
     assert reasons == {
         "as Azure made it with its parent",
         "made by Azure",
@@ -77,7 +77,7 @@ def test_what_looks_like_a_stray_is_counted_with_its_reason(estate):
 def test_the_share_counts_what_git_has(estate):
     document = read(look(estate, "-o", "json")[0])
     assert (document["managed"], document["unmanaged"]) == (15, len(ALL))
-    kinds = {one["kind"]: (one["managed"], one["unmanaged"]) for one in document["kinds"]}
+    kinds = {kind["kind"]: (kind["managed"], kind["unmanaged"]) for kind in document["kinds"]}
     assert kinds["VirtualNetwork"] == (1, 1)
     assert kinds["UserAssignedIdentity"] == (1, 2), "a record is enough, and what git let go of is a stray"
     assert kinds["LoadBalancersInboundNatRule"] == (1, 1), "the manifest of the balancer names one of them"
@@ -89,9 +89,11 @@ def test_its_figures_are_metrics(estate, tmp_path):
     document = read(look(estate, "-o", "json", "--metrics", str(file))[0])
     samples = [sample for family in parse(file.read_text()) for sample in family.samples]
     for word in ("managed", "unmanaged"):
-        figures = {one.labels["kind"]: one.value for one in samples if one.name == f"gitsync_{word}_resources"}
-        assert figures == {one["kind"]: one[word] for one in document["kinds"]}
-    assert {one.labels["command"] for one in samples} == {"unmanaged"}
+        figures = {
+            sample.labels["kind"]: sample.value for sample in samples if sample.name == f"gitsync_{word}_resources"
+        }
+        assert figures == {kind["kind"]: kind[word] for kind in document["kinds"]}
+    assert {sample.labels["command"] for sample in samples} == {"unmanaged"}
 
 
 def test_text_has_each_group_with_the_command_that_imports_it(estate):
@@ -143,7 +145,7 @@ def test_a_group_that_is_named_must_exist(estate):
 
 def test_a_named_group_is_searched_although_git_does_not_have_it(estate):
     document = read(look(estate, "-o", "json", "--resource-group", "other")[0])
-    assert [one["kind"] for one in document["resources"]] == ["ResourceGroup", "VirtualNetwork"]
+    assert [resource["kind"] for resource in document["resources"]] == ["ResourceGroup", "VirtualNetwork"]
     assert document["managed"] == 0
 
 
@@ -151,7 +153,7 @@ def test_a_named_group_is_searched_although_git_does_not_have_it(estate):
 def test_a_group_that_azure_manages_is_left_out(estate, way):
     document = read(look(estate, "-o", "json", "--resource-group", "MC_nodes", way)[0])
     assert document["resources"] == []
-    assert [one["reason"] for one in document["leftOut"]] == ["resource group that Azure manages"]
+    assert [row["reason"] for row in document["leftOut"]] == ["resource group that Azure manages"]
 
 
 def test_a_group_that_git_will_create_is_not_an_error(tmp_path):
@@ -195,7 +197,7 @@ def test_resource_graph_is_not_believed_about_what_is_gone(estate, tmp_path):
     world.outside("DELETE", gone, api_version=read_version(gone), rules=(stale,))
     done, sent = look(world, "-o", "json", "--fast", rules=[stale])
     assert ("GET", gone, 404) in [(method, path.partition("?")[0], status) for method, path, status in sent]
-    assert list_ids(read(done)) == {ArmId(one).key for one in (*(TRACKED - {gone}), *BEYOND)}
+    assert list_ids(read(done)) == {ArmId(arm_id).key for arm_id in (*(TRACKED - {gone}), *BEYOND)}
 
 
 def test_resource_graph_that_does_not_answer_is_a_gap(estate):

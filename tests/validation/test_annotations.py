@@ -81,8 +81,8 @@ PREFIX = ".".join(["x" * 50] * 5)[:253]
     ],
 )  # fmt: skip
 def test_keys_that_an_api_server_takes(key, in_labels, in_annotations, why):
-    assert [one.code for one in findings(labels={key: ""})] == ([] if in_labels else ["InvalidMetadata"]), why
-    assert [one.code for one in findings({key: ""})] == ([] if in_annotations else ["InvalidMetadata"]), why
+    assert [finding.code for finding in findings(labels={key: ""})] == ([] if in_labels else ["InvalidMetadata"]), why
+    assert [finding.code for finding in findings({key: ""})] == ([] if in_annotations else ["InvalidMetadata"]), why
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_keys_that_an_api_server_takes(key, in_labels, in_annotations, why):
     ],
 )
 def test_values_of_labels_that_an_api_server_takes(value, is_right, why):
-    assert [one.path for one in findings(labels={"app": value})] == (
+    assert [finding.path for finding in findings(labels={"app": value})] == (
         [] if is_right else [("metadata", "labels", "app")]
     ), why
     assert findings({"app": value}) == [], "an annotation may have any text"
@@ -116,7 +116,7 @@ def test_values_of_labels_that_an_api_server_takes(value, is_right, why):
 )
 def test_the_size_of_all_annotations(sizes, is_right, why):
     found = findings({"abc"[index]: "x" * size for index, size in enumerate(sizes)})
-    assert [(one.code, one.path) for one in found] == (
+    assert [(problem.code, problem.path) for problem in found] == (
         [] if is_right else [("InvalidMetadata", ("metadata", "annotations"))]
     ), why
 
@@ -139,7 +139,7 @@ def test_the_size_of_annotations_is_in_bytes():
 def test_finalizers(finalizers, bad, why):
     resource = a_resource(others={"metadata": {"finalizers": finalizers}})
     found = list(check_annotations(resource))
-    assert [one.path for one in found] == [("metadata", "finalizers", index) for index in bad], why
+    assert [difference.path for difference in found] == [("metadata", "finalizers", index) for index in bad], why
 
 
 def test_an_unknown_policy_names_the_three():

@@ -25,7 +25,7 @@ PLACES = re.compile(r"bad\.yaml:\d+")
 def problems(content, path="bad.yaml", **more):
     manifests = read_manifests({path: content})
     prepared = prepare(manifests, catalog=CATALOG, subscription="0", **more)
-    found = [*manifests.problems, *(problem for one in prepared for problem in one.problems)]
+    found = [*manifests.problems, *(problem for resource in prepared for problem in resource.problems)]
     return sorted(found, key=lambda problem: problem.order)
 
 
@@ -132,4 +132,6 @@ def test_a_manifest_of_too_many_problems_shows_some(catalog):
     ).resources
     found = validate_resource(resource, catalog.kind(resource.gvk), catalog=catalog, unknown_fields="warn")
     assert len(found) == MAX_PROBLEMS + 1
-    assert [one.code for one in found if one.is_error] == ["TooManyProblems"], "it is an error, whatever the others are"
+    assert [problem.code for problem in found if problem.is_error] == ["TooManyProblems"], (
+        "it is an error, whatever the others are"
+    )

@@ -60,7 +60,7 @@ def test_numbers_fit_into_64_bits(field, value, broken, why):
     visit = seen(NUMBERS, {field: value}, ("spec", field))
     assert visit.fits
     assert [rule for rule, _ in list_violations(value, visit.rules)] == broken, why
-    assert [one.code for one in check_constraints(visit)] == ["OutOfBounds"] * len(broken)
+    assert [constraint.code for constraint in check_constraints(visit)] == ["OutOfBounds"] * len(broken)
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_a_circle_is_an_error_in_a_unit_that_waits():
     assert told(members) == [("c", "OwnerUnresolved", "error")]
 
 
-KNOWN = KnownId(arm_id=ArmId("/subscriptions/1/resourceGroups/far"), place="branch state of platform")
+KNOWN = KnownId(arm_id=ArmId("/subscriptions/1/resourceGroups/far"), location="branch state of platform")
 
 
 def test_a_reference_that_another_source_declares_is_there():

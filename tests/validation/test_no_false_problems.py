@@ -29,7 +29,9 @@ def errors_of(folder):
     manifests = read_manifests(files)
     assert manifests.problems == ()
     prepared = prepare(manifests, catalog=CATALOG, subscription="00000000-0000-0000-0000-000000000000")
-    return {one: [problem for problem in one.problems if problem.is_error] for one in map(Judged, prepared)}
+    return {
+        resource: [problem for problem in resource.problems if problem.is_error] for resource in map(Judged, prepared)
+    }
 
 
 class Judged:
@@ -66,4 +68,6 @@ def test_the_examples():
     errors = errors_of(ROOT / "examples" / "manifests")
     assert len(errors) >= 30
     assert [found for found in errors.values() if found] == []
-    assert [one.name for one in errors if any(problem.code == "VersionNotServed" for problem in one.problems)] == []
+    assert [
+        error.name for error in errors if any(problem.code == "VersionNotServed" for problem in error.problems)
+    ] == []

@@ -24,7 +24,7 @@ spec:
 def find_codes(text):
     (resource,) = read_manifests({"a.yaml": text.encode()}).resources
     found = validate_resource(resource, CATALOG.kind(resource.gvk), catalog=CATALOG)
-    return [(one.code, one.field) for one in found]
+    return [(problem.code, problem.field) for problem in found]
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,10 @@ def test_spare_fields_of_an_owner_are_of_the_level_of_unknown_fields():
     owner = {"name": "rg", "kind": "ResourceGroup", "group": "x.azure.com"}
     visit = seen(TOP, {"owner": owner}, ("spec", "owner"))
     found = list(check_reference(visit, TOP, CATALOG, Level.WARNING))
-    assert [(one.code, one.level) for one in found] == [("OwnerKind", Level.ERROR), ("NoEffect", Level.WARNING)]
+    assert [(problem.code, problem.level) for problem in found] == [
+        ("OwnerKind", Level.ERROR),
+        ("NoEffect", Level.WARNING),
+    ]
 
 
 def test_a_reference_by_a_well_known_name_reports_what_has_no_effect():

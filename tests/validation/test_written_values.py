@@ -86,7 +86,7 @@ def test_what_the_file_does_not_have_is_not_quoted():
     (resource,) = read(GROUP % "1.30").resources
     patched = {("spec", "tags", "sort"): SourceLocation("patch.yaml", 3)}
     (problem,) = check(replace(resource, patched=patched))
-    assert (problem.hint, problem.place) == ("Put it in quotes.", "patch.yaml:3")
+    assert (problem.hint, problem.location) == ("Put it in quotes.", "patch.yaml:3")
     (problem,) = check(replace(resource, lines=None))
     assert problem.hint == "Put it in quotes."
     (problem,) = check(replace(resource, spec={**resource.spec, "tags": {"sort": 7}}))
@@ -122,7 +122,7 @@ def test_flux_removes_quotes_around_a_variable(written):
 )
 def test_so_does_a_hint_about_the_header(header, code, hint, why):
     found = read((GROUP % "a").replace("metadata: {name: core}", header))
-    (problem,) = [*found.problems, *(problem for one in found.resources for problem in one.problems)]
+    (problem,) = [*found.problems, *(problem for resource in found.resources for problem in resource.problems)]
     assert (problem.code, problem.hint) == (code, hint), why
 
 

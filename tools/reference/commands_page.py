@@ -41,7 +41,12 @@ def _format_command(shown: CommandHelp) -> Iterator[str]:
     for group in (group for group in shown.groups if group.title in set(HelpGroup)):
         if flags := ", ".join(f"`{option.invocation}`" for option in group.options if option.variables):
             yield from ("", f"Settings, {group.title}: {flags}.")
-    yield from ("", "```", *(line for one in shown.examples for line in (f"# {one.purpose}", one.line)), "```")
+    yield from (
+        "",
+        "```",
+        *(line for example in shown.examples for line in (f"# {example.purpose}", example.line)),
+        "```",
+    )
 
 
 def _is_own(group: OptionGroup) -> bool:

@@ -124,7 +124,7 @@ class _GuardedCredential:
         if last is not None and self._clock.monotonic() < last.not_before:
             return last.info
         try:
-            info = await self._ask(*scopes, options=options)
+            info = await self._request(*scopes, options=options)
         except ArmError as error:
             if last is None or last.info.expires_on - _SPARE < self._clock.now().timestamp():
                 raise
@@ -136,7 +136,7 @@ class _GuardedCredential:
         self._last[scopes] = _LastToken(info)
         return info
 
-    async def _ask(self, *scopes: str, options: Any) -> Any:
+    async def _request(self, *scopes: str, options: Any) -> Any:
         """Raises CredentialError if a source refused, AuthorityError if one has no token at the moment."""
         with note_answers() as answers:
             try:

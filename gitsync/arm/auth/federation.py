@@ -48,7 +48,7 @@ class FederatedCredential:
         self._token = ""
         self._good_until = 0.0  # seconds since 1970
         self._was_too_old = False
-        self._asking = asyncio.Lock()
+        self._requesting = asyncio.Lock()
         self._exchange = ClientAssertionCredential(tenant, client, self._give_token, **options)
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
@@ -73,7 +73,7 @@ class FederatedCredential:
         return self._clock.now().timestamp() > self._good_until
 
     async def _renew(self) -> None:
-        async with self._asking:  # many requests may need one at the same time
+        async with self._requesting:  # many requests may need one at the same time
             if self._is_old():
                 self._token = await self._tokens()
                 # A job's token lives for minutes: a new one is requested before azure-identity sends an old one.
@@ -127,7 +127,7 @@ def _make_token_source(http: HttpConnection, method: str, url: str, headers: dic
         raise ConfigError("The token URL of the CI system is not https.", hint="Use an https URL.")
     proxy = next(iter(http.read_proxies(url).values()), None)
 
-    async def ask() -> str:
+    async def request_token() -> str:
         try:
             async with http.session.request(
                 method, url, headers=headers, proxy=proxy, allow_redirects=False
@@ -137,7 +137,7 @@ def _make_token_source(http: HttpConnection, method: str, url: str, headers: dic
             raise ServiceRequestError(f"the token request to the CI system failed: {error}", error=error) from error
         return _read_token(TokenAnswer(CI_SYSTEM, answer), member)
 
-    return ask
+    return request_token
 
 
 def _read_token(answer: TokenAnswer, member: str) -> str:

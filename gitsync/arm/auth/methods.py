@@ -102,12 +102,12 @@ def _build_workload_identity(context: _BuildContext) -> Any:
 def _redact_tokens(tokens: JobTokens, redactions: Redactions) -> JobTokens:
     """Return the same tokens, each added to the redactions."""
 
-    async def ask() -> str:
+    async def request_token() -> str:
         token = await tokens()
         redactions.add(Secret(token))
         return token
 
-    return ask
+    return request_token
 
 
 def _build_certificate(context: _BuildContext) -> Any:

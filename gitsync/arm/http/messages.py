@@ -140,7 +140,7 @@ class ArmRequest:
     is_list: bool = False  # its answer is one page of a list
     is_private: bool = False  # the answer may contain keys: only the code and the message of a failure are read
     is_optional: bool = False  # it has a substitute, so it is only repeated after a 429
-    is_question: bool = False  # it changes nothing, though it is a POST
+    is_check: bool = False  # it changes nothing, though it is a POST
     max_bytes: int = LARGEST_ANSWER  # limits the answer
     advice: Mapping[str, str] = field(default_factory=dict)
     """Hints for refusals that no Azure role fixes, by code in lower case or status; `{identity}` in a hint is the
@@ -149,7 +149,7 @@ class ArmRequest:
 
     @property
     def is_write(self) -> bool:
-        return self.method not in _READS and not self.is_question
+        return self.method not in _READS and not self.is_check
 
     def takes(self, answer: Response, code: str, message: str = "") -> bool:
         """Return whether the response is one that the request expects. `code` and `message` are those of an error.

@@ -145,14 +145,14 @@ class Retrier:
             return await self._try(request, session)
         return await self._try(request, session)
 
-    async def ask_patiently(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
+    async def request_patiently(self, send: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         """Do something else that changes nothing, with the retries of a read. `doing` names it: "to sign in"."""
-        return await self._repeat(lambda _number: self._ask_once(ask, doing, session), may_read_again, session)
+        return await self._repeat(lambda _number: self._request_once(send, doing, session), may_read_again, session)
 
-    async def _ask_once(self, ask: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
+    async def _request_once(self, send: Callable[[], Awaitable[T]], doing: str, session: Session) -> T:
         try:
             async with session.in_time(self.clock):
-                return await ask()
+                return await send()
         except TimeoutError as error:
             raise DeadlineError(
                 _format_deadline_message(doing, session), **self._list_deadline_fields(None, session)
@@ -271,14 +271,14 @@ class Retrier:
         log.debug("Azure refused the request or did not respond")
 
 
-async def make_first_contact(ask: Callable[[], Awaitable[T]], doing: str, retrier: Retrier, deadline: float) -> T:
+async def make_first_contact(send: Callable[[], Awaitable[T]], doing: str, retrier: Retrier, deadline: float) -> T:
     """Make contact; retry temporary failures until the deadline or for `FIRST_PATIENCE`.
 
     Raises ConfigError if it fails.
     """
     session = Session(deadline=min(deadline, retrier.clock.monotonic() + FIRST_PATIENCE))
     try:
-        return await retrier.ask_patiently(ask, doing, session)
+        return await retrier.request_patiently(send, doing, session)
     except ArmError as error:
         raise ConfigError(error.message, hint=error.hint) from error
 

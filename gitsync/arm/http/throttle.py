@@ -367,7 +367,7 @@ class RequestAction(StrEnum):
     POLL = "poll"
     LIST_KEYS = "listKeys"
     ACTION = "action"
-    QUESTION = "question"  # a POST that changes nothing
+    CHECK = "question"  # a POST that changes nothing
 
 
 _KINDS: Final = {
@@ -389,7 +389,7 @@ class RequestTally:
         self._by_type: Counter[tuple[str, RequestAction]] = Counter()
 
     def count(self, request: ArmRequest) -> None:
-        total = "polls" if request.is_poll else "questions" if request.is_question else classify_method(request.method)
+        total = "polls" if request.is_poll else "questions" if request.is_check else classify_method(request.method)
         self.totals[total] += 1
         self._by_type[find_type(request), classify_request(request)] += 1
 
@@ -406,8 +406,8 @@ def classify_request(request: ArmRequest) -> RequestAction:
         return RequestAction.POLL
     if request.is_list:
         return RequestAction.LIST
-    if request.is_question:
-        return RequestAction.QUESTION
+    if request.is_check:
+        return RequestAction.CHECK
     if request.method != "POST":
         return _KINDS[request.method]
     action = request.path.rpartition("/")[2].casefold()
@@ -418,7 +418,7 @@ def find_type(request: ArmRequest) -> str:
     """Find the ARM type of a request: for an action its resource's type, for a list that of its entries, for a check
     its own name.
     """
-    if request.is_list or request.is_question:
+    if request.is_list or request.is_check:
         return ArmId(f"{request.resource_id}/").arm_type.rstrip("/")
     arm_id = request.resource_id.rpartition("/")[0] if request.method == "POST" else request.resource_id
     return ArmId(arm_id).arm_type

@@ -63,10 +63,10 @@ class Operations:
         try:
             poll = await self._poll_to_end(self._start_poll(reply), reply, session)
             # The status of an operation is not its result, which is at the Location once the operation is done.
-            location = find_location(reply, self._cloud) if poll.place.watch is Watch.STATUS else None
+            location = find_location(reply, self._cloud) if poll.poll_target.watch is Watch.STATUS else None
             if poll.state is OperationProgress.DONE and location is not None:
                 poll = await self._poll_once(
-                    replace(poll, place=location, state=OperationProgress.RUNNING), reply, session
+                    replace(poll, poll_target=location, state=OperationProgress.RUNNING), reply, session
                 )
                 poll = await self._poll_to_end(poll, reply, session)
         except DeadlineError:
@@ -98,7 +98,7 @@ class Operations:
 
     def _start_poll(self, reply: AcceptedWrite) -> _PollState:
         return _PollState(
-            place=choose_first_target(reply, self._cloud),
+            poll_target=choose_first_target(reply, self._cloud),
             state=read_first_progress(reply),
             answer=reply.answer,
             wait=reply.answer.read_retry_after(self._pace.clock.now()),
@@ -109,7 +109,7 @@ class Operations:
             poll = await self._poll_once(poll, reply, session)
             if poll.state is OperationProgress.UNREADABLE:
                 # The URL does not show the operation, so the resource itself is polled instead.
-                poll = await self._poll_once(replace(poll, place=PollTarget(Watch.RESOURCE)), reply, session)
+                poll = await self._poll_once(replace(poll, poll_target=PollTarget(Watch.RESOURCE)), reply, session)
         if poll.state is OperationProgress.FAILED:
             raise self._make_failure(poll, reply, session)
         return poll
@@ -117,11 +117,11 @@ class Operations:
     async def _poll_once(self, poll: _PollState, reply: AcceptedWrite, session: Session) -> _PollState:
         """Poll once. A temporary failure of the poll changes nothing."""
         # An action has no resource to poll, and without a URL nothing shows its end.
-        if poll.place.watch is Watch.RESOURCE and reply.request.method == "POST":
+        if poll.poll_target.watch is Watch.RESOURCE and reply.request.method == "POST":
             raise self._make_lost_error(poll, reply)
         poll = replace(poll, polls=poll.polls + 1)
         try:
-            answer = await self._retrier.send_once(_make_poll(poll.place, reply), session)
+            answer = await self._retrier.send_once(_make_poll(poll.poll_target, reply), session)
         except DeadlineError:  # the end of the session's time, not a failed poll
             raise
         except ArmError as error:
@@ -129,14 +129,14 @@ class Operations:
             if may_read_again(error):
                 self._retrier.note_repeated(error, session)
                 return replace(poll, state=OperationProgress.RUNNING, wait=error.retry_after)
-            if poll.place.watch is Watch.RESOURCE:  # there is nothing else to poll
+            if poll.poll_target.watch is Watch.RESOURCE:  # there is nothing else to poll
                 raise
             return replace(poll, state=OperationProgress.UNREADABLE)
         return self._evaluate(poll, answer, reply)
 
     def _evaluate(self, poll: _PollState, answer: Response, reply: AcceptedWrite) -> _PollState:
-        state = read_progress(poll.place.watch, reply.request.method, answer)
-        is_resource = poll.place.watch is Watch.RESOURCE
+        state = read_progress(poll.poll_target.watch, reply.request.method, answer)
+        is_resource = poll.poll_target.watch is Watch.RESOURCE
         if is_resource and answer.status != 404 and not is_shown(answer, reply.arm_id):
             return replace(poll, state=OperationProgress.RUNNING)  # not the resource: it is polled again
         if is_resource and poll.was_present and answer.status == 404 and state is OperationProgress.RUNNING:
@@ -145,7 +145,7 @@ class Operations:
             poll,
             state=state,
             answer=answer,
-            place=choose_next_target(poll.place, answer, self._cloud),
+            poll_target=choose_next_target(poll.poll_target, answer, self._cloud),
             wait=answer.read_retry_after(self._pace.clock.now()),
             was_present=poll.was_present or (is_resource and answer.status != 404),
         )
@@ -175,7 +175,7 @@ class Operations:
 class _PollState:
     """The state of an operation."""
 
-    place: PollTarget  # where to poll
+    poll_target: PollTarget  # where to poll
     state: OperationProgress
     answer: Response  # the last one
     wait: float | None  # the seconds that the last answer requests, None if it requests nothing

@@ -97,14 +97,14 @@ class _Parser:
 
     def _parse_expression(self) -> ExpressionNode:
         condition = self._parse_binary(1)
-        asked = self._take_if("?")
-        if asked is None:
+        mark = self._take_if("?")
+        if mark is None:
             return condition
         # As in CEL's grammar, only the last of the three parts may be a condition without brackets.
         first = self._parse_binary(1)
         self._expect(":")
         second = self._parse_inside(self._parse_expression)
-        return FunctionCall("_?_:_", None, (condition, first, second), asked.at)
+        return FunctionCall("_?_:_", None, (condition, first, second), mark.at)
 
     def _parse_binary(self, least: int) -> ExpressionNode:
         left = self._parse_unary()

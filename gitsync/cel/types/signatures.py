@@ -253,12 +253,12 @@ def _parse_line(line: str) -> tuple[str, Overload]:
 def _split_types(text: str) -> Iterator[str]:
     """Split types at commas; those inside brackets belong to a type."""
     depth, start = 0, 0
-    for place, letter in enumerate(f"{text},"):
+    for index, letter in enumerate(f"{text},"):
         depth += (letter == "(") - (letter == ")")
         if letter == "," and depth == 0:
-            if word := text[start:place].strip():
+            if word := text[start:index].strip():
                 yield word
-            start = place + 1
+            start = index + 1
 
 
 def _parse_type(text: str) -> Type:

@@ -109,7 +109,7 @@ def _resolve(wanted: _Wanted) -> Config:
     given = {name: value for name, value in wanted.slot.given.items() if name in names}
     if folders := [name for name in wanted.slot.given.get("names", []) if Path(name).is_dir()]:
         given["source"] = folders[0]
-    return resolve(argparse.Namespace(**given), os.environ, Path.cwd(), wanted.command.OUTPUTS, asks_azure=False)
+    return resolve(argparse.Namespace(**given), os.environ, Path.cwd(), wanted.command.OUTPUTS, uses_azure=False)
 
 
 def _list_keys(wanted: _Wanted) -> tuple[Key, ...]:

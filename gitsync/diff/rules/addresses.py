@@ -104,8 +104,8 @@ ID_RULES: Final = (
 def _compare_urls(leaf: Leaf) -> RuleOutcome | None:
     if leaf.name.endswith(_LITERAL):
         return None
-    asked, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
-    return make_outcome(_split_url(asked) == _split_url(found)) if asked and found else None
+    desired, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
+    return make_outcome(_split_url(desired) == _split_url(found)) if desired and found else None
 
 
 def _split_url(url: re.Match[str]) -> tuple[str, str, str]:
@@ -123,8 +123,8 @@ def _compare_hosts(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_networks(leaf: Leaf) -> RuleOutcome | None:
-    asked, found = _parse_network(leaf.desired), _parse_network(leaf.live)
-    return make_outcome(asked == found) if asked and found else None
+    desired, found = _parse_network(leaf.desired), _parse_network(leaf.live)
+    return make_outcome(desired == found) if desired and found else None
 
 
 def _parse_network(text: str) -> IPv4Network | IPv6Network | None:

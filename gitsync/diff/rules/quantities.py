@@ -53,8 +53,8 @@ def _put_text_first(leaf: Leaf) -> tuple[Any, Any]:
 
 
 def _compare_quantities(leaf: Leaf) -> RuleOutcome | None:
-    asked, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
-    return make_outcome(_count_bytes(asked) == _count_bytes(found)) if asked and found else None
+    desired, found = _QUANTITY.fullmatch(leaf.desired), _QUANTITY.fullmatch(leaf.live)
+    return make_outcome(_count_bytes(desired) == _count_bytes(found)) if desired and found else None
 
 
 def _count_bytes(quantity: re.Match[str]) -> Fraction:
@@ -151,9 +151,9 @@ def _parse_interval(text: str) -> tuple[object, ...] | None:
 
 def _compare_by(read: Callable[[str], object | None]) -> Callable[[Leaf], RuleOutcome | None]:
     def decide(leaf: Leaf) -> RuleOutcome | None:
-        asked = read(leaf.desired)
-        found = None if asked is None else read(leaf.live)
-        return None if found is None else make_outcome(asked == found)
+        desired = read(leaf.desired)
+        found = None if desired is None else read(leaf.live)
+        return None if found is None else make_outcome(desired == found)
 
     return decide
 

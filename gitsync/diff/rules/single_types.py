@@ -52,8 +52,8 @@ def _compare_version_lines(leaf: Leaf) -> RuleOutcome | None:
     """6.0 is of the line "6"; 1.10 is not of the line "1.1"."""
     if not (_VERSION.fullmatch(leaf.desired) and _VERSION.fullmatch(leaf.live)):
         return None
-    asked, found = leaf.desired.split("."), leaf.live.split(".")
-    return make_outcome(len(asked) < len(found) and found[: len(asked)] == asked)
+    desired, found = leaf.desired.split("."), leaf.live.split(".")
+    return make_outcome(len(desired) < len(found) and found[: len(desired)] == desired)
 
 
 def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
@@ -74,8 +74,8 @@ def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_time_spans(leaf: Leaf) -> RuleOutcome | None:
-    asked, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
-    return None if asked is None or found is None else make_outcome(asked == found)
+    desired, found = parse_time_span(leaf.desired), parse_time_span(leaf.live)
+    return None if desired is None or found is None else make_outcome(desired == found)
 
 
 _STANDARD_SPEEDS: Final = {"diskIOPSReadWrite": 500, "diskMBpsReadWrite": 60}

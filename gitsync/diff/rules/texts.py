@@ -24,12 +24,12 @@ class _Refused(Exception):  # noqa: N818 - no error: the text is compared as tex
 def _compare_xml(leaf: Leaf) -> RuleOutcome | None:
     if not (_is_tagged(leaf.desired) and _is_tagged(leaf.live)):
         return None
-    asked, found = parse_xml(leaf.desired), parse_xml(leaf.live)
+    desired, found = parse_xml(leaf.desired), parse_xml(leaf.live)
     if (
-        asked is None or found is None
+        desired is None or found is None
     ):  # policies with expressions in attributes are not XML; blanks between tags still do not count
         return make_outcome(_close_tags(leaf.desired) == _close_tags(leaf.live))
-    return make_outcome(asked == found)
+    return make_outcome(desired == found)
 
 
 def _is_tagged(text: str) -> bool:
@@ -72,10 +72,10 @@ class _Number(NamedTuple):
 
 
 def _compare_json(leaf: Leaf) -> RuleOutcome | None:
-    asked = parse_json(leaf.desired)
-    found = parse_json(leaf.live) if asked is not None else None
+    desired = parse_json(leaf.desired)
+    found = parse_json(leaf.live) if desired is not None else None
     try:
-        return make_outcome(asked == found) if found is not None else None
+        return make_outcome(desired == found) if found is not None else None
     except RecursionError:
         return None
 

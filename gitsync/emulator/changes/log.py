@@ -115,8 +115,8 @@ def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | N
         return
     prefix = f"{parent.key}/{embedded.type.casefold()}/"
     siblings = [key for key in cloud.store.keys(prefix) if key < target.key and "/" not in key[len(prefix) :]]
-    place = f"{'.'.join(embedded.path)}[{len(siblings)}]"
-    values = {f"{place}.{path}": row for path, row in _list_values(before.body, _embed(cloud, new)).items()}
+    child_path = f"{'.'.join(embedded.path)}[{len(siblings)}]"
+    values = {f"{child_path}.{path}": row for path, row in _list_values(before.body, _embed(cloud, new)).items()}
     cloud.store.add_change(
         replace(entry, id=owner.id, change="Update", values=values, deleted=(), in_activity_log=False)
     )

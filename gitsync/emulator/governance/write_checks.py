@@ -48,7 +48,7 @@ def validate_resources(cloud: EmulatedCloud, request: ServerRequest) -> ServerRe
     """POST /providers/Microsoft.Resources/validateResources: the resources of one type, location and scope."""
     body = _read_preflight(request.body)
     scope, items = str(body["scope"]), body["resources"]
-    _require_place(cloud, request, scope)
+    _require_parent(cloud, request, scope)
     targets = [_make_target(scope, f"{body['provider']}/{body['type']}", item) for item in items]
     needs_write = body.get("performPreflightWithoutRbacWriteCheck") is not True
     details: list[ErrorDetail] = []
@@ -91,13 +91,13 @@ def _squeeze(location: Any) -> str:
     return str(location or "").replace(" ", "").casefold()
 
 
-def _require_place(cloud: EmulatedCloud, request: ServerRequest, scope: str) -> None:
+def _require_parent(cloud: EmulatedCloud, request: ServerRequest, scope: str) -> None:
     """Refuse a scope that does not exist. Resources in a group, and their references, need not exist."""
-    place = parse(scope)
-    if place.shape is PathShape.UNKNOWN and scope != "/":
+    parent = parse(scope)
+    if parent.shape is PathShape.UNKNOWN and scope != "/":
         raise refuse("InvalidRequestContent", reason=f"The scope '{scope}' is not valid.")
-    root = place.group_path if place.group else f"/subscriptions/{place.subscription}"
-    if place.subscription:
+    root = parent.group_path if parent.group else f"/subscriptions/{parent.subscription}"
+    if parent.subscription:
         cloud.require_scope(replace(request, target=parse(f"{root}{request.target.path}")))
 
 

@@ -92,7 +92,7 @@ _CONTAINERS: Mapping[PathShape, str] = {
 
 def check_authorization(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Refuse what the caller's roles do not grant, and what a deny assignment forbids."""
-    if not _may_ask(request):
+    if not _may_request(request):
         raise _make_denial(request)
     action, scope = name_needed_action(request), _choose_scope(request)
     if any(is_denied(denial, request.caller, request.target.key, action) for denial in cloud.settings.denied):
@@ -126,7 +126,7 @@ def _fold(names: Iterable[str]) -> set[str]:
     return {name.casefold() for name in names}
 
 
-def _may_ask(request: ServerRequest) -> bool:
+def _may_request(request: ServerRequest) -> bool:
     """Return whether the caller's role grants the action of the request. A caller with a role in a subscription may
     read the subscription, and its own permissions.
     """

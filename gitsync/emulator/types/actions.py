@@ -22,7 +22,7 @@ from gitsync.emulator.state.subscriptions import SUBSCRIPTION_NAMESPACE, change_
 from gitsync.emulator.types.behaviour import Style
 from gitsync.emulator.types.implicit_resources import find_resource
 from gitsync.emulator.types.keys import CLUSTER_KEYS, KEYS, RULE_KEYS, KeyListing, answer_requested_kubeconfig
-from gitsync.emulator.types.names import answer_name_question, is_name_question
+from gitsync.emulator.types.names import answer_name_check, is_name_check
 
 ACTIONS: Mapping[tuple[str, str], KeyListing] = {**KEYS, **RULE_KEYS, **CLUSTER_KEYS}
 """The actions that answer at once."""
@@ -63,8 +63,8 @@ SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
 def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a POST; an action without a row in a table does not exist."""
     target = request.target
-    if is_name_question(target):
-        return answer_name_question(cloud, request)
+    if is_name_check(target):
+        return answer_name_check(cloud, request)
     if not target.names and len(target.types) == 1:  # an action of a namespace, not of a resource
         handler = change_subscription if target.namespace.casefold() == SUBSCRIPTION_NAMESPACE else register_provider
         return handler(cloud, request)

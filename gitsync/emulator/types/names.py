@@ -30,7 +30,7 @@ class UniqueName:
     form: str  # a pattern of valid names
     code: str  # refuses the PUT of a taken name
     text: str  # the message with `code`
-    question: str = "checkNameAvailability"  # the last word of the path of the check
+    check: str = "checkNameAvailability"  # the last word of the path of the check
     is_typed: bool = True  # the body of the check has the type
     member: str = "name"  # the one of that body with the name
     flag: str = "nameAvailable"  # the member of the answer that shows whether the name is free; "" if its status does
@@ -100,7 +100,7 @@ _ROWS: Final = (
             "resource. If the resource using the name was deleted in the last 48 hours, you may need to purge the "
             'deleted resource. Learn more at "https://go.microsoft.com/fwlink/?linkid=2215493"'
         ),
-        question="checkDomainAvailability",
+        check="checkDomainAvailability",
         member="subdomainName",
         flag="isSubdomainAvailable",
         taken="Sub domain name is already used. Please pick a different name.",
@@ -133,7 +133,7 @@ _ROWS: Final = (
         form="[a-z0-9](?:[a-z0-9-]{1,42}[a-z0-9])",
         code="BadRequest",
         text="Dns record for {name} under zone Document is already taken.",
-        question="databaseAccountNames",
+        check="databaseAccountNames",
         status=400,
     ),
     UniqueName(type="Microsoft.EventHub/namespaces", **_BUS),
@@ -142,7 +142,7 @@ _ROWS: Final = (
         form="[a-zA-Z][a-zA-Z0-9-]{1,22}[a-zA-Z0-9]",
         code="ConflictError",
         text="The name '{name}' is already in use.",
-        question="checkMhsmNameAvailability",
+        check="checkMhsmNameAvailability",
         is_typed=False,
     ),
     UniqueName(
@@ -166,7 +166,7 @@ _ROWS: Final = (
         form="[a-z](?:[a-z0-9-]{1,61}[a-z0-9])",
         code="DnsRecordInUse",
         text="DNS record {name} is already used by another public IP.",
-        question="CheckDnsNameAvailability",
+        check="CheckDnsNameAvailability",
         member="domainNameLabel",
         flag="available",
         held=("properties", "dnsSettings", "domainNameLabel"),
@@ -205,15 +205,15 @@ _ROWS: Final = (
         form="[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,58}[a-zA-Z0-9])?",
         code="Conflict",
         text="Website with given name {name} already exists.",
-        question="checknameavailability",
+        check="checknameavailability",
         free={"reason": "", "message": ""},
     ),
 )
 UNIQUE_NAMES: Final[Mapping[str, UniqueName]] = {row.type.casefold(): row for row in _ROWS}
 """By type, in lower case."""
 
-NAME_QUESTIONS: Final[Mapping[tuple[str, str], UniqueName]] = {
-    (row.type.casefold().partition("/")[0], row.question.casefold()): row for row in _ROWS
+NAME_CHECKS: Final[Mapping[tuple[str, str], UniqueName]] = {
+    (row.type.casefold().partition("/")[0], row.check.casefold()): row for row in _ROWS
 }
 """By the namespace and the last word of the path, in lower case."""
 
@@ -229,18 +229,18 @@ _INVALID_TEXTS: Final = {
 }
 
 
-def is_name_question(target: Target) -> bool:
+def is_name_check(target: Target) -> bool:
     """Return whether a path is the check of a name."""
-    return bool(target.types) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_QUESTIONS
+    return bool(target.types) and (target.namespace.casefold(), target.types[-1].casefold()) in NAME_CHECKS
 
 
-def answer_name_question(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+def answer_name_check(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer whether a name is free, in its provider's form."""
-    unique = NAME_QUESTIONS[request.target.namespace.casefold(), request.target.types[-1].casefold()]
+    unique = NAME_CHECKS[request.target.namespace.casefold(), request.target.types[-1].casefold()]
     cloud.require_scope(request)
     require_registration(cloud, request.target)
-    asked = request.query if request.method == "GET" else request.body
-    name = asked.get(unique.member) if isinstance(asked, Mapping) else None
+    parameters = request.query if request.method == "GET" else request.body
+    name = parameters.get(unique.member) if isinstance(parameters, Mapping) else None
     if not isinstance(name, str) or not name:
         raise refuse("InvalidRequestContent", reason=f"The member '{unique.member}' is missing.")
     # App Service checks use a word of their own as well.

@@ -38,7 +38,7 @@ REGIONS: Mapping[str, str] = {
     "westus2": "West US 2",
     "westus3": "West US 3",
 }
-_PLACES = frozenset({"location", "locationname", "endpointlocation", "linkedrediscachelocation"})
+_REGIONS = frozenset({"location", "locationname", "endpointlocation", "linkedrediscachelocation"})
 _WORDS: Mapping[str, str] = {
     word.casefold(): word
     for word in (
@@ -95,7 +95,7 @@ def _make_sort_key(item: Any) -> str:
 
 
 def _rewrite_text(name: str, text: str) -> str:
-    if name.casefold() in _PLACES:
+    if name.casefold() in _REGIONS:
         return REGIONS.get(text.casefold().replace(" ", ""), text)
     if text.casefold().startswith("/subscriptions/"):  # an id: Azure changes the case of one word
         return text.replace("/resourceGroups/", "/resourcegroups/")
@@ -211,7 +211,7 @@ _CHANGES: Mapping[str, tuple[tuple[str, ValueChange], ...]] = {
     "microsoft.apimanagement/service/diagnostics": (("properties/sampling/percentage", _make_decimal),),
     # maxmemory-delta 10 → 642 for any value, redisVersion 6 → 6.0
     "microsoft.cache/redis": (
-        ("properties/redisConfiguration/maxmemory-delta", lambda _asked: "642"),
+        ("properties/redisConfiguration/maxmemory-delta", lambda _delta: "642"),
         ("properties/redisConfiguration", _add_defaults({"maxclients": "7500", "maxmemory-reserved": "642"})),
         ("properties/redisVersion", _change_text(lambda text: f"{text}.0" if text.isdigit() else text)),
         ("properties", _add_defaults({"accessKeys": None, "publicNetworkAccess": "Enabled"})),

@@ -19,7 +19,7 @@ from gitsync.problems.field_path import find_member
 ChildShape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""
 
-_ABSENT, _ODD = object(), object()
+_ABSENT, _UNEXPECTED = object(), object()
 
 Merge = Callable[[list[Any], list[Any]], list[Any]]
 
@@ -33,7 +33,7 @@ def keep_children(
     missing object on the way to the list means that there are none.
     """
     keeper = _Keeper(path, shape, merge, optional=optional)
-    return Modifier(asks=keeper.ask, sent=keeper.keep)
+    return Modifier(asks=keeper.request, sent=keeper.keep)
 
 
 class _Keeper:
@@ -45,7 +45,7 @@ class _Keeper:
         self._merge = merge
         self._optional = optional
 
-    def ask(self, subject: Subject) -> tuple[LookupRequest, ...]:
+    def request(self, subject: Subject) -> tuple[LookupRequest, ...]:
         """The collection of the children, if the resource exists and shows no list of them."""
         # Nothing exists yet that a PUT could delete, or the resource shows the list itself.
         if subject.live is None or self._find_shown(subject.live.body) is not None:
@@ -86,13 +86,13 @@ class _Keeper:
         something on the way is not an object.
         """
         found: Any = live
-        for place, step in enumerate(self._path):
-            if found is None and self._optional and place:
+        for index, step in enumerate(self._path):
+            if found is None and self._optional and index:
                 return _ABSENT
             if found is None:
                 return None
             if not isinstance(found, Mapping):
-                return _ODD
+                return _UNEXPECTED
             found = found.get(step)
         return found
 

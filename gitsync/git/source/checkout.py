@@ -90,11 +90,13 @@ class Checkout:
         """Return whether `revisions_since` misses no change."""
         return self.history is not None and self.history.has_since(revision)
 
-    def list_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
+    def list_last_commits(
+        self, revision: str, path_sets: Collection[ManifestPaths]
+    ) -> Mapping[ManifestPaths, LastCommit]:
         """Return the last commit, at or before a revision, that changed each group of paths; none for a source without
         git.
         """
-        return self.history.list_last_commits(revision, places) if self.history else {}
+        return self.history.list_last_commits(revision, path_sets) if self.history else {}
 
     def close(self) -> None:
         if self.history is not None:

@@ -29,7 +29,7 @@ from gitsync.git.source.selection import (
     warn_skipped,
     warn_too_large,
 )
-from gitsync.git.source.unread_places import FindUnread, UnreadPlaces
+from gitsync.git.source.unread_paths import FindUnread, UnreadPaths
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
 from gitsync.manifests.unread_documents import explain_unreadable, find_templates
@@ -102,7 +102,7 @@ class SourceContents:
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
     """Explains why files cannot be read."""
 
-    find_unread: FindUnread = field(default=UnreadPlaces, compare=False, repr=False)
+    find_unread: FindUnread = field(default=UnreadPaths, compare=False, repr=False)
     """Finds the files that are not read."""
 
 
@@ -155,9 +155,9 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
 
 def _find_unread(
     listing: SourceListing, wanted: SourcePart, choice: _ChosenFiles, own: Mapping[str, bytes], built: AllUnits
-) -> UnreadPlaces:
+) -> UnreadPaths:
     folders = tuple(f"{folder}/" for folder in wanted.without)
-    return UnreadPlaces(
+    return UnreadPaths(
         files={entry.path: entry for entry in choice.visible if entry.kind is EntryKind.FILE},
         plain=frozenset(own.keys() - find_templates(own).keys()),
         used=built.used | built.inputs,

@@ -107,7 +107,9 @@ class History:
         """Return whether the history since a revision is here, so that `revisions_since` misses no change."""
         return any(self._has_history(repository, since) for repository in self._list_repositories())
 
-    def list_last_commits(self, revision: str, places: Collection[ManifestPaths]) -> Mapping[ManifestPaths, LastCommit]:
+    def list_last_commits(
+        self, revision: str, path_sets: Collection[ManifestPaths]
+    ) -> Mapping[ManifestPaths, LastCommit]:
         """Return the last commit, at or before a revision, that added or changed a file of each group. The paths count
         from the folder of the source. Nothing is fetched.
         """
@@ -115,12 +117,13 @@ class History:
             (repository for repository in self._list_repositories() if self._is_here(repository, revision)), None
         )
         if repository is None:
-            return dict.fromkeys(places, UNREADABLE)
+            return dict.fromkeys(path_sets, UNREADABLE)
         inside = {
-            place: tuple(posixpath.normpath(posixpath.join(self._root, path)) for path in place) for place in places
+            path_set: tuple(posixpath.normpath(posixpath.join(self._root, path)) for path in path_set)
+            for path_set in path_sets
         }
         commits = list_last_commits(repository, revision, inside.values())
-        return {place: commits[paths] for place, paths in inside.items()}
+        return {path_set: commits[paths] for path_set, paths in inside.items()}
 
     def precedes(self, later: str) -> bool | None:
         """Return whether the checked-out commit is an ancestor of `later`; None if their history cannot be read."""
@@ -321,35 +324,35 @@ class _LogEntry(NamedTuple):
 
 
 def list_last_commits(
-    repository: Repository, revision: str, places: Collection[ManifestPaths]
+    repository: Repository, revision: str, path_sets: Collection[ManifestPaths]
 ) -> Mapping[ManifestPaths, LastCommit]:
     """Return the last commit, at or before a revision, that added or changed a file at or below one of the paths of
     each group.
     """
     try:
-        entries = list(_read_log(repository, revision, places))
+        entries = list(_read_log(repository, revision, path_sets))
     except GitError:
-        return dict.fromkeys(places, UNREADABLE)
+        return dict.fromkeys(path_sets, UNREADABLE)
     is_shallow = repository.is_shallow
     by_path: dict[str, set[ManifestPaths]] = {}
-    for place in places:
-        for path in place:
-            by_path.setdefault(path, set()).add(place)
+    for path_set in path_sets:
+        for path in path_set:
+            by_path.setdefault(path, set()).add(path_set)
     commits: dict[ManifestPaths, LastCommit] = {}
     for entry in entries:
         commit = SHALLOW
         if entry.parents or not is_shallow:
             author, subject = _shorten(entry.author, _LONGEST_AUTHOR), _shorten(entry.subject, _LONGEST_SUBJECT)
             commit = LastCommit(commit=entry.commit, author=author, subject=subject)
-        for place in _list_places(entry.paths, by_path):
-            commits.setdefault(place, commit)
+        for path_set in _list_path_sets(entry.paths, by_path):
+            commits.setdefault(path_set, commit)
     missing = TOO_FAR if len(entries) == MOST_COMMITS else NOT_FOUND
-    return dict.fromkeys(places, missing) | commits
+    return dict.fromkeys(path_sets, missing) | commits
 
 
-def _read_log(repository: Repository, revision: str, places: Collection[ManifestPaths]) -> Iterator[_LogEntry]:
+def _read_log(repository: Repository, revision: str, path_sets: Collection[ManifestPaths]) -> Iterator[_LogEntry]:
     """Yield the commits, newest first. No text in git's output has a NUL in it."""
-    paths = sorted({path for place in places for path in place})
+    paths = sorted({path for path_set in path_sets for path in path_set})
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
     lines = "".join(f"{line}\n" for line in (revision, "--", *paths))
     words = limited.run(*_LOG, stdin=(lines.encode(),)).decode("utf-8", "replace").split("\0")
@@ -361,7 +364,9 @@ def _read_log(repository: Repository, revision: str, places: Collection[Manifest
         position = end + 1
 
 
-def _list_places(paths: Collection[str], by_path: Mapping[str, Collection[ManifestPaths]]) -> Iterator[ManifestPaths]:
+def _list_path_sets(
+    paths: Collection[str], by_path: Mapping[str, Collection[ManifestPaths]]
+) -> Iterator[ManifestPaths]:
     """List the groups that have one of the paths, or a folder around it."""
     for path in paths:
         steps = path.split("/")

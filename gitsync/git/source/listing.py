@@ -165,7 +165,7 @@ class Revision:
     def _list(self, *arguments: str) -> bytes:
         with self._explain_failures():
             options = ("-z", "--full-tree", *(("--long",) if self.has_sizes else ()))
-            return self.repository.ask("ls-tree", *options, *arguments)
+            return self.repository.query("ls-tree", *options, *arguments)
 
     @contextmanager
     def _explain_failures(self) -> Iterator[None]:

@@ -115,7 +115,7 @@ def read_revision(  # noqa: PLR0913 - each selects what is read
 
 
 def find_commits_before(
-    location: str, commit: str, places: Collection[ManifestPaths], access: GitAccess
+    location: str, commit: str, path_sets: Collection[ManifestPaths], access: GitAccess
 ) -> Mapping[ManifestPaths, LastCommit]:
     """Return the last commit, at or before `commit`, that changed each group of paths. Only a local repository has a
     history.
@@ -123,9 +123,9 @@ def find_commits_before(
     source = parse_location(location)
     tree = find_work_tree(source.path, access) if isinstance(source, Folder) else None
     if tree is None:
-        return dict.fromkeys(places, UNREADABLE)
+        return dict.fromkeys(path_sets, UNREADABLE)
     with tree:
-        return History(tree.repository, commit, root=tree.prefix, remote=None).list_last_commits(commit, places)
+        return History(tree.repository, commit, root=tree.prefix, remote=None).list_last_commits(commit, path_sets)
 
 
 def _read_from(

@@ -385,7 +385,7 @@ def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisReposit
     """
 
     @cache
-    def ask() -> tuple[str, str]:
+    def query() -> tuple[str, str]:
         try:
             tree = find_work_tree(folder, access)
             if tree is None:
@@ -396,4 +396,4 @@ def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisReposit
             return "", ""
         return normalize_repository(url.text) if url else "", branch or ""
 
-    return ThisRepository(lambda: ask()[0], lambda: ref or ask()[1])
+    return ThisRepository(lambda: query()[0], lambda: ref or query()[1])

@@ -54,7 +54,7 @@ class StatusFolder:
         self._folder = folder
         self._keeps_from_git = keeps_from_git
         self._source = source
-        self._place = OutputPath(folder)  # followed once the lock is taken
+        self._output_path = OutputPath(folder)  # followed once the lock is taken
         self._seals = seals
         self._lock: FolderLock | None = None
         self._base = State({})
@@ -116,7 +116,7 @@ class StatusFolder:
         # Anyone who can change the link would decide which records are read, and so what is deleted.
         if self._folder.is_symlink():
             raise StateError(f"{self._folder} is a symbolic link.", hint="Set --status-dir to the folder itself.")
-        self._find_place()
+        self._find_output_path()
         if not self._folder.exists():
             return State({})
         if not self._folder.is_dir():
@@ -127,11 +127,13 @@ class StatusFolder:
 
     def _ensure_lock(self) -> None:
         if self._lock is None:
-            self._place = self._find_place()
+            self._output_path = self._find_output_path()
             made: list[Path] = []
-            with open_folder(self._place, makes=_FOLDER_MODE, made=made) as folder:
+            with open_folder(self._output_path, makes=_FOLDER_MODE, made=made) as folder:
                 self._lock = acquire_lock(self._folder, folder)
-                if self._keeps_from_git and self._place.path in made:  # in an older folder, the file may be removed
+                if (
+                    self._keeps_from_git and self._output_path.path in made
+                ):  # in an older folder, the file may be removed
                     with suppress(FileExistsError):
                         create_file(folder, _IGNORE, b"*\n", _FILE_MODE)
             # Of a run that was killed: the lock proves that it ended.
@@ -147,7 +149,7 @@ class StatusFolder:
                 self._remove(path)
         _sync_folders({(self._folder / path).parent for path in files} | {self._folder})
 
-    def _find_place(self) -> OutputPath:
+    def _find_output_path(self) -> OutputPath:
         """Find the folder. StateError if a link of a checkout leads to it: records decide what is deleted."""
         try:
             return choose_output_path(self._folder, str(self._source) if self._source else None)
@@ -157,18 +159,18 @@ class StatusFolder:
     def _write(self, path: str, content: bytes) -> None:
         """Replace a file as a whole: readers see the old one or the new one."""
         *folders, name = path.split("/")
-        with open_folder(self._place.below(*folders), makes=_FOLDER_MODE) as folder:
+        with open_folder(self._output_path.below(*folders), makes=_FOLDER_MODE) as folder:
             replace_file(folder, name, content, _FILE_MODE, temporary=_HALF_WRITTEN)
 
     def _remove(self, path: str) -> None:
         """Remove a file, and the folders that it leaves empty."""
         *folders, name = path.split("/")
-        with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
+        with suppress(FileNotFoundError), open_folder(self._output_path.below(*folders)) as folder:
             os.unlink(name, dir_fd=folder)
         # git has no empty folders either, so both stores keep the same tree.
         while folders:
             *folders, name = folders
-            with suppress(FileNotFoundError), open_folder(self._place.below(*folders)) as folder:
+            with suppress(FileNotFoundError), open_folder(self._output_path.below(*folders)) as folder:
                 try:
                     os.rmdir(name, dir_fd=folder)
                 except OSError as error:

@@ -45,7 +45,7 @@ class RecordSeals:
     previous: Secret | None = field(default=None, repr=False)  # the key that was used before, which still counts
     former: str = ""  # an earlier name of the agent, which may be in its records
     checks_all: bool = False  # the records of all agents are checked
-    place: str | None = ""
+    source_name: str | None = ""
     """Where the records are (`name_place`), None for a reader, who does not have the name that the runs that sign use
     for it.
     """
@@ -61,7 +61,7 @@ class RecordSeals:
         if self.key is None:
             return ""
         status_name = _name_status(self.key, self.identity) if self.identity else ""
-        return _make_seal(self.key, document, _name_place(self.key, self.place or ""), status_name)
+        return _make_seal(self.key, document, _name_document(self.key, self.source_name or ""), status_name)
 
     def check(self, document: Mapping[str, Any]) -> Trust:
         """Return whether a run with one of the keys wrote the document of a record. Other agents may have other keys,
@@ -86,13 +86,13 @@ class RecordSeals:
         if key is None:
             return Trust.OTHER_KEY
         # The location and the status are parts of what is sealed, so they are compared only once the digest is right.
-        place_name, status_name = (*parts[2:-1], "", "")[:2] if len(parts) <= _PARTS else ("", "")
-        if not hmac.compare_digest(seal.encode(), _make_seal(key, document, place_name, status_name).encode()):
+        file_name, status_name = (*parts[2:-1], "", "")[:2] if len(parts) <= _PARTS else ("", "")
+        if not hmac.compare_digest(seal.encode(), _make_seal(key, document, file_name, status_name).encode()):
             return Trust.ALTERED
-        if not place_name:
+        if not file_name:
             return Trust.UNPLACED
-        if self.place is not None and place_name != _name_place(key, self.place):
-            return Trust.OTHER_PLACE
+        if self.source_name is not None and file_name != _name_document(key, self.source_name):
+            return Trust.OTHER_BRANCH
         return self._check_status(key, status_name)
 
     def _check_status(self, key: Secret, status_name: str) -> Trust:
@@ -104,28 +104,28 @@ class RecordSeals:
         if status_name and not is_own:
             return Trust.OTHER_STATUS
         is_former = self.identity is not None and not status_name
-        if is_former and self.place is not None and not _has_one_status(self.place):
+        if is_former and self.source_name is not None and not _has_one_status(self.source_name):
             return Trust.UNIDENTIFIED
         return Trust.SIGNED if is_own and key is self.key else Trust.SIGNED_BEFORE
 
 
-def name_place(repository: str, branch: str = "") -> str:
+def name_source(repository: str, branch: str = "") -> str:
     """Return the location of records: a repository (`normalize_repository`, "" if it has no name) and its status
     branch, "" for a folder.
     """
     return f"{repository}#{branch}"
 
 
-def _has_one_status(place: str) -> bool:
+def _has_one_status(source_name: str) -> bool:
     """Return whether a location can have one status only: a branch of a repository that has a name."""
-    return bool(place) and not place.startswith("#") and not place.endswith("#")
+    return bool(source_name) and not source_name.startswith("#") and not source_name.endswith("#")
 
 
-def _make_seal(key: Secret, document: Mapping[str, Any], place_name: str, status_name: str) -> str:
+def _make_seal(key: Secret, document: Mapping[str, Any], file_name: str, status_name: str) -> str:
     members = {name: value for name, value in document["gitsync"].items() if name not in _NOT_COVERED}
     metadata = document["metadata"]
     covered_values = [
-        *filter(None, (place_name, status_name)),
+        *filter(None, (file_name, status_name)),
         document["apiVersion"],
         document["kind"],
         metadata["namespace"],
@@ -133,7 +133,7 @@ def _make_seal(key: Secret, document: Mapping[str, Any], place_name: str, status
         _normalize_numbers(members),
     ]
     text = json.dumps(covered_values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return ":".join(filter(None, (_SCHEME, _make_key_name(key), place_name, status_name, _make_hmac(key, text))))
+    return ":".join(filter(None, (_SCHEME, _make_key_name(key), file_name, status_name, _make_hmac(key, text))))
 
 
 def _normalize_numbers(value: Any) -> Any:
@@ -157,10 +157,10 @@ def _make_key_name(key: Secret) -> str:
     return _make_hmac(key, "the name of the key")[:8]
 
 
-def _name_place(key: Secret, place: str) -> str:
+def _name_document(key: Secret, source_name: str) -> str:
     """Make a name for a location that does not reveal it."""
     kind = "place"  # part of the sealed text: another word would make every seal invalid
-    return _make_hmac(key, f"the name of the {kind} {place}")[:16]
+    return _make_hmac(key, f"the name of the {kind} {source_name}")[:16]
 
 
 def _name_status(key: Secret, identity: str) -> str:

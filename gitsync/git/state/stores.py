@@ -21,7 +21,7 @@ from gitsync.git.state.commits import Author
 from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.former_tree import FORMER_INVENTORY
 from gitsync.git.state.record_files import INVENTORY, UNSEALED
-from gitsync.git.state.seal import RecordSeals, name_place
+from gitsync.git.state.seal import RecordSeals, name_source
 from gitsync.git.state.store import StateStore
 from gitsync.model.clock import Clock
 from gitsync.model.record import State
@@ -48,7 +48,7 @@ def open_store(
     """
     if status_branch is not None and status_dir is not None:
         raise ConfigError("--status-branch and --status-dir exclude each other.", hint="Use only one of them.")
-    seals = replace(seals, place=name_place(find_repository(source)))
+    seals = replace(seals, source_name=name_source(find_repository(source)))
     if status_dir is not None:
         return StatusFolder(status_dir.absolute(), seals, source.folder)
     if status_branch is None and source.remote is None and not source.remote_refused:
@@ -56,7 +56,7 @@ def open_store(
         folder = (source.folder or Path.cwd()) / DEFAULT_FOLDER
         return StatusFolder(folder, seals, source.folder, keeps_from_git=True)
     name = _check_branch_name(status_branch or DEFAULT_BRANCH, source)
-    seals = replace(seals, place=name_place(find_repository(source), name))
+    seals = replace(seals, source_name=name_source(find_repository(source), name))
     return StatusBranch(find_status_remote(source), name, clock=clock, author=make_author(environment), seals=seals)
 
 
@@ -179,9 +179,9 @@ def _limit_token(url: Url, reader: StatusReader) -> GitAccess:
 
 def _open_store(home: Remote | Path, branch: str, reader: StatusReader) -> StateStore:
     if isinstance(home, Path):
-        return StatusFolder(home.resolve(), replace(reader.seals, place=None))
+        return StatusFolder(home.resolve(), replace(reader.seals, source_name=None))
     name = check_ref(branch or DEFAULT_BRANCH)
     repository = normalize_repository(home.url)
     # A repository on this machine may be a clone of the one that its runs know.
-    place = None if repository.startswith("/") else name_place(repository, name)
-    return StatusBranch(home, name, clock=reader.clock, seals=replace(reader.seals, place=place))
+    place = None if repository.startswith("/") else name_source(repository, name)
+    return StatusBranch(home, name, clock=reader.clock, seals=replace(reader.seals, source_name=place))

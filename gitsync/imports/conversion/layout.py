@@ -40,21 +40,23 @@ Taken = Collection[tuple[str, str, str]]
 def name_manifests(resources: Sequence[FoundResource], taken: Taken = ()) -> dict[ArmId, str]:
     """Name each resource, by its ARM id. No name is among those that are `taken`."""
     names: dict[ArmId, str] = {}
-    open_ones = {resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.key)}
+    open_resources = {
+        resource.arm_id: resource for resource in sorted(resources, key=lambda resource: resource.arm_id.key)
+    }
     used = set(taken)
     # Where two resources would have one name, both get the longer one, whatever their order.
     for make in _FORMS:
         plain = {
-            resource.arm_id: _clean(make(resource, open_ones))
-            for resource in open_ones.values()
+            resource.arm_id: _clean(make(resource, open_resources))
+            for resource in open_resources.values()
             if resource.arm_id not in names
         }
-        counts = Counter((*_identify(open_ones[arm_id]), name) for arm_id, name in plain.items())
+        counts = Counter((*_identify(open_resources[arm_id]), name) for arm_id, name in plain.items())
         for arm_id, name in plain.items():
-            key = (*_identify(open_ones[arm_id]), name)
+            key = (*_identify(open_resources[arm_id]), name)
             if counts[key] == 1 and key not in used and len(name) <= MOST:
                 names[arm_id] = name
-        used |= {(*_identify(open_ones[arm_id]), name) for arm_id, name in names.items()}
+        used |= {(*_identify(open_resources[arm_id]), name) for arm_id, name in names.items()}
     return names
 
 

@@ -53,7 +53,7 @@ class ConversionContext:
     """Returns whether Azure sets a leaf to a value by itself."""
 
     left_out: frozenset[str] = frozenset()  # paths in the body that are not read
-    is_separate: Callable[[str, Any], bool] = lambda _place, _entry: False  # selects entries of lists that are not read
+    is_separate: Callable[[str, Any], bool] = lambda _name, _entry: False  # selects entries of lists that are not read
     secret: str = ""  # the name of the Secret that holds what Azure does not show
 
 
@@ -87,22 +87,22 @@ def convert_value(kind: Kind, field: FieldPath, value: Any, refer: Callable[[str
 
     Raises UnfitValueError if the kind has no form for the value.
     """
-    place = find_field_place(kind, field)
+    position = find_field_position(kind, field)
     reading = _BodyReader(kind.types, ConversionContext(refer=refer), make_kind_hints(kind), [])
-    if place.mode:
-        part = _MODES[place.mode](reading, place.type, value, place.path) if place.mode in _MODES else None
+    if position.mode:
+        part = _MODES[position.mode](reading, position.type, value, position.path) if position.mode in _MODES else None
     elif field and isinstance(field[-1], int):
-        part = reading.read_entry(place.type, value, place.path[:-1])
+        part = reading.read_entry(position.type, value, position.path[:-1])
     else:
-        part = reading.read_value(place.type, value, place.path)
+        part = reading.read_value(position.type, value, position.path)
     if part is not None:
         return part.value
-    if reading.unfit or value not in ("", [], {}) or (value == "" and place.type != "string"):
+    if reading.unfit or value not in ("", [], {}) or (value == "" and position.type != "string"):
         raise UnfitValueError
     return value  # an import leaves out what is empty; here it was something else before
 
 
-class FieldPlace(NamedTuple):
+class FieldPosition(NamedTuple):
     """The type of one field of a spec, and where its value is."""
 
     type: FieldType
@@ -110,7 +110,7 @@ class FieldPlace(NamedTuple):
     path: JsonPath  # that in the body, with `*` for the index of an entry
 
 
-def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
+def find_field_position(kind: Kind, field: FieldPath) -> FieldPosition:
     """Find where a field of a manifest is in the body. Its path begins with `spec`. Raises UnfitValueError for no such
     field.
 
@@ -122,7 +122,7 @@ def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
         while isinstance(type_, Mapping) and "base" in type_:
             type_ = type_["base"]
         if isinstance(type_, str):
-            return FieldPlace(type_, "", path)  # free JSON: all that is below it is too
+            return FieldPosition(type_, "", path)  # free JSON: all that is below it is too
         if "ref" in type_:
             facts = kind.types[type_["ref"]]
             inner = facts["fields"].get(str(step))
@@ -131,13 +131,13 @@ def find_field_place(kind: Kind, field: FieldPath) -> FieldPlace:
             type_ = inner["type"]
             path = path if facts.get("oneOf") else (*path, *inner["arm"].split("/"))
             if mode := inner.get("mode", ""):
-                return FieldPlace(type_, mode, path)
+                return FieldPosition(type_, mode, path)
         elif "enum" in type_:
             raise UnfitValueError
         else:
             path = (*path, EVERY if "list" in type_ else step)
             type_ = type_["list"] if "list" in type_ else type_["map"]
-    return FieldPlace(type_, "", path)
+    return FieldPosition(type_, "", path)
 
 
 @dataclass(slots=True)
@@ -361,13 +361,13 @@ def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:
     """List the fields for a path in the body, one for each: of a value and its reference to a ConfigMap the value, of a
     value and its reference to a Secret the reference, of two forms of a reference the one by name.
     """
-    by_place: dict[str, tuple[str, Field]] = {}
+    by_arm_name: dict[str, tuple[str, Field]] = {}
     for name, field in facts["fields"].items():
         if "arm" not in field or field.get("meta") or field.get("mode") == "configMap":
             continue
-        if field["arm"] not in by_place or field.get("mode") == "secret" or field["type"] == "reference":
-            by_place[field["arm"]] = (name, field)
-    return iter(by_place.values())
+        if field["arm"] not in by_arm_name or field.get("mode") == "secret" or field["type"] == "reference":
+            by_arm_name[field["arm"]] = (name, field)
+    return iter(by_arm_name.values())
 
 
 def _has_account(name: str, kept: Mapping[str, Any]) -> bool:

@@ -200,12 +200,12 @@ def _follow(kind: Kind, path: FieldPath) -> Iterator[tuple[Field, JsonPath]]:
     """Yield the facts of each step of a path in a spec, and its steps in the body; the choice of a union has none, nor
     have the parts of a reference.
     """
-    place = find_root(kind)
+    position = find_root(kind)
     for step in path:
-        if place.facts is None:
-            yield {}, (EVERY if place.shape == "list" else step,)
-            place = place.entry
+        if position.facts is None:
+            yield {}, (EVERY if position.shape == "list" else step,)
+            position = position.entry
             continue
-        field = place.fields[str(step)]
-        yield field, tuple(field["arm"].split("/")) if "arm" in field and not place.facts.get("oneOf") else ()
-        place = place.members[str(step)]
+        field = position.fields[str(step)]
+        yield field, tuple(field["arm"].split("/")) if "arm" in field and not position.facts.get("oneOf") else ()
+        position = position.members[str(step)]

@@ -30,8 +30,8 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return attempt
     request, attempt = attempt.filled_request, attempt.with_observed(replace(attempt.observed, answers={}))
-    if questions := run.registry.questions(attempt.as_subject()):
-        answers = {question: await _look_up(attempt, question, run) for question in questions}
+    if lookups := run.registry.lookups(attempt.as_subject()):
+        answers = {lookup: await _look_up(attempt, lookup, run) for lookup in lookups}
         attempt = attempt.with_observed(replace(attempt.observed, answers=answers))
     try:
         body = run.registry.compared(request.body, attempt.as_subject())
@@ -40,13 +40,13 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     return attempt if body is request.body else replace(attempt, request=replace(request, body=body))
 
 
-async def _look_up(attempt: ApplyAttempt, question: LookupRequest, run: Observing) -> LookupResult:
+async def _look_up(attempt: ApplyAttempt, lookup: LookupRequest, run: Observing) -> LookupResult:
     async def read() -> LookupResult:
-        if question.lists:
-            return tuple(await run.reader(attempt).list(question.path, question.api_version))
-        return await run.reader(attempt).get(question.path, question.api_version)
+        if lookup.lists:
+            return tuple(await run.reader(attempt).list(lookup.path, lookup.api_version))
+        return await run.reader(attempt).get(lookup.path, lookup.api_version)
 
-    return await run.cache.ask_once(question, read) if question.for_the_run else await read()
+    return await run.cache.look_up_once(lookup, read) if lookup.for_the_run else await read()
 
 
 def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:

@@ -56,7 +56,7 @@ def _needs_read(attempt: ApplyAttempt, run: Observing) -> bool:
     """Return whether an extension needs what an entry of a list lacks."""
     if not run.registry.modifies(attempt.key.group, attempt.key.kind):
         return False
-    return any(not question.for_the_run for question in run.registry.questions(attempt.as_subject()))
+    return any(not lookup.for_the_run for lookup in run.registry.lookups(attempt.as_subject()))
 
 
 def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> bool:

@@ -85,8 +85,8 @@ def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: ArmId) -> Condition | N
 def _advise_on_owner(attempt: ApplyAttempt, arm_id: ArmId) -> str:
     """Return how to reach a resource that was never written there: its owner shows in which subscription it is."""
     owner = attempt.prepared.owner
-    place = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
-    return f"{place} is in another subscription. {advise_on_owner(arm_id.subscription or '')}"
+    field = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
+    return f"{field} is in another subscription. {advise_on_owner(arm_id.subscription or '')}"
 
 
 def _explain_invalid(attempt: ApplyAttempt) -> Condition:

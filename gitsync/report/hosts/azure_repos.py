@@ -96,7 +96,9 @@ class AzureRepos:
         self._invoke(_OF_COMMENTS, route, "PATCH", {"content": text})
 
     def find_request(self, branch: str) -> PullRequest | None:
-        found = self._run_repos(["list", *self._place, "--source-branch", branch, "--status", "all", "--top", "100"])
+        found = self._run_repos(
+            ["list", *self._repository, "--source-branch", branch, "--status", "all", "--top", "100"]
+        )
         try:
             own = (
                 request
@@ -111,7 +113,7 @@ class AzureRepos:
 
     def open_request(self, branch: str, base: str, title: str, body: str) -> PullRequest:
         names = ["--source-branch", branch, "--target-branch", base, "--title", title]
-        made = self._run_repos(["create", *self._place, *names], body)
+        made = self._run_repos(["create", *self._repository, *names], body)
         try:
             return self._read_request(made)
         except (KeyError, TypeError, ValueError):
@@ -170,7 +172,7 @@ class AzureRepos:
         )
 
     @property
-    def _place(self) -> tuple[str, ...]:
+    def _repository(self) -> tuple[str, ...]:
         project, repository = (parameter.partition("=")[2] for parameter in self.route)
         return "--project", project, "--repository", repository
 

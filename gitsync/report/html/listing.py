@@ -51,7 +51,7 @@ def render_listing(
     cards_wanted, quiet = list(chain.from_iterable(loud.values())), sections.get(IN_SYNC, ())
     context = CardContext(
         names=shorten_names(r.key for r in report.results),
-        places=group_results(report.results),
+        groups=group_results(report.results),
         listed=frozenset(r.key for r in (*cards_wanted[:_MOST_CARDS], *quiet[:_MOST_ROWS])),
         causes=describe_causes(report.results),
         roots=causes,
@@ -75,12 +75,12 @@ def render_filters(results: Sequence[Result]) -> Markup:
     if not results:
         return Markup()
     verdicts = Counter(r.verdict for r in results)
-    places = group_results(results).values()
+    groups = group_results(results).values()
     return render_template(
         "filters.html",
         kinds=_list_options((r.key.kind, r.key.kind) for r in results),
         namespaces=_list_options((r.key.namespace, r.key.namespace) for r in results),
-        places=_list_options((place.id, place.label) for place in places if place.name),
+        groups=_list_options((group.id, group.label) for group in groups if group.name),
         verdicts=[(verdict, verdicts[verdict]) for verdict in LOOKS if verdicts[verdict]],
     )
 

@@ -195,13 +195,13 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
     content: dict[GroupName, list[Result]] = defaultdict(list)
     for result in results:
         content[where[result.key]].append(result)
-    urgent = sorted(content, key=lambda place: (min(map(choose_tone, content[place])), place.label, place))
-    shown = sorted(urgent[:_MOST_BOXES], key=lambda place: (place.label, place))
+    urgent = sorted(content, key=lambda group: (min(map(choose_tone, content[group])), group.label, group))
+    shown = sorted(urgent[:_MOST_BOXES], key=lambda group: (group.label, group))
     needs = _collect_needs(results, where, frozenset(shown))
     placed = place_layers(needs, shown, _TILE, _TILES_ACROSS)
-    needed = [(place, target) for place in shown for target in sorted(needs[place])]
-    lines = list(_draw_references(placed, needed, _TILE, lambda place: place.id))
-    boxes = [_make_tile(place, content[place], placed.corners[place]) for place in shown]
+    needed = [(group, target) for group in shown for target in sorted(needs[group])]
+    lines = list(_draw_references(placed, needed, _TILE, lambda group: group.id))
+    boxes = [_make_tile(group, content[group], placed.corners[group]) for group in shown]
     return Drawing(lines, boxes, _TILE, placed.width, placed.height, len(content) - len(shown))
 
 
@@ -217,18 +217,18 @@ def _collect_needs(
     return found
 
 
-def _make_tile(place: GroupName, content: Sequence[Result], corner: tuple[int, int]) -> Box:
+def _make_tile(group: GroupName, content: Sequence[Result], corner: tuple[int, int]) -> Box:
     tones = Counter(choose_tone(result) for result in content)
     verdicts = Counter(result.verdict for result in content)
     told = ", ".join(f"{verdicts[verdict]} {verdict.value}" for verdict in LOOKS if verdicts[verdict])
     worst = min(content, key=lambda r: (choose_tone(r), rate_urgency(r)))
     return Box(
         *corner,
-        node=place.id,
+        node=group.id,
         tone=min(tones),
-        title=f"{place.label}: {told}",
+        title=f"{group.label}: {told}",
         sign=choose_look(worst).sign,
-        name=shorten(place.label, _TILE_CHARACTERS),
+        name=shorten(group.label, _TILE_CHARACTERS),
         below=shorten(told, _TILE_CHARACTERS + 6),
         bar=list(divide_bar(tones, start=10.0, width=_TILE.width - 20, digits=1)),
     )

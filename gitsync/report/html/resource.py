@@ -65,7 +65,7 @@ class CardContext:
     causes: Mapping[Key, str]  # what a resource waits for, in words
     roots: Mapping[Key, Key]  # the resource that it waits for
     blocks: Mapping[Key, int]  # the number of resources that wait for each
-    places: Mapping[Key, GroupName]  # the resource groups of all
+    groups: Mapping[Key, GroupName]  # the resource groups of all
     listed: AbstractSet[Key]  # the resources that the page has and links can lead to
     links: Links
     before: str  # whose the side is that git's is compared with

@@ -142,7 +142,7 @@ class KeyVaultRequests:
         """Recover a deleted secret, and wait until it is there."""
         if await self._write("POST", f"/deletedsecrets/{name}/recover", f"recover secret {name}") is None:
             raise SecretStoreError(f"{self.vault} has no deleted secret {name} any more.", hint="Run again.")
-        await self._retries.ask(lambda: self._check_recovered(name))
+        await self._retries.request(lambda: self._check_recovered(name))
 
     async def _check_recovered(self, name: str) -> None:
         if await self.get(name) is None:
@@ -219,7 +219,7 @@ class KeyVaultRequests:
 
     async def _send(self, request: VaultRequest) -> Any:
         """Send a request, and return the body of the answer; None for 404."""
-        return await self._retries.ask(lambda: self._send_once(request))
+        return await self._retries.request(lambda: self._send_once(request))
 
     def _explain_token(self, error: ArmError, request: VaultRequest) -> SecretStoreError:
         """Make the error for a token that could not be had; it has the hint of the credential."""

@@ -71,7 +71,7 @@ class Kubernetes:
 
     async def _review(self, right: Right, name: str = "") -> bool:
         try:
-            return await self._retries.ask(lambda: self._requests.may(right, name))
+            return await self._retries.request(lambda: self._requests.may(right, name))
         except SecretStoreError as error:
             raise ConfigError(error.message, hint=error.hint) from error
 
@@ -101,12 +101,12 @@ class Kubernetes:
         for export in exports:
             # Only the rehearsal is impossible then; the write itself may be fine.
             with suppress(DryRunUnsupportedError):
-                await self._retries.ask(partial(self._write_once, export, is_rehearsal=True))
+                await self._retries.request(partial(self._write_once, export, is_rehearsal=True))
 
     async def write(self, export: Export) -> None:
         """Create or replace an object. Starts again if the object is changed concurrently."""
         self.examine((export,))
-        await self._retries.ask(partial(self._write_once, export, is_rehearsal=False))
+        await self._retries.request(partial(self._write_once, export, is_rehearsal=False))
 
     async def _write_once(self, export: Export, *, is_rehearsal: bool) -> None:
         existing = await self._take_fresh(export.address)
@@ -128,7 +128,7 @@ class Kubernetes:
     async def remove(self, address: Address, owner: Owner) -> None:
         """Delete an object at its read version. Reads it again if it is changed concurrently."""
         check_names(address)
-        await self._retries.ask(lambda: self._remove_once(address, owner))
+        await self._retries.request(lambda: self._remove_once(address, owner))
 
     async def _remove_once(self, address: Address, owner: Owner) -> None:
         existing = await self._requests.get(address)
@@ -138,7 +138,7 @@ class Kubernetes:
 
     async def _get(self, address: Address) -> StoredObject | None:
         check_names(address)
-        return await self._retries.ask(lambda: self._requests.get(address))
+        return await self._retries.request(lambda: self._requests.get(address))
 
 
 def _check_writable(export: Export, existing: StoredObject | None, desired: StoredObject) -> None:

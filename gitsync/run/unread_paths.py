@@ -14,16 +14,16 @@ from typing import Final
 from gitsync.git.source.checkout import is_content_of
 from gitsync.git.source.contents import ExplainUnreadable
 from gitsync.git.source.listing import EntryKind, Revision, SourceEntry
-from gitsync.git.source.unread_places import UnreadPlaces, may_have_manifests
+from gitsync.git.source.unread_paths import UnreadPaths, may_have_manifests
 from gitsync.manifests.named_objects import NamedObject, list_named_objects
 from gitsync.manifests.units import SUFFIXES, find_unit, is_inside
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.planning.moved_manifests import (
     Blobs,
-    ClosedPlace,
     Counts,
     LastDeclared,
+    UnreadFolder,
     UnreadParts,
     UnusedFile,
     index_unread,
@@ -51,7 +51,7 @@ def list_blobs(tree: Revision | None) -> Blobs | None:
 class UnreadSource:
     """What was read of a source, and how to look into the rest."""
 
-    places: UnreadPlaces  # what was not read
+    unread: UnreadPaths  # what was not read
     tree: Revision | None  # the commit that it is at, None if there is none
     is_dirty: bool  # files differ from that commit
     left_out: frozenset[str] = frozenset()  # the files of the commit that a sparse checkout leaves out
@@ -91,24 +91,24 @@ class UnreadSource:
     @cached_property
     def unused(self) -> Mapping[str, bytes]:
         """The contents of the files that nothing uses, as far as they are here."""
-        return self.places.read(filter(may_have_manifests, sorted(self.places.unused)))
+        return self.unread.read(filter(may_have_manifests, sorted(self.unread.unused)))
 
     @cached_property
     def blobs(self) -> Blobs:
         """The ids of what the files have now; "" for what no commit has."""
-        return {path: self._find_blob(path) for path in (*self.committed, *self.places.files)}
+        return {path: self._find_blob(path) for path in (*self.committed, *self.unread.files)}
 
     def _find_blob(self, path: str) -> str:
         blob = self.committed.get(path, "")
-        if blob and self.is_dirty and path in self.places.files and may_have_manifests(path):
-            content = self.files[path] if path in self.places.plain else self.unused.get(path)
+        if blob and self.is_dirty and path in self.unread.files and may_have_manifests(path):
+            content = self.files[path] if path in self.unread.plain else self.unused.get(path)
             return blob if content is None or is_content_of(blob, content) else ""
         return blob
 
     # ---- files that can be searched ----
 
     def _look_into_unused(self) -> Iterator[UnusedFile]:
-        for path in self.places.unused:
+        for path in self.unread.unused:
             content = self.unused.get(path)
             if content is not None or not may_have_manifests(path):
                 named = list_named_objects(path, content) if content is not None else frozenset[NamedObject]()
@@ -121,13 +121,13 @@ class UnreadSource:
             if problem.code == _UNRELEASED and is_inside(find_unit(path), find_unit(problem.path)):
                 return f"no release uses the chart of {problem.path}"
             if problem.code in _UNBUILT and find_unit(path) in problem.parts:
-                return f"the unit of {problem.place} is not built"
+                return f"the unit of {problem.location} is not built"
         return "no kustomization or other unit uses it"
 
     def _look_into_rejected(self) -> Iterator[UnusedFile]:
         """Search files that are read but have a document that is not."""
         rejected = {document.source.path for document in self.manifests.unread if document.is_rejected}
-        for path in sorted(rejected & self.places.plain):
+        for path in sorted(rejected & self.unread.plain):
             yield UnusedFile(
                 path, "a document in it is rejected", self.blobs[path], list_named_objects(path, self.files[path])
             )
@@ -137,57 +137,57 @@ class UnreadSource:
         return {
             path: entry
             for path, entry in self.entries.items()
-            if entry.kind is EntryKind.FILE and path not in self.places.files and path not in self.places.used
+            if entry.kind is EntryKind.FILE and path not in self.unread.files and path not in self.unread.used
             if any(base.get(path) != entry.id for base in bases) or self._is_missing(path)
-            if not self.places.ignores(path)
+            if not self.unread.ignores(path)
         }
 
     def _is_missing(self, path: str) -> bool:
         """Return whether a file that the run is about is not checked out."""
-        return path in self.left_out and self.places.covers(path)
+        return path in self.left_out and self.unread.covers(path)
 
     def _look_elsewhere(
         self, elsewhere: Mapping[str, SourceEntry], contents: Mapping[str, bytes]
     ) -> Iterator[UnusedFile]:
         for path, entry in elsewhere.items():
             named = list_named_objects(path, contents[path]) if path in contents else frozenset[NamedObject]()
-            why = "it is not checked out" if self.places.covers(path) else f"it is not in --path {self.places.path}"
+            why = "it is not checked out" if self.unread.covers(path) else f"it is not in --path {self.unread.path}"
             yield UnusedFile(path, why, entry.id, named, Counts.ALWAYS if self._is_missing(path) else Counts.IF_IT_CAME)
 
     def _look_into_environments(self) -> Iterator[UnusedFile]:
         """Search units that are left out, since gitsync.yaml names another one for their resources."""
         for unit in (problem.unit for problem in self.problems if problem.code == _LEFT_OUT):
-            paths = [path for path in self.places.files if may_have_manifests(path) and is_inside(path, unit)]
-            for path, content in self.places.read(paths).items():
+            paths = [path for path in self.unread.files if may_have_manifests(path) and is_inside(path, unit)]
+            for path, content in self.unread.read(paths).items():
                 named = list_named_objects(path, content)
                 yield UnusedFile(path, f"the unit {unit} is left out", self.blobs[path], named, Counts.IF_IT_CAME)
 
     # ---- what cannot be read ----
 
-    def _list_missing(self, missing: Blobs) -> Iterator[ClosedPlace]:
+    def _list_missing(self, missing: Blobs) -> Iterator[UnreadFolder]:
         """List the files that are not here: those that a partial clone lacks, and those that are too large."""
-        unread = {path: self.blobs[path] for path in self.places.unused - self.unused.keys()}
+        unread = {path: self.blobs[path] for path in self.unread.unused - self.unused.keys()}
         for path, blob in {**unread, **missing}.items():
             if may_have_manifests(path):
                 why = "is not in this clone" if path in missing else "is not in this clone, or is too large to read,"
-                yield ClosedPlace(path, why, {path: blob})
+                yield UnreadFolder(path, why, {path: blob})
 
-    def _list_closed(self) -> Iterator[ClosedPlace]:
+    def _list_closed(self) -> Iterator[UnreadFolder]:
         """List links, submodules and other entries that are not files. Uncommitted ones are not part of a revision."""
-        found = {entry.path: entry for entry in self.places.closed}
+        found = {entry.path: entry for entry in self.unread.closed}
         for path, entry in self.entries.items():
-            if entry.kind is not EntryKind.FILE and not self.places.ignores(path):
+            if entry.kind is not EntryKind.FILE and not self.unread.ignores(path):
                 found.setdefault(path, entry)
-        filled = {folder for path in self.places.files for folder in (path, *list_folders(path))}
+        filled = {folder for path in self.unread.files for folder in (path, *list_folders(path))}
         for path, entry in found.items():
             if path not in filled and (self.tree is None or path in self.committed):
-                yield ClosedPlace(
+                yield UnreadFolder(
                     path, f"is a {entry.kind.value}, which is not read,", {path: self.blobs.get(path, "")}
                 )
 
-    def _list_unbuilt(self) -> Iterator[ClosedPlace]:
+    def _list_unbuilt(self) -> Iterator[UnreadFolder]:
         """List the units that were not built, with the files that they alone may be built of."""
-        read = self.places.plain | self.places.used
+        read = self.unread.plain | self.unread.used
         for problem in self.problems:
             if problem.code in _UNBUILT:
                 blobs = {
@@ -195,16 +195,16 @@ class UnreadSource:
                     for path, blob in self.blobs.items()
                     if path == problem.path or (find_unit(path) in problem.parts and path not in read)
                 }
-                yield ClosedPlace(f"the unit of {problem.place}", "is not built", blobs, problem.message)
+                yield UnreadFolder(f"the unit of {problem.location}", "is not built", blobs, problem.message)
 
-    def _list_unreadable(self, bases: tuple[Blobs, ...]) -> Iterator[ClosedPlace]:
+    def _list_unreadable(self, bases: tuple[Blobs, ...]) -> Iterator[UnreadFolder]:
         """List the files that were added or changed, and are not text: pointers, encrypted files, archives."""
         declaring = {resource.source.path for resource in self.manifests.resources}
         changed = [
             path
-            for path in self.places.plain - declaring
+            for path in self.unread.plain - declaring
             if not bases or any(base.get(path) != self.blobs[path] for base in bases)
         ]
         for path, problem in self.explain(changed).items():
             if problem.code == _NO_TEXT:
-                yield ClosedPlace(path, "cannot be read", {path: self.blobs[path]}, problem.message)
+                yield UnreadFolder(path, "cannot be read", {path: self.blobs[path]}, problem.message)

@@ -21,7 +21,7 @@ def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPlaces.ignor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadPlaces:
+class UnreadPaths:
     """What is below the path of a run, and not read."""
 
     files: Mapping[str, SourceEntry] = field(default_factory=dict)  # all files there
@@ -55,7 +55,7 @@ class UnreadPlaces:
             return {}
 
 
-FindUnread = Callable[[], UnreadPlaces]
+FindUnread = Callable[[], UnreadPaths]
 
 
 def may_have_manifests(path: str) -> bool:
