@@ -56,7 +56,9 @@ def find_key(drift: Drift, tree: Tree) -> Key:
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     world = World(tmp_path_factory.mktemp("drifts"))
-    texts = {drift.path: drift.text.encode(drift.encoding) for drift in ALL} | {p: t.encode() for p, t in AROUND.items()}
+    texts = {drift.path: drift.text.encode(drift.encoding) for drift in ALL} | {
+        p: t.encode() for p, t in AROUND.items()
+    }
     write(world, texts)
     report = world.sync()
     assert not [str(result.key) + result.message for result in report.results if not result.is_fine]
@@ -174,7 +176,9 @@ def test_no_secret_is_accepted(tmp_path: Path) -> None:
     world.says(secret=secret, group=f"{group}spec: {{location: westeurope, tags: {{env: dev}}}}\n").sync()
     world.somebody_changes(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop", {"/tags/env": "x Not-really-1"})
     accepted = accept(world, world.plan())
-    assert [(refusal.field, refusal.reason) for refusal in accepted.left] == [("spec.tags.env", "Its value has a secret in it.")]
+    assert [(refusal.field, refusal.reason) for refusal in accepted.left] == [
+        ("spec.tags.env", "Its value has a secret in it.")
+    ]
     assert accepted.texts == {}
     assert "Not-really" not in repr(accepted)
 

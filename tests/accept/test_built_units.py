@@ -65,7 +65,9 @@ def check(story: Story, row: BuiltDrift) -> None:
     assert tuple(str(place) for refusal in left for place in refusal.locations) == row.left, row.why
     assert all(row.reason in refusal.reason for refusal in left), row.why
     drifted = {result.key.name for result in story.after.results if result.verdict in DRIFTED}
-    assert drifted & set(row.names) == {refusal.key.name for refusal in left}, f"the next plan says nothing of it: {row.why}"
+    assert drifted & set(row.names) == {refusal.key.name for refusal in left}, (
+        f"the next plan says nothing of it: {row.why}"
+    )
 
 
 # Each estate is one test: to make it takes seconds, and workers would share no fixture.

@@ -117,10 +117,17 @@ def test_what_was_accepted_is_gone_from_the_next_plan_and_nothing_else_has_chang
         drifted = [str(result.key) for result in report.results if result.differences]
         accepted = accept_drift(report, tree, drifted)
         taken = {resource.key: resource for resource in accepted.resources}
-        assert {str(refusal.key) for refusal in (*accepted.resources, *accepted.left)} == set(drifted), "each is accounted for"
+        assert {str(refusal.key) for refusal in (*accepted.resources, *accepted.left)} == set(drifted), (
+            "each is accounted for"
+        )
         for path, text in accepted.texts.items():
             assert text is not None
-            lines = {line for document in taken.values() if document.source.path == path for line in find_lines(tree, document)}
+            lines = {
+                line
+                for document in taken.values()
+                if document.source.path == path
+                for line in find_lines(tree, document)
+            }
             check_lines(tree.content(path), text, lines, accepted)
             (world.folder / path).write_bytes(text)
         after = {result.key: result for result in world.plan().results}

@@ -121,7 +121,10 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
     assert run.publish(accepted())[0].action is PublishedAs.LEFT
     assert run.branches == {}
     (other,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
-    assert (other.action, [request["state"] for request in run.host.requests]) == (PublishedAs.OPENED, ["closed", "open"])
+    assert (other.action, [request["state"] for request in run.host.requests]) == (
+        PublishedAs.OPENED,
+        ["closed", "open"],
+    )
 
 
 def test_a_merged_request_leaves_a_branch_to_delete(run):
@@ -433,7 +436,9 @@ UNKNOWN = Attribution(doubt="Azure has nothing yet.")
 )
 def test_how_drift_is_grouped(resources, groups, why):
     assert [[resource.key.name for resource in group] for group in group_drift(resources)] == groups, why
-    assert [[resource.key.name for resource in group] for group in group_drift(resources[::-1])] == groups, "in any order"
+    assert [[resource.key.name for resource in group] for group in group_drift(resources[::-1])] == groups, (
+        "in any order"
+    )
     names = [resource.key.name for resource in sorted(resources, key=lambda resource: resource.arm_id)]
     assert [[resource.key.name for resource in group] for group in group_drift(resources, together=True)] == [names]
 

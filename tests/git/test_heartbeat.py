@@ -106,7 +106,10 @@ def test_no_message_of_somebody_else_confuses_the_reader(open_branch, cloned, ba
     move(open_branch, replace(BEAT, agent="blue"))
     cloned.git("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--message", "x\n\nRevision: a\x01b\n\x01")
     cloned.git("push", "--quiet", "origin", f"HEAD:{BRANCH}")
-    assert [(record.agent, record.revision) for record in read(open_branch)] == [("blue", BEAT.revision), ("gitsync", None)]
+    assert [(record.agent, record.revision) for record in read(open_branch)] == [
+        ("blue", BEAT.revision),
+        ("gitsync", None),
+    ]
 
 
 def test_a_push_that_is_refused_names_the_branch_and_the_right(open_branch, bare):

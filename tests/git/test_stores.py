@@ -252,7 +252,10 @@ def test_what_another_run_has_recorded_since_is_not_reserved(cloned, clock, tmp_
                 assert {key.name: record.writes.count for key, record in taken.items()} == {"one": 7}
                 slow.save(an_update(*taken.values(), a_record("two", count=1)))
             with open_store(source, clock=clock, **place) as store:
-                assert {key.name: record.writes.count for key, record in store.load().records.items()} == {"one": 7, "two": 1}
+                assert {key.name: record.writes.count for key, record in store.load().records.items()} == {
+                    "one": 7,
+                    "two": 1,
+                }
 
 
 def test_a_record_that_was_there_before_is_reserved_again(cloned, clock):

@@ -53,9 +53,9 @@ def by_key(*records):
 def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writer, why):
     found = {writer.key.namespace: writer for writer in assign_writers(manifests, by_key(*records))}
     assert found[writer].written_by is None, why
-    others = [one for name, one in found.items() if name != writer]
-    assert {one.written_by for one in others} == {at(writer)}, why
-    assert all(at(writer) in one.depends_on for one in others), why
+    others = [other for name, other in found.items() if name != writer]
+    assert {other.written_by for other in others} == {at(writer)}, why
+    assert all(at(writer) in other.depends_on for other in others), why
 
 
 @pytest.mark.parametrize(
