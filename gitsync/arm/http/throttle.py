@@ -389,7 +389,7 @@ class RequestTally:
         self._by_type: Counter[tuple[str, RequestAction]] = Counter()
 
     def count(self, request: ArmRequest) -> None:
-        total = "polls" if request.is_poll else "questions" if request.is_check else classify_method(request.method)
+        total = "polls" if request.is_poll else "checks" if request.is_check else classify_method(request.method)
         self.totals[total] += 1
         self._by_type[find_type(request), classify_request(request)] += 1
 

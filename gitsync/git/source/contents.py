@@ -102,8 +102,7 @@ class SourceContents:
     explain_unreadable: ExplainUnreadable = field(default=explain_nothing, compare=False, repr=False)
     """Explains why files cannot be read."""
 
-    find_unread: FindUnread = field(default=UnreadPaths, compare=False, repr=False)
-    """Finds the files that are not read."""
+    find_unread: FindUnread = field(default=UnreadPaths, compare=False, repr=False)  # finds the files that are not read
 
 
 def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
