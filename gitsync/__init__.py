@@ -2,7 +2,7 @@
 
 The map of the package, from the command down to what everything may use; imports point downwards:
 
-    cli/            one module a command; main.py is the frame
+    cli/            one module a command; command_table.py lists them, main.py starts one
     accept/         drift accepted into git: which fields, in which text, proven, as a pull request
     api.py          the runs as functions: sync() and plan()
     doctor/         the checks of a set-up: tools, git, the identity and its rights

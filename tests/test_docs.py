@@ -14,7 +14,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from gitsync.cli.main import COMMANDS, run
+from gitsync.cli.command_table import COMMANDS
+from gitsync.cli.main import run
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import VARIABLE_PREFIX
 from gitsync.errors import ExitCode

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gitsync.cli.main import COMMANDS
+from gitsync.cli.command_table import COMMANDS
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import HelpGroup
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.catalog.catalog import open_catalog
-from gitsync.cli.import_ import (
+from gitsync.cli.import_target import (
     ExistingManifests,
     find_repository,
     print_report,

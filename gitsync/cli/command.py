@@ -1,7 +1,7 @@
 """A command: a module of this package that has these names; and the flags `-v` and `-q`, which several commands share.
 
-The table of commands is in `gitsync.cli.main`. Only the chosen command is imported, so that `--help` stays fast; for
-the same reason it imports heavy packages (azure, git, rich) inside `run`.
+The table of commands is in `gitsync.cli.command_table`. Only the chosen command is imported, so that `--help` stays
+fast; for the same reason it imports heavy packages (azure, git, rich) inside `run`.
 """
 
 from __future__ import annotations

@@ -9,27 +9,29 @@ code is 0 if nothing differs, else 1.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
+from gitsync.cli.import_target import (
+    ExistingManifests,
+    find_repository,
+    print_report,
+    read_existing,
+    show_repository,
+    write_manifests,
+)
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
-from gitsync.model.arm_id import IdKey
 from gitsync.model.policy import Policy
 
 if TYPE_CHECKING:
     from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
     from gitsync.imports.conversion.proof import ImportProof
     from gitsync.imports.conversion.scope import Filters, ImportScope
-    from gitsync.imports.report import ImportReport
-    from gitsync.model.gvk import Key
     from gitsync.redaction import Redactions
-    from gitsync.request.placeholders import Shown
 
 SETTINGS = list_settings("import")
 OUTPUTS = ("text", "json")
@@ -38,7 +40,6 @@ EXAMPLES = (
     Example("From a cluster that runs ASO", "gitsync import --from-cluster-export export.yaml --out azure"),
 )
 
-DEFAULT_NAMESPACE = "default"
 LAYOUTS = ("topic", "resource", "group")
 
 
@@ -111,33 +112,6 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     return report.exit_code
 
 
-class ExistingManifests(NamedTuple):
-    """What the repository has: the keys of manifests by the key of the ARM id, the namespace of those without, and the
-    paths of the files that are read.
-    """
-
-    ids: Mapping[IdKey, Key]
-    namespace: str
-    paths: frozenset[str] = frozenset()
-
-
-def find_repository(folder: Path) -> Path:
-    """The working tree of git that a folder is in, or will be in; else the folder itself."""
-    candidates = (folder.absolute(), *folder.absolute().parents)
-    return next((candidate for candidate in candidates if (candidate / ".git").exists()), folder)
-
-
-def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
-    """What the repository has. SourceError if a file does not parse: what it stands for would be imported again."""
-    from gitsync.cli.offline import read_all
-
-    if not Path(config.source).is_dir():
-        return ExistingManifests({}, config.namespace or DEFAULT_NAMESPACE)
-    offline = read_all(config, redactions)
-    ids = {resource.arm_id.key: resource.key for resource in offline.everything if resource.arm_id}
-    return ExistingManifests(ids, offline.namespace, offline.paths)
-
-
 async def _search(
     options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
 ) -> tuple[SearchResult, int]:
@@ -181,27 +155,6 @@ def _write(
     return write_manifests(make_manifests(resources, style), options)
 
 
-def write_manifests(
-    manifests: Sequence[ImportedManifest], options: argparse.Namespace
-) -> dict[str, list[ImportedManifest]]:
-    """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be written.
-    Values that look like secrets are marked, and no message shows them.
-    """
-    from gitsync.files.target_folder import TargetFolder
-    from gitsync.imports.conversion.layout import Layout, place_manifests
-    from gitsync.imports.conversion.manifests import format_manifests
-    from gitsync.imports.plain_secrets import mark_plain_secrets
-
-    marked = [mark_plain_secrets(manifest) for manifest in manifests]
-    for secret in (secret for manifest in marked for secret in manifest.plain_secrets):
-        options.redactions.add(secret.value)
-    folder = Path(options.out)
-    taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
-    files = place_manifests(marked, Layout(options.layout), taken)
-    TargetFolder(folder).create_all({path: format_manifests(group) for path, group in files.items()})
-    return files
-
-
 def _prove(
     files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
 ) -> tuple[ImportProof, ...]:
@@ -212,34 +165,3 @@ def _prove(
     if not imported:
         return ()
     return tuple(prove(imported, show_repository(config, redactions)))
-
-
-def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
-    """The requests of all manifests in the repository."""
-    from gitsync.cli.offline import read_offline
-    from gitsync.request.placeholders import show
-
-    environments = read_offline(config, redactions).environments
-    return [
-        rendered
-        for each in environments
-        for rendered in show(each.prepared, each.manifests.objects.config_maps, keeps_secrets=True)
-    ]
-
-
-def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:
-    """Print what an import did, as text or JSON."""
-    from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people, hide_people_within
-    from gitsync.imports.report import build_document, format_lines
-    from gitsync.logging import escape_controls, neutralize
-    from gitsync.model.attribution import Who
-
-    names = may_name_people(Who(config.who), os.environ)
-    if config.output == "json":
-        document = build_document(report)
-        text = json.dumps(document if names else hide_people_within(document), indent=2)
-    else:
-        text = "\n".join(map(escape_controls, format_lines(report)))
-        text = text if names else hide_people(text)
-    print(neutralize(redactions.mask(text)))

@@ -1,6 +1,6 @@
 """The secrets of a body that changed, as the digests of what a manifest sets and of what was last sent show it.
 
-A digest that the run cannot compare is unknown: the report says once why, and how to fix it.
+The report shows once which digests a run could not compare, why, and how to fix that.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ from gitsync.manifests.unread_documents import (
     skip_hook,
 )
 from gitsync.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, find_feeding_object
+from gitsync.manifests.variable_values import NO_VARIABLES, VariableSet
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.model.gvk import Key
@@ -46,7 +47,6 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
-from gitsync.model.variables import NO_VARIABLES, VariableSet
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 
 MAX_PROBLEMS = 1000

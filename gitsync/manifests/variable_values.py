@@ -21,7 +21,7 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Substitution, Unit, ValuesReference
-from gitsync.model.variables import VariableFault, VariableSet, VariableValues
+from gitsync.model.variables import VariableFault, VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 from gitsync.problems.suggest import suggest
 
@@ -33,6 +33,29 @@ class ReferencedValues:
     values: Mapping[str, str | Secret] = field(default_factory=dict)
     fault: str = ""  # why others are not known, "" if these are all
     is_to_come: bool = False  # a sync will read them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableSet:
+    """The variables of all units."""
+
+    by_unit: Mapping[str, VariableValues] = field(default_factory=dict)
+    """Those of units with values of their own, by name."""
+
+    everywhere: VariableValues | None = None
+    """The operator's, which apply to all other units; None to leave their manifests as they are."""
+
+    def find(self, unit: Unit | None) -> VariableValues | None:
+        """Find the variables of a unit (None for a plain folder); None if its manifests are left as they are.
+
+        A Flux unit without `postBuild` is left as it is, as Flux does, and so is a chart, whatever the operator sets.
+        """
+        if unit is None:
+            return self.everywhere
+        return self.by_unit.get(unit.name, self.everywhere if unit.takes_given_variables else None)
+
+
+NO_VARIABLES: Final = VariableSet()
 
 
 References = Mapping[ValuesReference, ReferencedValues]

@@ -27,6 +27,7 @@ from gitsync.manifests.used_objects import find_feeding_object, is_feeding
 from gitsync.manifests.variable_lines import replace_begins
 from gitsync.manifests.variable_values import (
     VariablePosition,
+    VariableSet,
     VariableUses,
     describe_braceless,
     describe_unreplaced,
@@ -36,7 +37,7 @@ from gitsync.manifests.yaml_documents import Document
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.unit import Unit
-from gitsync.model.variables import VariableFault, VariableSet, VariableValues
+from gitsync.model.variables import VariableFault, VariableValues
 from gitsync.problems.field_path import FieldPath, format_field
 
 _IDENTITY: Final = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))

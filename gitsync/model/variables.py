@@ -1,16 +1,13 @@
-"""The values of variables: the replacements of `${NAME}` in the manifests of each unit."""
+"""The values of variables: the replacements of `${NAME}` in the manifests of a unit."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gitsync.model.secret import Secret
-
-if TYPE_CHECKING:
-    from gitsync.model.unit import Unit  # making its classes takes a tenth of the time of a completion
 
 VARIABLE_NAME: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 """The names that Flux allows (`varsubRegex` of fluxcd/pkg/kustomize)."""
@@ -90,26 +87,3 @@ class VariableValues:
         elif self.labels:
             text = _DOLLAR.sub(lambda found: found[0] if found[1] in self.labels else f"${found[0]}", text)
         return replace_markers(text, rf"${{{MARK}\1}}") if self.missing else text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariableSet:
-    """The variables of all units."""
-
-    by_unit: Mapping[str, VariableValues] = field(default_factory=dict)
-    """Those of units with values of their own, by name."""
-
-    everywhere: VariableValues | None = None
-    """The operator's, which apply to all other units; None to leave their manifests as they are."""
-
-    def find(self, unit: Unit | None) -> VariableValues | None:
-        """Find the variables of a unit (None for a plain folder); None if its manifests are left as they are.
-
-        A Flux unit without `postBuild` is left as it is, as Flux does, and so is a chart, whatever the operator sets.
-        """
-        if unit is None:
-            return self.everywhere
-        return self.by_unit.get(unit.name, self.everywhere if unit.takes_given_variables else None)
-
-
-NO_VARIABLES: Final = VariableSet()

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gitsync.catalog.catalog import open_catalog
+from gitsync.cli.command_table import COMMANDS
 from gitsync.cli.completion import SHELLS
-from gitsync.cli.main import COMMANDS, run
+from gitsync.cli.main import run
 from gitsync.cli.shell.candidates import FILES, FOLDERS, list_candidates
 from gitsync.cli.shell.command_line import split_line
 from tests.support import shells

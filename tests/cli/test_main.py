@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gitsync
-from gitsync.cli.main import COMMANDS
+from gitsync.cli.command_table import COMMANDS
 from gitsync.config.config import SETTINGS
 from tests.support import command_line
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from gitsync.cli.command import Example, make_number_reader
-from gitsync.cli.main import COMMANDS, load_command
+from gitsync.cli.command_table import COMMANDS, load_command
 from gitsync.cli.usage import CommandParser, build_help, format_help, read_arguments
 from gitsync.errors import ConfigError
 

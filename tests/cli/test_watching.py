@@ -12,7 +12,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, run_here, variables
-from tests.support.git_repositories import init_bare, init_repository
+from tests.support.git_repositories import commit_all, init_bare, init_repository
 from tests.support.json_schemas import list_faults
 from tests.support.trace_collector import attributes, collecting
 
@@ -43,8 +43,7 @@ class WatchedJob:
     def says(self, **documents: str) -> WatchedJob:
         for name, text in documents.items():
             (self.work / f"{name}.yaml").write_text(text)
-        self.git("add", "-A", folder=self.work)
-        self.git("commit", "-q", "--allow-empty", "-m", "Change", folder=self.work)
+        commit_all(self.work)
         self.git("push", "-q", "origin", "main", folder=self.work)
         if not self.folder.exists():
             self.git("clone", "-q", "--depth=1", self.bare.as_uri(), str(self.folder), folder=self.top)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitsync import api
-from gitsync.cli.main import COMMANDS, load_command
+from gitsync.cli.command_table import COMMANDS, load_command
 from gitsync.cli.usage import CommandParser
 from gitsync.config.config import EVERYWHERE, SETTINGS, Config
 

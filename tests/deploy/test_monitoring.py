@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from gitsync.audit.audit import Origin
-from gitsync.cli.main import COMMANDS
+from gitsync.cli.command_table import COMMANDS
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.report.metrics import METRICS

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.git.remembered import SetClock
+from tests.support.git_repositories import commit_plain_files, init_repository
 
 SETTINGS = """\
 [user]
@@ -41,6 +42,10 @@ class GitFolder:
         return file
 
     def commit(self, message: str = "Change") -> str:
+        # the settings of a test may change what git does
+        is_usual = (Path.home() / ".gitconfig").read_text() == SETTINGS
+        if is_usual and (commit := commit_plain_files(self.path, message)):
+            return commit
         self.git("add", "--all", "--force")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
         return self._read_head()
@@ -79,7 +84,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def git(folder: str, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=top / folder, env=environment, check=True, capture_output=True)
 
-    git(".", "init", "--quiet", "--template=", "empty")
+    init_repository(top / "empty")
     git(".", "init", "--quiet", "--template=", "--bare", "empty.git")
     for folder in ("empty/.git/hooks", "empty/.git/info", "empty.git/hooks", "empty.git/info"):
         (top / folder).mkdir()
@@ -104,6 +109,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], li
     """The git commands that were started since the last call."""
     log, program = tmp_path / "commands", tmp_path / "bin" / "git"
     program.parent.mkdir()
+    log.touch()
     program.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec {shutil.which("git")} "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")

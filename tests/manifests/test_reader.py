@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.manifests import reader
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.variable_values import VariableSet
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Encrypted
@@ -16,7 +17,7 @@ from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, FileSelection, ObjectSettings, Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.variables import VariableValues
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup

@@ -3,10 +3,11 @@
 import pytest
 
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.variable_values import VariableSet
 from gitsync.model.problem import Level
 from gitsync.model.unit import ChartRelease, Substitution, Unit, UnitOptions, ValuesKey, ValuesReference
 from gitsync.model.unit_kind import UnitKind
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.variables import VariableValues
 
 CACHE = """\
 apiVersion: cache.azure.com/v1api20230801

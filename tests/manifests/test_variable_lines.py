@@ -7,10 +7,11 @@ import pytest
 from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_lines import replace_begins
+from gitsync.manifests.variable_values import VariableSet
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.variables import VariableValues
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601

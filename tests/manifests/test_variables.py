@@ -7,14 +7,14 @@ import pytest
 
 from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.variable_values import make_variables
+from gitsync.manifests.variable_values import VariableSet, make_variables
 from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.unit import ObjectSettings, Substitution, Unit, UnitOptions, ValuesReference
 from gitsync.model.unit_kind import UnitKind
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.variables import VariableValues
 
 FLUX = Unit(name="clusters/apps", path="apps", kind=UnitKind.FLUX, file="clusters/apps.yaml")
 GROUP = """\

@@ -258,7 +258,7 @@ def id_of_team(world: World) -> str:
 def test_a_group_is_created_and_its_id_is_exported_and_kept(world):
     report = world.says(team=TEAM).sync()
     assert (of(report, "SecurityGroup").action, report.exit_code) == (Action.CREATE, 0)
-    assert id_of_team(world) in (world.state / "default" / "ConfigMap" / "team-id.yaml").read_text()
+    assert id_of_team(world) in (world.state / "default" / "ConfigMap" / "team-id.json").read_text()
     assert of(world.sync(), "SecurityGroup").verdict is Verdict.IN_SYNC
     assert world.writes == []
 
@@ -276,7 +276,7 @@ def test_a_group_that_was_there_before_is_adopted_exported_and_never_deleted(wor
     shutil.rmtree(world.state)
     adopted = of(world.sync(), "SecurityGroup")
     assert (adopted.verdict, id_of_team(world)) == (Verdict.ADOPT, group_id)
-    assert group_id in (world.state / "default" / "ConfigMap" / "team-id.yaml").read_text()
+    assert group_id in (world.state / "default" / "ConfigMap" / "team-id.json").read_text()
     gone = of(world.says(group=GROUP).sync(prune=True, max_deletes=9), "SecurityGroup")
     assert (gone.verdict, world.sent("DELETE")) == (Verdict.DETACH, [])
     assert "does not delete it" in gone.message

@@ -65,11 +65,18 @@ def commit_all(folder: Path, message: str = "Change") -> str:
     """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit.
     Special cases are left to git: links, ignored files, other settings, a detached HEAD.
     """
-    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder)) is not None:
-        return _commit(folder / ".git", branch, files, message)
+    if commit := commit_plain_files(folder, message):
+        return commit
     for command in (["add", "-A"], ["commit", "-q", "--allow-empty", "-m", message], ["rev-parse", "HEAD"]):
         done = subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()
+
+
+def commit_plain_files(folder: Path, message: str) -> str | None:
+    """Commit all that a folder has without git, and give the id of the commit; None in a special case."""
+    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder)) is not None:
+        return _commit(folder / ".git", branch, files, message)
+    return None
 
 
 def _find_plain_branch(folder: Path) -> Path | None:
@@ -77,7 +84,8 @@ def _find_plain_branch(folder: Path) -> Path | None:
     packing since. Remotes may follow.
     """
     top = folder / ".git"
-    if not top.is_dir() or (top / "packed-refs").exists() or (top / "hooks").exists():
+    hooks = top / "hooks"
+    if not top.is_dir() or (top / "packed-refs").exists() or (hooks.exists() and any(hooks.iterdir())):
         return None
     settings = (top / "config").read_text()
     kind, _, ref = (top / "HEAD").read_text().strip().partition(" ")

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.manifests.reader import read_manifests
+from gitsync.manifests.variable_values import VariableSet
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.manifests.yaml_scalars import resolve
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.model.variables import VariableSet, VariableValues
+from gitsync.model.variables import VariableValues
 from gitsync.validation.validate import validate_resource
 
 GROUP = """\

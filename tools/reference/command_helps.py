@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitsync.cli.main import COMMANDS, load_command
+from gitsync.cli.command_table import COMMANDS, load_command
 from gitsync.cli.usage import CommandHelp, CommandParser, build_help
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitsync.cli.main import COMMANDS, CommandGroup
+from gitsync.cli.command_table import COMMANDS, CommandGroup
 from gitsync.cli.usage import HELP, CommandHelp, OptionGroup
 from gitsync.config.setting import HelpGroup
 from reference.command_helps import build_helps

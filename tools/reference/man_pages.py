@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from gitsync.cli.main import COMMANDS, CommandGroup
+from gitsync.cli.command_table import COMMANDS, CommandGroup
 from gitsync.cli.usage import CommandHelp, Option
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import CONFIG_VARIABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from gitsync.cli.main import COMMANDS
+from gitsync.cli.command_table import COMMANDS
 from gitsync.config.config import EVERYWHERE, SETTINGS
 from gitsync.config.flags import show_default
 from gitsync.config.setting import HelpGroup, Setting, SettingForm

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.command import Command
-from gitsync.cli.main import COMMANDS, load_command
+from gitsync.cli.command_table import COMMANDS, load_command
 from gitsync.cli.shell.command_line import Slot, find_slot, split_line
 from gitsync.config.config import SETTINGS
 from gitsync.config.flags import list_choices
