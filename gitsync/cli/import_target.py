@@ -40,11 +40,11 @@ def find_repository(folder: Path) -> Path:
 
 def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
     """What the repository has. SourceError if a file does not parse: what it stands for would be imported again."""
-    from gitsync.cli.offline import read_whole
+    from gitsync.cli.offline import read_all
 
     if not Path(config.source).is_dir():
         return ExistingManifests({}, config.namespace or DEFAULT_NAMESPACE)
-    offline = read_whole(config, redactions)
+    offline = read_all(config, redactions)
     ids = {resource.arm_id.key: resource.key for resource in offline.everything if resource.arm_id}
     return ExistingManifests(ids, offline.namespace, offline.paths)
 
