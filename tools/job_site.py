@@ -177,7 +177,7 @@ class Site:
     def read_bodies(self) -> dict[str, Any]:
         """What Azure has, without what it makes up."""
         listed = self.azure.ask("GET", "/_emulator/resources")["value"]
-        return {one["id"]: drop_made_up(one) for one in listed}
+        return {resource["id"]: drop_made_up(resource) for resource in listed}
 
     def read_records(self) -> dict[str, Record]:
         """What the status branch and the branches of workers say, without times."""
@@ -234,8 +234,8 @@ def is_running(pod: Pod) -> bool:
 def drop_made_up(body: Any) -> Any:
     """A body without etags and GUIDs."""
     if isinstance(body, dict):
-        return {name: drop_made_up(one) for name, one in body.items() if name not in {"etag", "resourceGuid"}}
-    return [drop_made_up(one) for one in body] if isinstance(body, list) else body
+        return {name: drop_made_up(child) for name, child in body.items() if name not in {"etag", "resourceGuid"}}
+    return [drop_made_up(child) for child in body] if isinstance(body, list) else body
 
 
 def drop_times(record: Record) -> Record:

@@ -34,10 +34,14 @@ def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: M
     """Add the secrets whose digests changed. `now` and `before` are sealed bodies: git's, and the last sent one. A
     secret that only one of them has is already a difference of the values.
     """
-    sent = {place: seal for place, _, seal in iterate_seals(before, masks=True)}
+    sent = {secret_path: seal for secret_path, _, seal in iterate_seals(before, masks=True)}
     if not sent:
         return comparison
-    common = [(format_pointer(path), seal, sent[place]) for place, path, seal in iterate_seals(now) if place in sent]
+    common = [
+        (format_pointer(path), seal, sent[secret_path])
+        for secret_path, path, seal in iterate_seals(now)
+        if secret_path in sent
+    ]
     because = {path: reason for path, seal, old in common if (reason := _explain_unknown(seal, old))}
     known_paths = {difference.path for difference in comparison.differences}
     changed = [path for path, seal, old in common if path not in known_paths and path not in because and seal != old]
@@ -56,8 +60,8 @@ def add_unset_secrets(comparison: Comparison, now: Mapping[str, Any], before: Ma
     """Add the secrets that the last sent body lacks: where a provider shows no secret, nothing else shows that it was
     never set. `now` and `before` are sealed bodies.
     """
-    sent = {place for place, _, _ in iterate_seals(before, masks=True)}
-    unset = [format_pointer(path) for place, path, _ in iterate_seals(now) if place not in sent]
+    sent = {secret_path for secret_path, _, _ in iterate_seals(before, masks=True)}
+    unset = [format_pointer(path) for secret_path, path, _ in iterate_seals(now) if secret_path not in sent]
     if not unset:
         return comparison
     others = (difference for difference in comparison.differences if difference.path not in unset)

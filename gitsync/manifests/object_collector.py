@@ -73,12 +73,12 @@ class ObjectCollector:
         return reject_repeated(str(address), document)
 
     def add_namespace(self, document: Document, header: Header, unit: Unit | None) -> UnreadContent:
-        place, kept = ("Namespace", header.name), self.namespaces.get(header.name)
+        object_name, kept = ("Namespace", header.name), self.namespaces.get(header.name)
         if kept is None:
-            self.namespaces[header.name], self.keepers[place] = header.annotations, unit
+            self.namespaces[header.name], self.keepers[object_name] = header.annotations, unit
             return _KEPT
         is_same = kept == header.annotations
-        if is_same and self._is_repeat(place, unit):
+        if is_same and self._is_repeat(object_name, unit):
             return _KEPT
         return reject_repeated(f"Namespace {header.name}", document, is_same=is_same)
 
@@ -101,19 +101,19 @@ class ObjectCollector:
         data: Mapping[str, Any],
     ) -> UnreadContent:
         address, name = _make_address(header), (header.namespace, header.name)
-        place, is_same = (header.gvk.kind, *name), objects.get(name) == data
-        if is_same and self._is_repeat(place, unit):
+        object_name, is_same = (header.gvk.kind, *name), objects.get(name) == data
+        if is_same and self._is_repeat(object_name, unit):
             return _KEPT
         if self._declare(address, document):
-            objects[name], self.keepers[place] = data, unit
+            objects[name], self.keepers[object_name] = data, unit
             return _KEPT
         if not is_same:
             self.ambiguous.add(address)
         return reject_repeated(str(address), document, is_same=is_same)
 
-    def _is_repeat(self, place: tuple[str, ...], unit: Unit | None) -> bool:
+    def _is_repeat(self, object_name: tuple[str, ...], unit: Unit | None) -> bool:
         """Return whether another unit built the object: overlays of one base build the same, each for itself."""
-        keeper = self.keepers.get(place)
+        keeper = self.keepers.get(object_name)
         return is_built_unit(keeper) and is_built_unit(unit) and keeper != unit
 
     def _declare(self, address: Address, document: Document, owner: str = "") -> bool:

@@ -58,7 +58,7 @@ async def test_a_reader_sends_no_other_post(rig: Rig):
 async def test_a_question_is_asked_and_counted_apart_from_writes(rig: Rig):
     rig.server.on("POST", VALIDATE, Say(200, {"properties": {}}))
     assert await rig.reader.check(VALIDATE, API, {"a": 1}) == {"properties": {}}
-    assert (rig.arm.requests.questions, rig.arm.requests.writes) == (1, 0)
+    assert (rig.arm.requests.checks, rig.arm.requests.writes) == (1, 0)
     assert rig.arm.use.by_type == {"Microsoft.Resources/validateResources": {"question": 1}}
 
 

@@ -46,7 +46,7 @@ async def test_the_question_has_the_whole_body_and_needs_no_right_to_write():
         rig.server.on("POST", PATH, validated(storage_id().upper()))
         assert show(await check_preflight([storage(body=body)], requests)) == [("stapp1", FINE, "")]
         [seen] = rig.server.seen
-        assert rig.arm.requests.requests == 1
+        assert rig.arm.requests.checks == 1
     assert seen.query == f"api-version={API_VERSION}"
     assert seen.body == {
         "provider": "Microsoft.Storage",
@@ -133,7 +133,7 @@ async def test_no_more_than_eight_at_once():
         async def claim(self, requests):
             return [True for _ in requests]
 
-        async def ask(self, *_):
+        async def send(self, *_):
             nonlocal running, most
             running += 1
             most = max(most, running)

@@ -36,7 +36,7 @@ class Job:
     def run(self, *left_out: str) -> dict[str, str]:
         """Take the steps, without those whose names are given; the outputs of the action."""
         steps: dict[str, dict[str, str]] = {}
-        given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | self.inputs
+        given = {name: declared.get("default", "") for name, declared in ACTION["inputs"].items()} | self.inputs
         contexts: dict[str, Any] = {"github": self.github, "env": self.env, "steps": steps}
         contexts["runner"] = {"temp": str(self.folder)}
         contexts["inputs"] = {name: _expand(str(value), contexts) for name, value in given.items()}
@@ -52,7 +52,7 @@ class Job:
             outputs, code = self._take(step, contexts)
             steps[step.get("id", step["name"])] = {"outputs": outputs}
             failed = failed or code != 0
-        return {name: _expand(one["value"], contexts) for name, one in ACTION["outputs"].items()}
+        return {name: _expand(declared["value"], contexts) for name, declared in ACTION["outputs"].items()}
 
     def _take(self, step: Mapping[str, Any], contexts: Mapping[str, Any]) -> tuple[dict[str, str], int]:
         assert "${{" not in step["run"], "an expression in a script is run as a part of it"
@@ -110,7 +110,7 @@ def _evaluate(expression: str, contexts: Mapping[str, Any]) -> Any:
     expression = expression.strip()
     if found := _FORMAT.fullmatch(expression):
         return found[1] + str(_evaluate(found[2], contexts))
-    values = [_find(one.strip(" ()"), contexts) for one in expression.split("||")]
+    values = [_find(part.strip(" ()"), contexts) for part in expression.split("||")]
     return next(filter(None, values), values[-1])
 
 

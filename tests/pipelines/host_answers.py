@@ -98,7 +98,7 @@ class Call:
             found = [
                 on_azure(request) for request in self.requests if request["branch"] == self.after("--source-branch")
             ]
-            return [{**one, "description": one["description"][:400]} for one in found]
+            return [{**status, "description": status["description"][:400]} for status in found]
         if command == "show":
             return on_azure(self.find(number))
         if command == "create":
@@ -161,13 +161,16 @@ class Call:
         place = path.split("/")
         if "--method" not in self.arguments:
             (name,) = parse_qs(urlsplit(path).query)["name"]
-            found = [one for one in self.list_last(place[4]) if one["context"] == name]
-            return [{**one, "id": self.statuses.index(one), "name": name, "status": one["state"]} for one in found]
+            found = [status for status in self.list_last(place[4]) if status["context"] == name]
+            return [
+                {**status, "id": self.statuses.index(status), "name": name, "status": status["state"]}
+                for status in found
+            ]
         sent = self.read_fields()
         assert sent["state"] in ("pending", "running", "success", "failed", "canceled")
         if any(
-            one["context"] == sent["name"] and one["state"] == sent["state"] == "pending"
-            for one in self.list_last(place[3])
+            status["context"] == sent["name"] and status["state"] == sent["state"] == "pending"
+            for status in self.list_last(place[3])
         ):
             raise SystemExit("Cannot transition status via :enqueue from :pending")
         return self.keep_status(
@@ -178,7 +181,10 @@ class Call:
         if "--method" not in self.arguments:
             (wanted,) = parse_qs(urlsplit(path).query)["environment"]
             found = [deployment for deployment in reversed(self.deployments) if deployment["environment"] == wanted][:1]
-            return [{**one, "sha": one["commit"], "deployable": None, "status": one["states"][-1]} for one in found]
+            return [
+                {**deployment, "sha": deployment["commit"], "deployable": None, "status": deployment["states"][-1]}
+                for deployment in found
+            ]
         sent = self.read_fields()
         assert sent["status"] in ("running", "success", "failed", "canceled")
         if self.after("--method") == "POST":
@@ -192,7 +198,7 @@ class Call:
         (commit,) = (argument.partition("=")[2] for argument in self.arguments if argument.startswith("commitId="))
         if self.after("--http-method") == "GET":
             assert "latestOnly=true" in self.arguments
-            split = [(one, *one["context"].rpartition("/")) for one in self.list_last(commit)]
+            split = [(status, *status["context"].rpartition("/")) for status in self.list_last(commit)]
             return {
                 "value": [{**one, "context": {"genre": genre or None, "name": name}} for one, genre, _, name in split]
             }

@@ -230,7 +230,7 @@ def test_what_is_below_a_kept_resource_or_is_used_by_it_is_kept(declared, gone, 
     removals = {entries["user"].key: Removal(unreadable=UNREADABLE)}
     plan = make_plan(named, by_key(*(entries[name] for name in gone)), removals=removals)
     prunes = {name: plan.prunes[entries[name].key] for name in gone}
-    assert {name for name, one in prunes.items() if one.kept_because and not one.detaches} == kept, why
+    assert {name for name, prune in prunes.items() if prune.kept_because and not prune.detaches} == kept, why
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_what_never_existed_keeps_nothing(members, kept, why):
 
 def keep_around(known, every=(), declared=(), around=NOTHING_ELSE):
     plan = make_plan(declared, by_key(*known), around=around, every=by_key(*every))
-    return {key.name for key, one in plan.prunes.items() if one.kept_because}
+    return {key.name for key, prune in plan.prunes.items() if prune.kept_because}
 
 
 BESIDE = [
@@ -308,7 +308,7 @@ def test_what_a_failed_resource_used_to_depend_on_is_kept_with_what_is_below_it(
     kept = decide_after(plan, result(subnet(), is_fine=False))
     assert "not Ready" in kept[vnet("old")].kept_because
     assert kept[subnet("old")].kept_because == f"Held with {vnet('old')}, which stays in Azure."
-    assert not any(one.kept_because for one in decide_after(plan, result(subnet())).values())
+    assert not any(prune.kept_because for prune in decide_after(plan, result(subnet())).values())
 
 
 LISTED = [

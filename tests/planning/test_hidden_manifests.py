@@ -309,7 +309,7 @@ def test_what_is_deleted_is_never_declared_nor_of_a_unit_with_a_rejected_documen
     records, declared, broken, rejected = source
     plan = make_plan(declared, records, around=RestOfSource(unread=tuple(rejected)))
     deleted = [node.record for node in plan.prunes.values() if not node.detaches and not node.kept_because]
-    named = {one.arm_id.casefold() for one in declared}
+    named = {entry.arm_id.casefold() for entry in declared}
     assert not {prune.key for prune in deleted} & {entry.key for entry in declared}
     assert not {prune.arm_id.casefold() for prune in deleted} & named
     assert not {prune.manifest.unit for prune in deleted} & broken

@@ -54,9 +54,9 @@ def by_key(*records):
 def test_one_manifest_writes_and_the_others_wait_for_it(manifests, records, writer, why):
     found = {writer.key.namespace: writer for writer in assign_writers(manifests, by_key(*records))}
     assert found[writer].relations.written_by is None, why
-    others = [one for name, one in found.items() if name != writer]
-    assert {one.relations.written_by for one in others} == {at(writer)}, why
-    assert all(at(writer) in one.relations.depends_on for one in others), why
+    others = [other for name, other in found.items() if name != writer]
+    assert {other.relations.written_by for other in others} == {at(writer)}, why
+    assert all(at(writer) in other.relations.depends_on for other in others), why
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,9 @@ def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, se
         for resource in drifted - {*real}
         if not any(ArmId(resource.arm_id).is_below(ArmId(other)) for other in whole)
     }
-    assert _pairs(write for write in rehearsed if write not in free) == _pairs(one for one in real if one not in free)
+    assert _pairs(write for write in rehearsed if write not in free) == _pairs(
+        write for write in real if write not in free
+    )
 
 
 def _find_freed(rehearsed: Iterable[RehearsedWrite], deleted: set[str]) -> set[str]:
@@ -211,10 +213,10 @@ def _leave_out_shared_groups(
     def is_within(write: Write) -> bool:
         return write.arm_id in groups or any(ArmId(write.arm_id).is_below(ArmId(group)) for group in groups)
 
-    within = {one for one in real if is_within(one)}
+    within = {write for write in real if is_within(write)}
     assert {request.method for request in within} <= {"DELETE"}
     assert {resource.arm_id for resource in within} <= {piece.arm_id for piece in PIECES.values()}
-    return [write for write in rehearsed if not is_within(write)], [one for one in real if not is_within(one)]
+    return [write for write in rehearsed if not is_within(write)], [write for write in real if not is_within(write)]
 
 
 def _pairs(writes: Iterable[Write]) -> set[tuple[Write, Write]]:

@@ -68,7 +68,7 @@ def test_a_group_larger_than_a_fair_share_is_not_cut() -> None:
 
 
 def test_accounts_are_complete_as_long_as_they_fit() -> None:
-    members = [one for number in range(4) for name in "ab" for one in make_group(f"{name}{number}", 4, number)]
+    members = [member for number in range(4) for name in "ab" for member in make_group(f"{name}{number}", 4, number)]
     shards = cut_shards(members, 4)
     assert [shard.sizes for shard in shards] == [{Account(subscription): 10} for subscription in SUBSCRIPTIONS]
 
@@ -177,7 +177,7 @@ def test_laws_of_a_cut(members: list[ShardMember], workers: int, shuffle: random
     shards = cut_shards(members, workers)
     assert [shard.number for shard in shards] == list(range(1, workers + 1))
     # Each resource is in one shard.
-    times = Counter(one for shard in shards for one in shard.keys)
+    times = Counter(key for shard in shards for key in shard.keys)
     assert times == {member.key: 1 for member in members}
     # Owners are never cut.
     by_key = {member.key: shard.number for shard in shards for member in members if member.key in shard.keys}

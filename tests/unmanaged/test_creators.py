@@ -31,13 +31,13 @@ def log_says(*rows) -> Say:
     return Say(200, {"value": [row for some in rows for row in some]})
 
 
-async def ask(stray, graph=(), log=(), *, asks=True, credential=None):
+async def ask(stray, graph=(), log=(), *, reads_authors=True, credential=None):
     """Return author, name and time of one stray, the doubts, and the methods that were sent."""
     access = None if credential else anonymous
     async with rigged(access=access, credential=credential) as rig:
         rig.server.on("POST", GRAPH, graph if isinstance(graph, Say) else graph_says(*graph))
         rig.server.on("GET", LOG, log if isinstance(log, Say) else log_says(*log))
-        creations, doubts = await list_creators([stray], make_questions(rig), NOW, asks=asks)
+        creations, doubts = await list_creators([stray], make_questions(rig), NOW, reads_authors=reads_authors)
         author = creations[stray.arm_id]
         return (author.author.value, author.name, author.at[:16]), doubts, [sent.method for sent in rig.server.seen]
 
@@ -87,7 +87,7 @@ async def test_who_created_it(stray, graph, log, creation, sent, why):
 
 
 async def test_nothing_is_asked_with_who_off():
-    found, _, methods = await ask(make_stray(created="2026-02-28T09:00:00Z"), asks=False)
+    found, _, methods = await ask(make_stray(created="2026-02-28T09:00:00Z"), reads_authors=False)
     assert (found, methods) == (("unknown", "", "2026-02-28T09:00"), [])
 
 

@@ -91,7 +91,8 @@ def convert_tree(listing: SourceListing) -> Iterator[Files]:
         files: dict[str, bytes | None] = {e.path: None for e in select_documents(entries, is_former=False)}
         documents = select_documents(entries, is_former=True)
         for start in range(0, len(documents), _AT_ONCE):
-            files |= dict(convert_file(*one) for one in listing.read(documents[start : start + _AT_ONCE]).items())
+            contents = listing.read(documents[start : start + _AT_ONCE])
+            files |= dict(convert_file(*content) for content in contents.items())
         yield files
     yield {FORMER_INVENTORY: STUB}
     yield {entry.path: None for entry in former}
