@@ -186,17 +186,8 @@ def _describe_run(end: RunEnd) -> _Attributes:
         known |= {"gitsync.revision": report.revision or ""}
         known |= {f"gitsync.results.{outcome.value}": count for outcome, count in report.outcomes.items()}
         counts = report.requests
-<<<<<<< ours
         known |= {f"gitsync.requests.{kind}": getattr(counts, kind) for kind in ("reads", "writes", "deletes", "polls")}
         known["gitsync.requests.questions"] = counts.checks
-||||||| base
-        kinds = ("reads", "writes", "deletes", "polls", "questions")
-        known |= {f"gitsync.requests.{kind}": getattr(counts, kind) for kind in kinds}
-=======
-        kinds = ("reads", "writes", "deletes", "polls")
-        known |= {f"gitsync.requests.{kind}": getattr(counts, kind) for kind in kinds}
-        known |= {"gitsync.requests.questions": counts.checks}
->>>>>>> theirs
     return _leave_out_unknown(known)
 
 
