@@ -204,7 +204,7 @@ def test_only_drift_that_this_run_has_recorded_is_gone(on_github):
         assert run.publish(examined=examined) == []
     (other,) = run.publish(accepted(drifted("web")), examined=(WEB_ID,))
     assert run.branches == {**tips, other.branch: run.branches[other.branch]}
-    (closed,) = run.publish(accepted(drifted("web")), examined=(SHOP_ID.upper(), WEB_ID))[1:]
+    (closed,) = run.publish(accepted(drifted("web")), examined=(ArmId(SHOP_ID.upper()), WEB_ID))[1:]
     assert (closed.action, set(run.branches)) == (PublishedAs.CLOSED, {other.branch})
 
 

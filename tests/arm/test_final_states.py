@@ -42,7 +42,7 @@ TYPES = FOLDER / "arm-types"
     ],
 )
 def test_meanings(state, arm_id, meaning, why):
-    assert read_state(state, arm_id) is meaning, why
+    assert read_state(state, ArmId(arm_id)) is meaning, why
 
 
 @given(st.text(min_size=1), st.sampled_from([VNET, OUTBOUND, ""]))

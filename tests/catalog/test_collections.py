@@ -3,6 +3,7 @@
 import pytest
 
 from gitsync.catalog.collections import list_collections
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import GVK
 
@@ -16,7 +17,7 @@ ROLES = "providers/Microsoft.Authorization/roleAssignments"
 
 def list_paths(catalog, group, kind, arm_id):
     gvk = GVK(group, catalog.versions(group, kind)[-1], kind)
-    return {collection.level: collection.path for collection in list_collections(catalog.kind(gvk), arm_id)}
+    return {collection.level: collection.path for collection in list_collections(catalog.kind(gvk), ArmId(arm_id))}
 
 
 @pytest.mark.parametrize(

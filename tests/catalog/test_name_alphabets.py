@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.name_alphabets import find_alphabet
+from gitsync.model.arm_id import ArmId
 from gitsync.validation.references import find_fault_of_names, is_arm_id
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
@@ -98,7 +99,7 @@ def test_names_that_azure_has_shown_are_taken():
             if file.is_file():
                 content = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
                 found |= set(IDS.findall(content.decode(errors="ignore")))
-    ids = [one for one in found if is_arm_id(one) and not MADE_UP.search(one)]
+    ids = [ArmId(text) for text in found if is_arm_id(text) and not MADE_UP.search(text)]
     assert len(ids) > 1000
     assert {arm_id: fault for arm_id in ids if (fault := find_fault_of_names(arm_id))} == {}
 

@@ -6,6 +6,7 @@ from importlib.resources import files
 import pytest
 
 from gitsync.catalog.packed_tables import find_built_in_role, make_role_id, suggest_role
+from gitsync.model.arm_id import ArmId
 
 CONTRIBUTOR = "b24988ac-6180-42a0-ab88-20f7382dd24c"
 
@@ -41,5 +42,6 @@ def test_a_role_by_its_name(name, role, near):
 )
 def test_the_id_of_a_role_is_in_the_subscription_of_the_assignment(arm_id, scope):
     assert (
-        make_role_id(arm_id, CONTRIBUTOR) == f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{CONTRIBUTOR}"
+        make_role_id(ArmId(arm_id), CONTRIBUTOR)
+        == f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{CONTRIBUTOR}"
     )

@@ -215,7 +215,7 @@ def test_a_plan_of_creates_has_their_ids_and_values(world):
     assert "    + tags:\n    +   a: b\n" in plain
     assert f"    id: {GROUP_ID}\n" in plain
     assert GROUP_ID in markdown.render(report)
-    assert of(world.sync(), "ResourceGroup").body is None, "a sync has done it"
+    assert of(world.sync(), "ResourceGroup").change.body is None, "a sync has done it"
 
 
 def test_the_body_of_a_create_has_no_secret(world):

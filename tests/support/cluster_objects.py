@@ -30,7 +30,7 @@ def make_object(
             **applied,
             aso("latest-reconciled-generation"): "2",
             aso("operator-namespace"): "azureserviceoperator-system",
-            aso("resource-id"): arm_id,
+            aso("resource-id"): str(arm_id),  # YAML writes no other class
             **given.get("annotations", {}),
         },
         "creationTimestamp": "2025-11-03T09:14:06Z",
@@ -65,7 +65,7 @@ def make_object(
         "kind": manifest["kind"],
         "metadata": metadata,
         "spec": {"azureName": arm_id.rpartition("/")[2], **manifest["spec"]},
-        "status": {"conditions": [READY], **(live or {"id": arm_id, "name": name})},
+        "status": {"conditions": [READY], **(live or {"id": str(arm_id), "name": name})},
     }
 
 
