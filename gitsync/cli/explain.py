@@ -32,7 +32,6 @@ EXAMPLES = (
     Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
     Example("A first manifest of a kind", "gitsync explain aks --example > cluster.yaml"),
     Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
-    Example("What keeps a resource that was removed from git", "gitsync explain deletes"),
 )
 
 _INDENT = 2
