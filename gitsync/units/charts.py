@@ -58,7 +58,7 @@ class ChartDependency:
 
     name: str
     alias: str  # the name that its parent uses, which is its own if the parent gives none
-    repository: str  # "" for one in charts/
+    repository: str  # "" for a chart in charts/
     path: str  # the file that declares it
     line: int  # of its entry in that file
 

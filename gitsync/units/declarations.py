@@ -99,7 +99,7 @@ class DeclaredUnit:
     """
 
     suspended_by: str = "spec.suspend"  # the field that suspends it
-    overlay: str = ""  # the kustomization or chart that the object was built by, "" for one in a file
+    overlay: str = ""  # the kustomization or chart that the object was built by, "" for an object of a file
     notes: tuple[Problem, ...] = ()  # about what the object hands on
 
     @property

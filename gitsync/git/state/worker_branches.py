@@ -207,7 +207,7 @@ def _read_difference(clone: Clone, branch: WorkerBranch) -> tuple[Mapping[str, b
     first, last = (listed[0], listed[1]) if branch.base else ({}, listed[0])
     changed = {path for path in first.keys() | last.keys() if first.get(path) != last.get(path)}
     contents = [
-        dict(convert_file(*one) for one in tree.read(e for path, e in sorted(own.items()) if path in changed).items())
+        dict(convert_file(*file) for file in tree.read(e for path, e in sorted(own.items()) if path in changed).items())
         for tree, own in zip(trees, listed, strict=True)
     ]
     before, after = (contents[0], contents[1]) if branch.base else ({}, contents[0])
