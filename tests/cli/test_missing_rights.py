@@ -58,7 +58,8 @@ COMMANDS = {
     "plan of a group of Entra ID": (["plan"], "/v1.0/*", ENTRA),
     "plan with authors": (["plan", "--who=names"], "*/eventtypes/*", MANIFESTS),
     "plan with checks": (["plan", "--checks=locks,policy,names"], "*/locks", NEW),
-    "sync": (["sync", "--yes", "--status-dir=status"], "*", MANIFESTS),
+    # A resource that does not show after its create is waited for, so the time is limited.
+    "sync": (["sync", "--yes", "--status-dir=status", "--resource-timeout=10s"], "*", MANIFESTS),
     "doctor": (["doctor"], "*", MANIFESTS),
     "import of a group": (["import", "--out=out", "--resource-group=shop"], "*", MANIFESTS),
     "import of an id": (["import", "--out=out", PLAN], "*serverfarms/plan", MANIFESTS),
