@@ -8,8 +8,7 @@ ConfigMaps and the start of the id can be unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from gitsync.model.arm_id import ArmId
@@ -76,18 +75,18 @@ Gap = ValueRef | Text | ReferenceKeys
 """What a body may have in place of plain JSON."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Template:
     """ARM id, api-version and PUT body with placeholders."""
 
     arm_id: ArmId | Text
     api_version: str
     body: Mapping[str, Any]  # plain JSON except for its placeholders
+    gaps: tuple[Gap, ...] = field(init=False, compare=False, repr=False)
+    """The placeholders of the body, found once, since each stage of a run needs them."""
 
-    @cached_property
-    def gaps(self) -> tuple[Gap, ...]:
-        """The placeholders of the body, found once, since each stage of a run needs them."""
-        return tuple(collect_gaps(self.body))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gaps", tuple(collect_gaps(self.body)))
 
     @property
     def is_plain(self) -> bool:

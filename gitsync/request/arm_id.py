@@ -11,7 +11,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -284,11 +284,17 @@ def _is_alias(standing: Standing) -> bool:
     return standing.kind.arm_type.casefold() == _ALIAS_TYPE
 
 
+@lru_cache(maxsize=1024)
+def _make_id(text: str) -> ArmId:
+    """Make one value of equal ids: a file may repeat a resource thousands of times."""
+    return ArmId(text)
+
+
 def _join(*parts: IdTemplate | AzureName) -> IdTemplate:
     """Join parts to one id; neighbouring texts become one."""
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) == len(parts):
-        return ArmId("".join(texts))  # as most
+        return _make_id("".join(texts))  # as most
     joined: list[str | ConfigMapKeyRef | RootRef] = []
     for part in chain.from_iterable(p.parts if isinstance(p, Text) else (p,) for p in parts):
         last = joined[-1] if joined else None

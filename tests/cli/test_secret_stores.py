@@ -109,7 +109,7 @@ def test_every_source_feeds_a_resource_and_every_sink_gets_what_is_exported(esta
         assert len(estate.azure.sent("PUT", "PATCH")) == writes
 
     status = estate.git("--git-dir", str(tmp_path / "remote.git"), "log", "-p", "--all")
-    assert "blob: https://lake.blob." in status, "config maps are on the status branch"
+    assert '"blob": "https://lake.blob.' in status, "config maps are on the status branch"
     told = [planned.out, planned.err, ended.out, ended.err, status.partition("name: plain")[0]]
     told += estate.files("report").values()
     values = [*VALUES.values(), key]

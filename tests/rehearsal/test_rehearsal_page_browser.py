@@ -39,7 +39,7 @@ def opened(page):
             await page.open(url, **options)
             yield page
             assert page.complaints == []
-            assert page.requested == []
+            assert page.asked == []
         assert requested == ["/report.html"]
 
     return opened
