@@ -230,13 +230,18 @@ def in_background(manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
         loop.close()
 
 
+STEPS_OF_CLOSE = 5
+"""Turns of a loop from the end of a task until its connection has closed its socket, and some more."""
+
+
 async def _end_tasks() -> None:
     """End what the loop still has, such as a connection that came as its server closed, so that no socket stays open."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await asyncio.sleep(0)
+    for _ in range(STEPS_OF_CLOSE):
+        await asyncio.sleep(0)
 
 
 @asynccontextmanager
