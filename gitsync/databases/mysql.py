@@ -233,6 +233,9 @@ class MysqlUsers:
         def fetch() -> Sequence[tuple[Any, ...]]:
             with self._connection.cursor() as cursor:
                 cursor.execute(query, arguments or None)
+                # Without a table, nothing is known: an empty result would mean that the user does not exist.
+                if cursor.description is None:
+                    raise pymysql.InternalError("The server responded to a query without a result.")
                 return [tuple(map(_read_text, row)) for row in cursor.fetchall()]
 
         return await translate(lambda: self._thread.run(fetch), self._connector.explain)

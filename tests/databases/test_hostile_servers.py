@@ -113,6 +113,7 @@ CASES = {
         (OK + packet(1, b"\1") + packet(2, b"\3def"), "a column that is cut off"),
         (OK + packet(1, b"\1") + packet(2, b"\3def" + b"\0" * 5 + b"\x0c\xff\xff" + b"\0" * 10), "an odd charset"),
         (OK + packet(1, b"\0\0\0\2\0\0\0") * 3, "no table at all"),
+        (OK + packet(1, b"\0\0\0\2\0\0\0") * 9, "no table for any query"),
     ],
 }
 ROWS = [(service, words, why) for service, cases in CASES.items() for words, why in cases]
