@@ -271,9 +271,9 @@ def _list_faulty(
     if len(candidates) == 1:
         yield candidates[0], failure
         return
-    bad = [part for part in candidates if part.part.key in failure.reasons]
-    good = [part for part in candidates if part.part.key not in failure.reasons]
-    if bad and not good and len({part.part.key for part in bad}) == len(bad):  # each has failed by itself
+    bad = [candidate for candidate in candidates if candidate.part.key in failure.reasons]
+    good = [candidate for candidate in candidates if candidate.part.key not in failure.reasons]
+    if bad and not good and len({candidate.part.key for candidate in bad}) == len(bad):  # each has failed by itself
         yield from ((part, failure) for part in bad)
         return
     middle = len(candidates) // 2

@@ -36,7 +36,7 @@ class Rank(NamedTuple):
     """The rank of a change in the order of risk: its class, the riskiest first, and its number among all, from 0."""
 
     risk: int
-    rank: int
+    number: int
 
 
 class RequestClaim(NamedTuple):
@@ -49,12 +49,12 @@ class RequestClaim(NamedTuple):
     @property
     def is_more(self) -> bool:
         """Return whether it is for none of the changes that have all of their requests."""
-        return self.rank.rank >= ALL_OF
+        return self.rank.number >= ALL_OF
 
     @property
     def order(self) -> tuple[int, int, int]:
         """The riskiest first; of these, what answers for the most changes."""
-        return self.rank.risk, -self.size, self.rank.rank
+        return self.rank.risk, -self.size, self.rank.number
 
 
 class Budget:
@@ -94,11 +94,12 @@ class Budget:
 
     def _choose(self, claims: Sequence[RequestClaim], left: int, more: int) -> list[bool]:
         granted = [False] * len(claims)
-        for claim, rank in sorted(((claim, rank) for rank, claim in enumerate(claims)), key=lambda pair: pair[0].order):
+        for index in sorted(range(len(claims)), key=lambda index: claims[index].order):
+            claim = claims[index]
             if left <= 0:
                 break
             if not claim.is_more or more > 0:
-                granted[rank] = True
+                granted[index] = True
                 left, more = left - 1, more - claim.is_more
         return granted
 
@@ -158,7 +159,7 @@ def rank_by_risk(changes: Iterable[PlannedChange], first: int = 0) -> dict[Key, 
         kind = _rate_risk(change), not _is_open(change), change.arm_type.casefold()
         order.append((*kind[:2], seen[kind], change.key))
         seen[kind] += 1
-    return {key: Rank(risk, rank) for rank, (risk, _, _, key) in enumerate(sorted(order), first)}
+    return {key: Rank(risk, number) for number, (risk, _, _, key) in enumerate(sorted(order), first)}
 
 
 def _rate_risk(change: PlannedChange) -> int:

@@ -21,8 +21,8 @@ _GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 
 class ArmId(str):
-    """An ARM id as somebody wrote it. A text becomes one where it enters: from a response, a record, a
-    manifest, a setting, or when gitsync builds it. Whether it has the form of an id, `is_arm_id` checks.
+    """An ARM id as somebody wrote it. A text becomes one where it enters: from a response, a record, a manifest, a
+    setting, or when gitsync builds it. Whether it has the form of an id, `is_arm_id` checks.
 
     Bodies of requests have plain texts (`str(arm_id)`), since the comparison of bodies distinguishes types.
     """

@@ -1,4 +1,4 @@
-"""THE GUARDS OF A DELETE: all that keeps a resource in Azure although it was removed from git, in one order.
+"""The guards of a delete: all that keeps a resource in Azure although it was removed from git, in one order.
 
 `GUARDS` has them. Each looks at the same value, `Evidence`, when its part of that is known, and the first one that
 gives a reason decides. `decide_deletes` is the only function that sets the fate of a prune. What a guard keeps also

@@ -99,9 +99,9 @@ class Observation:
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The bodies of those that go along with an update, by ARM ids in lower case."""
 
-    brought: Mapping[IdKey, Comparison] = field(
-        default_factory=dict
-    )  # how these children differ before, by the same ids
+    brought: Mapping[IdKey, Comparison] = field(default_factory=dict)
+    """How these children differ before, by the same ids."""
+
     leaving: frozenset[str] = frozenset()  # what this run then deletes of them, likewise
 
 

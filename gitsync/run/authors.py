@@ -56,9 +56,8 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
         yield Drift(
             key=key,
             arm_id=result.arm_id,
-            paths=tuple(
-                difference.path for difference in result.differences
-            ),  # one that git changed, too, may have changed in Azure
+            # A field that git changed may have changed in Azure, too.
+            paths=tuple(difference.path for difference in result.differences),
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
             requests=requests.setdefault(arm, CheckRequests(arm, begin_check)),

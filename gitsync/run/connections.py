@@ -271,9 +271,8 @@ async def make_contact(
         repository=name_source(connections.source),
         revision=connections.source.revision,
         ref=connections.source.ref or "",
-        other_subscriptions=tuple(
-            sorted(subscription for subscription in subscriptions if "<" not in subscription)
-        ),  # a plan may not have all
+        # A plan may not have all.
+        other_subscriptions=tuple(sorted(name for name in subscriptions if "<" not in name)),
         endpoint=connections.azure.endpoint,
         agent=agent,
     )

@@ -111,9 +111,8 @@ def _make_rows(
     itself.
     """
     facts = find_type_facts(kind_field.facts["type"], kind)
-    if facts is None or any(
-        facts is containing for containing in containing_types
-    ):  # a scalar, or a type inside of itself
+    # A scalar, or a type inside of itself.
+    if facts is None or any(facts is containing for containing in containing_types):
         return
     for inner in list_fields(kind_field, kind):
         name = inner.name

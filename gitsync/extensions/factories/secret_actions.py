@@ -74,7 +74,7 @@ class Keys:
     def reads_resource(self, wanted: Collection[str]) -> bool:
         """Return whether some fields come from the resource itself, and not from an action."""
         return any(
-            isinstance(fields, StatusFields) and not fields.fields.keys().isdisjoint(wanted) for fields in self._sources
+            isinstance(source, StatusFields) and not source.fields.keys().isdisjoint(wanted) for source in self._sources
         )
 
     def list_actions(self, wanted: Collection[str]) -> tuple[str, ...]:

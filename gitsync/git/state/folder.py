@@ -131,9 +131,8 @@ class StatusFolder:
             made: list[Path] = []
             with open_folder(self._output_path, makes=_FOLDER_MODE, made=made) as folder:
                 self._lock = acquire_lock(self._folder, folder)
-                if (
-                    self._keeps_from_git and self._output_path.path in made
-                ):  # in an older folder, the file may be removed
+                # In an older folder, the file may have been removed on purpose.
+                if self._keeps_from_git and self._output_path.path in made:
                     with suppress(FileExistsError):
                         create_file(folder, _IGNORE, b"*\n", _FILE_MODE)
             # Of a run that was killed: the lock proves that it ended.
