@@ -49,9 +49,12 @@ class HostileServer:
         line.settimeout(5)
         self._offer_tls(line)
         with self._tls.wrap_socket(line, server_side=True) as private:
-            private.recv(1 << 16)
-            private.sendall(self._words)
-            private.recv(1 << 16)
+            self._speak(private)
+
+    def _speak(self, private: ssl.SSLSocket) -> None:
+        private.recv(1 << 16)
+        private.sendall(self._words)
+        private.recv(1 << 16)
 
     def _offer_tls(self, line: socket.socket) -> None:
         if self._service is Provider.POSTGRESQL:
@@ -113,14 +116,13 @@ CASES = {
         (OK + packet(1, b"\1") + packet(2, b"\3def"), "a column that is cut off"),
         (OK + packet(1, b"\1") + packet(2, b"\3def" + b"\0" * 5 + b"\x0c\xff\xff" + b"\0" * 10), "an odd charset"),
         (OK + packet(1, b"\0\0\0\2\0\0\0") * 3, "no table at all"),
-        (OK + packet(1, b"\0\0\0\2\0\0\0") * 9, "no table for any query"),
     ],
 }
 ROWS = [(service, words, why) for service, cases in CASES.items() for words, why in cases]
 
 
-async def attack(service, words, ca, act):
-    with HostileServer(service, ca.tls, words).run() as address:
+async def attack(service, words, ca, act, server=HostileServer):
+    with server(service, ca.tls, words).run() as address:
         rig = Rig(service, address, ca=ca.bundle, timeout=0.3, seconds=3.0)
         with pytest.raises(ProviderError) as failure:
             await (rig.find if act == "read" else rig.put)(rig.user("joe"))
@@ -134,6 +136,22 @@ async def attack(service, words, ca, act):
 async def test_what_is_not_its_protocol_is_an_error_of_the_server(service, words, why, ca, act):
     failure = await attack(service, words, ca, act)
     assert failure.code.startswith(("Database", "Deadline")), why
+
+
+class AgreeingServer(HostileServer):
+    """A MySQL server that lets everybody in, and answers every statement with the same bytes."""
+
+    def _speak(self, private: ssl.SSLSocket) -> None:
+        private.recv(1 << 16)
+        private.sendall(OK)
+        while private.recv(1 << 16):
+            private.sendall(self._words)
+
+
+@pytest.mark.parametrize("act", ["read", "write"])
+async def test_a_query_without_a_table_does_not_show_that_a_user_is_absent(ca, act):
+    failure = await attack(Provider.MYSQL, packet(1, b"\0\0\0\2\0\0\0"), ca, act, AgreeingServer)
+    assert failure.code == "DatabaseAnswerMalformed"
 
 
 @given(
