@@ -44,7 +44,7 @@ _WRITE_FOR_ROLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class GraphRequest(ArmRequest):
     """A request to Microsoft Graph."""
 

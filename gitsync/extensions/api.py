@@ -67,7 +67,7 @@ LookupResult = Live | tuple[Mapping[str, Any], ...] | None
 """The answer: the resource, None if it does not exist, or the entries of the list."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Subject:
     """The resource that an extension is called for."""
 

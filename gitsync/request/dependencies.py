@@ -26,7 +26,7 @@ from gitsync.request.fill import find_value
 _Group = frozenset[Key]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
 class Needs:
     """What one manifest depends on."""
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -123,7 +123,7 @@ ANSWER_TOO_LARGE = "AnswerTooLarge"
 """The code of the error for an answer that exceeds the size limit of its request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class ArmRequest:
     """One request to ARM, before it is sent."""
 
@@ -219,7 +219,7 @@ _LONGEST_DATE = 64  # characters; dates of RFC 9110 have 29
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Response:
     """One HTTP response. Headers and content may contain secrets and are not shown."""
 
@@ -228,11 +228,11 @@ class Response:
     content: bytes = field(default=b"", repr=False)
     principal: Principal | None = None  # the identity of the refused token; only read if the status is 401 or 403
     is_token_dropped: bool = False  # Azure did not accept the token, and the next request gets a new one
+    body: Any = field(init=False, repr=False)
+    """The content as JSON, None if there is none or it is malformed; parsed once, since some bodies have megabytes."""
 
-    @cached_property
-    def body(self) -> Any:
-        """The content as JSON, None if there is none or it is malformed; parsed once, since some have megabytes."""
-        return _parse_json(self.content)
+    def __post_init__(self) -> None:
+        self.body = _parse_json(self.content)
 
     def mapping(self) -> Mapping[str, Any]:
         """Return the body if it is a JSON object, else an empty one."""
