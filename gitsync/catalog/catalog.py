@@ -17,6 +17,8 @@ from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, ListLevel, Scope
 from gitsync.model.gvk import GVK
 from gitsync.model.provider import Provider
+from gitsync.model.record import Record
+from gitsync.model.resource import Resource
 
 LEGACY = "v1api"
 
@@ -41,6 +43,14 @@ class Catalog:
         if gvk not in self._kinds:
             self._kinds[gvk] = self._find_kind(gvk)
         return self._kinds[gvk]
+
+    def kind_of(self, resource: Resource) -> Kind | None:
+        """The kind of a manifest; None if the catalog has no such kind or version."""
+        return self.kind(resource.gvk)
+
+    def kind_of_record(self, record: Record) -> Kind | None:
+        """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
+        return self.kind(GVK.parse(record.manifest.api_version, record.key.kind))
 
     def find_served_version(self, gvk: GVK) -> str | None:
         """The version of a manifest as ASO serves it: as written, else in its other spelling; None for no version of
