@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from gitsync.model.gvk import AZURE_GROUP, GVK
 from gitsync.model.provider import Provider
@@ -68,6 +68,9 @@ class ScopeFlag(IntFlag):
     EXTENSION = 16
 
 
+NO_SCOPE: Final = ScopeFlag(0)
+
+
 class ListLevel(StrEnum):
     """Where the resources of a type can be listed. `SCOPE` is the resource or container that an extension extends."""
 
@@ -101,7 +104,7 @@ class Kind:
     legacy: bool  # spelled v1api…: ASO derives the UUIDs of some names differently there
     lists: frozenset[ListLevel] = frozenset()  # where public SDKs list the type; empty if unknown
     provider: Provider = Provider.ARM
-    writable: ScopeFlag = ScopeFlag(0)  # of an AzureResource: where its type can be written; 0 if that is not known
+    writable: ScopeFlag = NO_SCOPE  # of an AzureResource: where its type can be written; 0 if that is not known
     counterpart: tuple[str, str] | None = None  # of an AzureResource: ASO's (group, kind) of its type, None without one
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.model.arm_id import ArmId
-from gitsync.model.facts import Field, Kind, Scope, ScopeFlag, TypeFacts
+from gitsync.model.facts import NO_SCOPE, Field, Kind, Scope, ScopeFlag, TypeFacts
 from gitsync.model.gvk import AZURE_RESOURCE, GVK
 from gitsync.model.record import Record
 
@@ -106,10 +106,10 @@ def _find_facts(wanted: TypeAndVersion) -> tuple[str, ScopeFlag]:
     """
     arm_type = open_arm_types().find_type(wanted.arm_type)
     if arm_type is None:
-        return wanted.arm_type, ScopeFlag(0)
+        return wanted.arm_type, NO_SCOPE
     newest = arm_type.newest_stable or arm_type.newest_preview
     version = arm_type.find_version(wanted.api_version) or (arm_type.find_version(newest) if newest else None)
-    return arm_type.name, ScopeFlag(int(version.writable)) if version else ScopeFlag(0)
+    return arm_type.name, version.writable if version else NO_SCOPE
 
 
 def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
