@@ -1,14 +1,14 @@
-"""Pack the types of Azure Resource Manager into gitsync/catalog/data/arm_types, at every api-version.
+"""Pack the types of Azure Resource Manager into gitsync/desired/catalog/data/arm_types, at every api-version.
 
 usage: build_arm_types.py CHECKOUT [DATA]
 
 CHECKOUT is a checkout of https://github.com/Azure/bicep-types-az, whose `generated/<service>/<namespace>/<version>/`
-each have a types.json. DATA is gitsync/catalog/data/arm_types by default. The same checkout gives the same bytes. Files
-of namespaces that the checkout no longer has are removed. NOTICE is given the commit.
+each have a types.json. DATA is gitsync/desired/catalog/data/arm_types by default. The same checkout gives the same
+bytes. Files of namespaces that the checkout no longer has are removed. NOTICE is given the commit.
 
-`index.jsonl.xz` has a line for each type, sorted without case: [name, {api-version: [body, readable, writable,
-action, …]}]. The name is that of the newest stable version, since versions differ in case. `body` is a line of the file
-of the namespace, null if the version can only be read. `readable` and `writable` are sums of scopes as in the source.
+`index.jsonl.xz` has a line for each type, sorted without case: [name, {api-version: [body, readable, writable, action,
+…]}]. The name is that of the newest stable version, since versions differ in case. `body` is a line of the file of the
+namespace, null if the version can only be read. `readable` and `writable` are sums of scopes as in the source.
 
 `<namespace>.jsonl.xz` has a line for each different type of its bodies. Equal types are stored once, whichever version
 has them, and without descriptions. A type that another one holds is the distance of its line, so that the lines of two
@@ -171,8 +171,8 @@ def _keep(entry: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def unite(types: Mapping[Source, Type]) -> dict[Source, int]:
     """A number for each type, the same for equal ones.
 
-    Types are divided until nothing divides them further, as the states of an automaton: types that reach each other
-    are equal if no path from them shows a difference.
+    Types are divided until nothing divides them further, as the states of an automaton: types that reach each other are
+    equal if no path from them shows a difference.
     """
     numbers = _number({source: _describe(found) for source, found in types.items()})
     count = 0

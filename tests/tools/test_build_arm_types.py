@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.catalog.arm_types import ArmTypes, ScopeFlag
+from gitsync.desired.catalog.arm_types import ArmTypes, ScopeFlag
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_arm_types.py"
