@@ -12,7 +12,7 @@ from gitsync.desired.catalog.arm_types import ArmTypes, ScopeFlag
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_arm_types.py"
-DATA = ROOT / "gitsync" / "catalog" / "data" / "arm_types"
+DATA = ROOT / "gitsync" / "desired" / "catalog" / "data" / "arm_types"
 BUDGET = 1_500_000  # bytes of all packed files
 
 
