@@ -14,6 +14,7 @@ metadata: {name: shop}
 spec: {location: westeurope}
 """
 IN_GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop"
+ACCOUNT_ID = f"{IN_GROUP}/providers/Microsoft.Storage/storageAccounts/shopfiles"
 FLOW_ID = f"{IN_GROUP}/providers/Microsoft.Logic/workflows/orders"
 FLOW = """
 apiVersion: azure.gitsync/v1
@@ -66,32 +67,28 @@ def find(report, kind="AzureResource"):
     return next(result for result in report.results if result.key.kind == kind)
 
 
-def list_writes(world):
-    return [(request.method, request.path) for request in world.requests if request.method != "GET"]
-
-
 def test_a_resource_is_created_as_it_is_written_and_then_in_sync(world):
     planned = find(world.says(group=GROUP, flow=FLOW).plan())
     assert (planned.action, planned.arm_id) == (Action.CREATE, FLOW_ID)
     assert world.sync().exit_code == 0
-    assert [path for method, path in list_writes(world) if method == "PUT"] == [IN_GROUP, FLOW_ID]
+    assert world.sent("PUT") == [IN_GROUP, FLOW_ID]
     sent = world.read(FLOW_ID, "2019-05-01")["properties"]
     assert sent["parameters"] == {"$connections": {"value": {}}, "empty": [], "nothing": None}
     assert sent["definition"] == {"$schema": "https://schema", "triggers": {}}
     again = find(world.sync())
-    assert (again.verdict, again.action, list_writes(world)) == (Verdict.IN_SYNC, Action.NONE, [])
+    assert (again.verdict, again.action, world.writes) == (Verdict.IN_SYNC, Action.NONE, [])
 
 
 def test_drift_is_found_and_reverted(world):
     world.says(group=GROUP, flow=FLOW).sync()
-    world.change(FLOW_ID, "/properties/state", "Disabled")
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
     drifted = find(world.plan())
     assert (drifted.verdict, [change.path for change in drifted.differences]) == (
         Verdict.DRIFTED,
         ["/properties/state"],
     )
     (field,) = drifted.comparison.fields.values()
-    assert (field.name, field.location.path, field.location.line) == ("spec.body.properties.state", "flow.yaml", 11)
+    assert (field.name, field.source.path, field.source.line) == ("spec.body.properties.state", "flow.yaml", 11)
     assert find(world.sync()).action is Action.UPDATE
     assert world.read(FLOW_ID, "2019-05-01")["properties"]["state"] == "Enabled"
 
@@ -108,20 +105,20 @@ def test_a_patch_sends_only_the_difference(world):
     patched = FLOW.replace("{name: orders}", "{name: orders, annotations: {gitsync/update-method: patch}}")
     world.says(group=GROUP, flow=patched).sync()
     world.says(group=GROUP, flow=patched.replace("Enabled", "Disabled")).sync()
-    assert list_writes(world) == [("PATCH", FLOW_ID)]
+    assert world.writes == [f"PATCH {FLOW_ID}"]
 
 
 def test_a_prune_needs_nothing_but_the_record(world):
     world.says(group=GROUP, flow=FLOW).sync()
     pruned = find(world.says(group=GROUP).sync(prune=True))
     assert pruned.action is Action.DELETE
-    assert list_writes(world) == [("DELETE", FLOW_ID)]
+    assert world.writes == [f"DELETE {FLOW_ID}"]
     assert [result.key.kind for result in world.sync().results] == ["ResourceGroup"]
 
 
 def test_what_exists_is_adopted(world):
     world.says(group=GROUP).sync()
-    world.put(FLOW_ID, {"location": "westeurope", "properties": {"state": "Enabled"}})
+    world.outside("PUT", FLOW_ID, {"location": "westeurope", "properties": {"state": "Enabled"}})
     adopted = find(world.says(group=GROUP, flow=FLOW).plan())
     assert adopted.verdict is Verdict.ADOPT
 
@@ -133,20 +130,19 @@ def test_a_manifest_that_changes_its_kind_takes_the_record_over(world, before, a
     world.says(group=GROUP, files=after.replace("{name: files}", f"{{name: {name}}}"))
     report = world.sync(prune=True)
     assert report.exit_code == 0
-    assert list_writes(world) == []
+    assert world.writes == []
     assert {result.action for result in report.results} <= {Action.NONE, Action.DETACH}
     silent = world.sync(prune=True)
     assert {result.verdict for result in silent.results} == {Verdict.IN_SYNC}
-    assert list_writes(world) == []
+    assert world.writes == []
     gone = world.says(group=GROUP).sync(prune=True)
     assert gone.exit_code == 0
-    assert [method for method, _ in list_writes(world)] == ["DELETE"]
+    assert world.writes == [f"DELETE {ACCOUNT_ID}"]
 
 
 def test_drift_is_found_over_a_hand_over(world):
     world.says(group=GROUP, files=ACCOUNT).sync()
-    account = f"{IN_GROUP}/providers/Microsoft.Storage/storageAccounts/shopfiles"
-    world.change(account, "/properties/accessTier", "Cool")
+    world.somebody_changes(ACCOUNT_ID, {"/properties/accessTier": "Cool"})
     drifted = find(world.says(group=GROUP, files=SAME_ACCOUNT).plan(prune=True))
     assert drifted.verdict is Verdict.DRIFTED
     assert [change.path for change in drifted.differences] == ["/properties/accessTier"]
@@ -155,7 +151,7 @@ def test_drift_is_found_over_a_hand_over(world):
 def test_two_kinds_for_one_resource_are_an_error(world):
     report = world.says(group=GROUP, files=ACCOUNT, same=SAME_ACCOUNT).sync()
     assert report.exit_code != 0
-    assert list_writes(world) == [("PUT", IN_GROUP)]
+    assert world.writes == [f"PUT {IN_GROUP}"]
     texts = [result.condition.message for result in report.results if result.key.name == "files"]
     assert len(texts) == 2
     assert all("as two kinds" in text for text in texts)
@@ -163,14 +159,14 @@ def test_two_kinds_for_one_resource_are_an_error(world):
 
 def test_equal_manifests_in_several_namespaces_are_one_resource(world):
     other = "{name: orders, namespace: other}"
-    world.says(group=GROUP, flow=FLOW, more=GROUP.replace("{name: shop}", "{name: shop, namespace: other}"))
-    assert world.says(
+    world.says(
         group=GROUP,
         other=GROUP.replace("{name: shop}", "{name: shop, namespace: other}"),
         flow=FLOW,
         again=FLOW.replace("{name: orders}", other),
-    ).sync().exit_code == 0  # fmt: skip
-    assert list_writes(world) == [("PUT", IN_GROUP), ("PUT", FLOW_ID)]
+    )
+    assert world.sync().exit_code == 0
+    assert world.writes == [f"PUT {IN_GROUP}", f"PUT {FLOW_ID}"]
 
 
 def test_an_api_version_that_is_not_known_works(world):
