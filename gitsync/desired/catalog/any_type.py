@@ -124,6 +124,16 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
     return Scope.TENANT if writable == ScopeFlag.TENANT else Scope.EXTENSION
 
 
+def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List the members of a spec by the names of ASO, which has those of `properties` beside the others."""
+    if not kind.is_any_type:
+        return spec
+    body = spec.get("body")
+    members = body if isinstance(body, Mapping) else {}
+    properties = members.get("properties")
+    return {**properties, **members} if isinstance(properties, Mapping) else members
+
+
 @cache
 def list_fixed_names(arm_type: str, api_version: str) -> tuple[str, ...]:
     """The only names that resources of a type can have, such as `default`; none if names are free, or not known."""
