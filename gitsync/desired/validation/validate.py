@@ -42,7 +42,7 @@ from gitsync.desired.validation.schema import (
     check_shape,
     check_tag_names,
 )
-from gitsync.desired.validation.value_rules import check_known_values
+from gitsync.desired.validation.value_rules import check_body_region, check_known_values
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import AZURE_GROUP, Key
 from gitsync.model.manifests import KnownId
@@ -159,6 +159,7 @@ def _check_resource(
         yield from check_type(resource, unknown)
         yield from check_body_words(resource.spec.get("body"))
         yield from check_any_name(resource, kind)
+        yield from check_body_region(resource, kind)
     yield from _check_others(resource, kind, unknown)
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
     # A spec of which the reader has reported a problem is not checked.
