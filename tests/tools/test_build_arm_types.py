@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.desired.catalog.arm_types import ArmTypes, ScopeFlag
+from gitsync.desired.catalog.arm_types import ArmTypes
+from gitsync.model.facts import ScopeFlag
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_arm_types.py"
