@@ -24,7 +24,7 @@ from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.result import Stage
-from gitsync.model.secret import MASKED, Secret
+from gitsync.model.secret import CUT, MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
 
 SHORTEST: Final = 6
@@ -53,9 +53,6 @@ _OURS: Final = frozenset(
     | {word.value for words in (Action, Claim, Policy, Severity, Stage, ConditionStatus, Verdict) for word in words}
 )
 """Words of every report. If one of them were used as a secret, masking it would make the report useless."""
-
-_CUT: Final = "…"
-"""A long text may be cut here, in the middle of a value."""
 
 _FRAME: Final = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]+-----|[\w-]+:|(apiVersion|kind): [\w/.]+|[\w-]+: (\{\}|\"\")")
 """Lines of certificates and of cluster settings that are the same in all of them."""
@@ -171,7 +168,7 @@ class Redactions:
         """
         begun_alike = self._spellings.get(text[at : at + SHORTEST], {})
         lengths = sorted(begun_alike, reverse=True)
-        cut = text.find(_CUT, at)
+        cut = text.find(CUT, at)
         longer = (spelling for length in lengths if length > cut - at for spelling in tuple(begun_alike[length]))
         if cut > 0 and any(spelling.startswith(text[at:cut]) for spelling in longer):
             return cut
@@ -193,11 +190,6 @@ def _count_alike(first: str, second: str) -> int:
     """Count the characters that two texts have in common at their beginning."""
     most = min(len(first), len(second))
     return bisect_left(range(1, most + 1), True, key=lambda count: first[:count] != second[:count])
-
-
-def truncate(text: str, most: int) -> str:
-    """Cut a text to at most `most` characters. A mark at the cut lets half a value at the end be found."""
-    return text if len(text) <= most else text[:most] + _CUT
 
 
 def _parts(value: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from gitsync.cel.types.kinds import make_self_type
 from gitsync.cel.types.types import DYN, STRING, Type, make_map_type
 from gitsync.errors import ExpressionError
 from gitsync.model.facts import Kind
-from gitsync.redaction import truncate
+from gitsync.model.secret import truncate
 
 TEXTS: Final = make_map_type(STRING, STRING)
 """The type of `secret`, and of an expression that gives many keys."""

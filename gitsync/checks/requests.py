@@ -25,7 +25,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, PlannedChange
 from gitsync.model.limits import Bucket, RequestKind
 from gitsync.model.report import RequestCounts
-from gitsync.redaction import truncate
+from gitsync.model.secret import truncate
 
 UNUSABLE_ANSWER = "UnusableAnswer"
 """The code of a finding that has no verdict, since Azure's answer does not have the shape that it should have."""

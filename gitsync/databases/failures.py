@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
-from gitsync.redaction import truncate
+from gitsync.model.secret import truncate
 
 T = TypeVar("T")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Final, NoReturn
 
 MASKED = "<secret>"
 """The text shown in place of a secret value: in records, reports and logs."""
+
+CUT: Final = "…"
+"""The end of a text that was cut, perhaps in the middle of a value: what hides secrets finds half a value before it."""
 
 
 class Secret:
@@ -65,3 +68,8 @@ class Placeholder(Secret):
 def is_hidden(value: object) -> bool:
     """Return whether a value must not be shown: every secret, but not the placeholder of a public value."""
     return isinstance(value, Secret) and not (isinstance(value, Placeholder) and value.is_public)
+
+
+def truncate(text: str, most: int) -> str:
+    """Cut a text to at most `most` characters, with `CUT` at its end."""
+    return text if len(text) <= most else text[:most] + CUT

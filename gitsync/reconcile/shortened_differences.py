@@ -11,8 +11,8 @@ from operator import eq, is_not
 from typing import Any, Final
 
 from gitsync.formats.long_text import AROUND, cut_end, leave_out_equal_start
+from gitsync.model.secret import truncate
 from gitsync.model.verdict import Difference
-from gitsync.redaction import truncate
 
 LONGEST_TEXT: Final = 1 << 15
 """Characters."""

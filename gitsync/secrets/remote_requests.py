@@ -18,8 +18,7 @@ from typing import Final, TypeVar
 from gitsync.backoff import Backoff, retry
 from gitsync.errors import TransientStoreError
 from gitsync.model.clock import Clock
-from gitsync.model.secret import MASKED, Secret
-from gitsync.redaction import truncate
+from gitsync.model.secret import MASKED, Secret, truncate
 
 LONGEST_REQUEST = 60.0
 """Seconds for one request, from its token to the last byte of its answer."""

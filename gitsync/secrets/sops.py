@@ -18,9 +18,8 @@ from typing import Any
 
 from gitsync.errors import SecretStoreError
 from gitsync.manifests.yaml_documents import read_documents
-from gitsync.model.secret import MASKED
+from gitsync.model.secret import MASKED, truncate
 from gitsync.processes.programs import Grace, Program, ProgramCall, run_beside, select_environment
-from gitsync.redaction import truncate
 
 TIMEOUT = 60.0
 """Seconds for one call: it may query a remote key service."""

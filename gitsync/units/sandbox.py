@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Final, Protocol
 
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
+from gitsync.model.secret import truncate
 from gitsync.processes.programs import Ended, Grace, Program, ProgramCall, run, select_environment
-from gitsync.redaction import truncate
 
 TIMEOUT: Final = 60.0
 """Seconds for each build."""

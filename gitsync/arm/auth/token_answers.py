@@ -19,7 +19,7 @@ from azure.core.pipeline.transport import AsyncHttpTransport
 
 from gitsync.arm.http.failures import scrub
 from gitsync.arm.http.messages import Response
-from gitsync.redaction import truncate
+from gitsync.model.secret import truncate
 
 _LONGEST = 500
 _PASSING = frozenset({408, 425, 429})

@@ -16,7 +16,7 @@ from gitsync.arm.http.messages import CORRELATION_ID, UNKNOWN_CODE, ArmRequest, 
 from gitsync.errors import ArmError, TokenRefusedError
 from gitsync.model.live import Absence
 from gitsync.model.provisioning_state import FAILED_STATES
-from gitsync.redaction import truncate
+from gitsync.model.secret import truncate
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
 """ASO's text for a body without a message (docs/reference/arm.md#error-bodies)."""

@@ -23,7 +23,7 @@ from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import is_commit_id
 from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.model.plan import LastCommit
-from gitsync.redaction import truncate
+from gitsync.model.secret import truncate
 
 _MOST = 50
 """The most revisions to search: each costs reading all its manifests."""

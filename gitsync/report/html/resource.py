@@ -20,9 +20,9 @@ from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
+from gitsync.model.secret import truncate
 from gitsync.model.verdict import Action, Difference
 from gitsync.planning.data_types import describe_loss
-from gitsync.redaction import truncate
 from gitsync.report.authors import list_authors
 from gitsync.report.checks import (
     format_check,
