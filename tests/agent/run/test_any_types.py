@@ -27,7 +27,7 @@ spec:
     location: westeurope
     properties:
       state: Enabled
-      parameters: {$connections: {value: {}}, empty: [], nothing: null}
+      parameters: {$connections: {value: {}}, empty: {value: []}, nothing: {value: null}}
       definition: {$schema: "https://schema", triggers: {}}
 """
 ACCOUNT = """
@@ -73,7 +73,7 @@ def test_a_resource_is_created_as_it_is_written_and_then_in_sync(world):
     assert world.sync().exit_code == 0
     assert world.sent("PUT") == [IN_GROUP, FLOW_ID]
     sent = world.read(FLOW_ID, "2019-05-01")["properties"]
-    assert sent["parameters"] == {"$connections": {"value": {}}, "empty": [], "nothing": None}
+    assert sent["parameters"] == {"$connections": {"value": {}}, "empty": {"value": []}, "nothing": {"value": None}}
     assert sent["definition"] == {"$schema": "https://schema", "triggers": {}}
     again = find(world.sync())
     assert (again.verdict, again.action, world.writes) == (Verdict.IN_SYNC, Action.NONE, [])
