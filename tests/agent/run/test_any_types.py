@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
+from tests.agent.run.exporters import config_map_at, revealed, secret_at, world_with
+from tests.support.memory_places import MemorySink
 from tests.support.world import SUBSCRIPTION, World
 
 GROUP = """
@@ -295,3 +297,31 @@ def test_values_of_secrets_are_sent_and_shown_nowhere(world):
     changed = find(world.sync(**digests))
     assert [change.path for change in changed.differences] == ["/properties/parameters/key/value"]
     assert world.writes == [f"PUT {FLOW_ID}"]
+
+
+EXPORTS = """
+  operatorSpec:
+    secretAction: listKeys
+    secretExpressions: [{name: keys, key: first, value: "secret.keys[0].value"}]
+    configMapExpressions: [{name: facts, key: tier, value: self.status.sku.name}]
+"""
+
+
+def test_the_answer_of_an_action_is_exported(tmp_path):
+    sink = MemorySink()
+    world = world_with(tmp_path, sink)
+    assert world.says(group=GROUP, files=SAME_ACCOUNT + EXPORTS).sync().exit_code == 0
+    assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
+    key = revealed(sink, secret_at("keys"))["first"]
+    assert len(key) > 30
+    assert world.redactions.mask(key) == MASKED
+    assert revealed(sink, config_map_at("facts")) == {"tier": "Standard_LRS"}
+    assert world.plan().exit_code == 0
+    assert world.sent("POST") == []
+
+
+def test_an_action_is_called_only_for_expressions_that_use_it(tmp_path):
+    world = world_with(tmp_path, MemorySink())
+    exports = EXPORTS.replace('"secret.keys[0].value"', "self.status.id")
+    assert world.says(group=GROUP, files=SAME_ACCOUNT + exports).sync().exit_code == 0
+    assert world.sent("POST") == []
