@@ -297,7 +297,7 @@ def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
     """All of them push to one server at once, and so does a run that overlaps."""
     bare.git("config", "http.receivepack", "true")
     start = threading.Barrier(WORKERS)
-    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),), spies=False) as (url, _):
+    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),)) as (url, _):
         remote = open_remote(
             Url(f"{url}/{bare.path.name}", "http"), GitAccess(token=Secret("secret"), username="x-access-token")
         )
