@@ -1,12 +1,13 @@
 """A loaded machine fails no property test: which profile is chosen, and what the profiles say."""
 
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.hypothesis_profile import choose_profile, scale
+from tests.support.hypothesis_profile import choose_profile, sample, scale
 
 TESTS = Path(__file__).resolve().parent
 
@@ -45,10 +46,27 @@ def test_no_profile_has_a_deadline(name):
     ],
 )
 def test_a_law_with_a_number_of_its_own_follows_the_profile(profile, examples, expected, why):
-    before = settings.get_current_profile_name()
-    settings.load_profile(profile)
-    try:
+    with in_profile(profile):
         assert scale(examples) == expected, why
+
+
+def test_a_run_is_stopped_at_each_moment_in_ci_and_at_some_in_usual_runs():
+    moments = list("abcdefghij")
+    with in_profile("ci"):
+        assert sample(moments) == moments
+    with in_profile("usual"):
+        chosen = [sample(moments) for _ in range(100)]
+    assert {len(some) for some in chosen} == {4}
+    assert all(some == sorted(some) for some in chosen)
+    assert {moment for some in chosen for moment in some} == set(moments)
+
+
+@contextmanager
+def in_profile(name):
+    before = settings.get_current_profile_name()
+    settings.load_profile(name)
+    try:
+        yield
     finally:
         settings.load_profile(before)
 

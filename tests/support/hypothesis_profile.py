@@ -1,9 +1,15 @@
-"""Which hypothesis profile the tests use: `usual` has fewer examples than `ci`, `dev` more. None has a deadline."""
+"""Which hypothesis profile the tests use, and how many examples a law has: `usual` has fewer examples than `ci`, `dev`
+more. None has a deadline.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _OF_CI = 50
 """Examples of a law. Each run has others, so half of hypothesis' hundred is enough for one of many."""
@@ -40,3 +46,11 @@ def scale(examples: int) -> int:
     from hypothesis import settings
 
     return max(1, examples * min(settings().max_examples, _OF_CI) // _OF_CI)
+
+
+def sample(moments: Sequence[T]) -> list[T]:
+    """The moments, in order, at which a test kills or stops a run: each of them in CI, some in usual runs, and others
+    each time.
+    """
+    chosen = random.sample(range(len(moments)), scale(len(moments)))
+    return [moments[index] for index in sorted(chosen)]
