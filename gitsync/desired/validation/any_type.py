@@ -121,7 +121,7 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
         yield Finding(
             code="TypeNotKnown",
             path=_TYPE,
-            message=f"gitsync does not know {arm_type.name} at {api_version}, so the body is not checked.",
+            message=f"The body is not checked: gitsync has no facts about {arm_type.name} at {api_version}.",
             hint=hint or "Check the version.",
             level=Level.WARNING,
         )

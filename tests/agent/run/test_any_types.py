@@ -1,4 +1,4 @@
-"""An AzureResource through its whole life, and the hand-over from a kind of ASO to it and back."""
+"""An AzureResource through its whole life, and the hand-over from ASO's kind to it and back."""
 
 from __future__ import annotations
 
