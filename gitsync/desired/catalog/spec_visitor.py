@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import BODY, BODY_WORDS, SCALARS
+from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.positions import HEADER, SpecPosition, find_root, make_position
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -131,11 +132,6 @@ def _visit_body(visits: list[Visit], path: FieldPath, value: Any) -> None:
                 continue
         if isinstance(child, dict | list):
             _visit_body(visits, (*path, key), child)
-
-
-def find_word(value: Mapping[str, Any]) -> str:
-    """Find the word of an object of a body that has one key; "" for any other object."""
-    return next(iter(value)) if len(value) == 1 else ""
 
 
 def make_visit(position: SpecPosition, path: FieldPath, value: Any) -> Visit:

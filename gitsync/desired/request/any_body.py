@@ -6,20 +6,17 @@ it stands for a value. A body that has such a key of its own writes it with one 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
-from gitsync.desired.catalog.spec_visitor import find_word
+from gitsync.desired.catalog.body_words import find_word, unescape
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.errors import UnusableReferenceError
 
 MakeValue = Callable[[Any], Any]
 """Makes the placeholder of a word from what it has."""
-
-_ESCAPED: Final = re.compile(rf"\$\$+(?:{'|'.join(word.removeprefix('$') for word in (*BODY_WORDS, EXPRESSION))})")
 
 
 def convert_body(body: Any, words: Mapping[str, MakeValue]) -> Any:
@@ -54,11 +51,6 @@ def _convert_members(body: dict[str, Any], words: Mapping[str, MakeValue]) -> di
         members[name] = converted = _convert_value(value, words)
         is_same = is_same and converted is value and name is key
     return body if is_same else members
-
-
-def unescape(key: str) -> str:
-    """Return a key of a body as it is sent."""
-    return key[1:] if _ESCAPED.fullmatch(key) else key
 
 
 def find_body_field(body: Any, path: JsonPath) -> FieldPath:

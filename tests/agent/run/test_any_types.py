@@ -27,8 +27,8 @@ spec:
     location: westeurope
     properties:
       state: Enabled
-      parameters: {$connections: {value: {}}, empty: [], nothing: null}
-      definition: {$schema: "https://schema", triggers: {}}
+      parameters: {$connections: {value: {}}}
+      definition: {$schema: "https://schema", triggers: {}, empty: [], nothing: null}
 """
 ACCOUNT = """
 apiVersion: storage.azure.com/v1api20230101
@@ -73,8 +73,8 @@ def test_a_resource_is_created_as_it_is_written_and_then_in_sync(world):
     assert world.sync().exit_code == 0
     assert world.sent("PUT") == [IN_GROUP, FLOW_ID]
     sent = world.read(FLOW_ID, "2019-05-01")["properties"]
-    assert sent["parameters"] == {"$connections": {"value": {}}, "empty": [], "nothing": None}
-    assert sent["definition"] == {"$schema": "https://schema", "triggers": {}}
+    assert sent["parameters"] == {"$connections": {"value": {}}}
+    assert sent["definition"] == {"$schema": "https://schema", "triggers": {}, "empty": [], "nothing": None}
     again = find(world.sync())
     assert (again.verdict, again.action, world.writes) == (Verdict.IN_SYNC, Action.NONE, [])
 
