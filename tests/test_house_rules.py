@@ -158,7 +158,14 @@ def test_a_class_name_has_one_meaning():
 
 
 IN_A_TABLE = {
-    "Config",  # each row has the text of the help
+    # each row has the text of the help
+    "ReadSettings",
+    "ChangeSettings",
+    "OutputSettings",
+    "AzureSettings",
+    "SecretSettings",
+    "StatusSettings",
+    "LimitSettings",
     "Settings",  # the same settings, by name; docs/settings.md describes them
 }
 
@@ -175,7 +182,8 @@ def has_values(path):
 
 
 FLAT = {
-    "Config": "a row for each setting: commands, files and the help name it alone",
+    "ReadSettings": "a row for each setting: commands, files and the help name it alone",
+    "AzureSettings": "a row for each setting, as those of what is read",
     "Settings": "the parameters of the Python API, by the same names",
     "Setting": "a row of the table of settings",
     "Extension": "public: a registration names the points that it fills",

@@ -139,8 +139,8 @@ def prepare_resources(
 
 
 def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
-    """Compile expressions separately: the engine is above the pure folders."""
-    kind = catalog.kind(prepared.resource.gvk)
+    """Check expressions here, since their engine is above `desired/request`."""
+    kind = catalog.kind_of(prepared.resource)
     if kind is None or not has_expressions(prepared.resource):
         return prepared
     from gitsync.desired.cel.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need

@@ -23,6 +23,7 @@ _SHAPES = {
     "number": "a number",
     "boolean": "true or false",
     "any": "anything",
+    "armBody": "a mapping",
     "mapping": "a mapping",
     "map": "a mapping",
     "list": "a list",
@@ -31,6 +32,8 @@ _NAMED = {
     "knownOwner": "a mapping of name or armId",
     "namedOwner": "a mapping of name",
     "arbitraryOwner": "a mapping of group, kind and name, or of armId",
+    "azureOwner": "a mapping of group, kind and name, or of armId",
+    "azureReference": "a mapping of group, kind and name, or of armId",
     "reference": "a mapping of group, kind and name, or of armId",
     "wellKnownReference": "a mapping of wellKnownName, or of group, kind and name, or of armId",
     "secretReference": "a mapping of name and key, of a Secret",
@@ -70,7 +73,11 @@ def describe_type(type_: FieldType) -> str:
 
 def describe_actual(visit: Visit) -> str:
     """The actual value: a short scalar is quoted, unless a reference to a secret was expected."""
-    value = visit.value
+    return describe_value(visit.value, is_hidden=visit.name in SECRET_TYPES)
+
+
+def describe_value(value: Any, *, is_hidden: bool = False) -> str:
+    """A value with its type: a short scalar is quoted, unless it must be hidden."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
@@ -80,7 +87,7 @@ def describe_actual(visit: Visit) -> str:
     if isinstance(value, Secret):
         return "a string from a Secret"
     kind = "a boolean" if isinstance(value, bool) else "a string" if isinstance(value, str) else "a number"
-    return kind if visit.name in SECRET_TYPES else f"{kind}, {quote_scalar(value)}"
+    return kind if is_hidden else f"{kind}, {quote_scalar(value)}"
 
 
 def describe_shape(shape: str) -> str:

@@ -31,6 +31,7 @@ from gitsync.model.resource import Resource
 _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
     "namedOwner": "Add `owner: {name: …}`: the name of the manifest of its server.",
+    "azureOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }
 _SPARE = frozenset({"group", "kind"})
@@ -115,7 +116,7 @@ def _suggest_form(visit: Visit) -> str:
         return f'Put it in quotes: "{quote_scalar(value)}".'
     # A text that reads as a number was quoted by mistake. Any other text needs another value.
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):
-        return "Write it without quotes." if _reads_as(visit.shape, value) else ""
+        return "Write it without quotes." if reads_as(visit.shape, value) else ""
     if value is None:
         return "Remove the empty item, or give it a value."
     return _suggest_nesting(visit)
@@ -131,7 +132,7 @@ def _suggest_nesting(visit: Visit) -> str:
     return f"Known fields: {join_with_or(sorted(visit.fields))}." if visit.fields else ""
 
 
-def _reads_as(shape: str, text: str) -> bool:
+def reads_as(shape: str, text: str) -> bool:
     if shape == "boolean":
         return text.casefold() in {"true", "false"}
     try:
