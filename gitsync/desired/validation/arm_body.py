@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
+from gitsync.desired.catalog.body_words import find_word, unescape
 from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.desired.problems.finding import Finding
@@ -35,10 +36,6 @@ from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
 
 BODY: Final[FieldPath] = ("spec", "body")
-
-_TEXT_WORDS: Final = frozenset({"$reference", "$secret", "$configMap"})
-_WORDS: Final = _TEXT_WORDS | {"$expression"}
-"""The only key of an object that stands for a value: a string, or any value."""
 
 _Types = tuple[BodyType, BodyType | None]
 """The type of an object and its variant."""
@@ -77,11 +74,6 @@ def check_body(
     check.findings.extend(make_own_name((*path, key)) for key in own)
     check.check_value({key: body[key] for key in body if key not in own} if own else body, body_type, path)
     return check.findings
-
-
-def unescape(key: str) -> str:
-    """Return the name of a member as it is sent: one of a word is written with one more `$`."""
-    return key[1:] if key.startswith("$$") and f"${key.lstrip('$')}" in _WORDS else key
 
 
 @dataclass(slots=True)
@@ -205,14 +197,6 @@ class _Check:
 
 def _fits(value: Any, shape: str) -> bool:
     return isinstance(value, _ACCEPTED[shape]) and not (shape == "integer" and isinstance(value, bool))
-
-
-def find_word(value: Any) -> str:
-    """Return the word of an object that stands for a value; "" for any other value."""
-    if value.__class__ is not dict or len(value) != 1:
-        return ""
-    (key,) = value
-    return key if key in _WORDS else ""
 
 
 def _find(value: Mapping[str, Any], name: str) -> Any:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.desired.validation.arm_body import check_body, unescape
+from gitsync.desired.catalog.body_words import unescape
+from gitsync.desired.validation.arm_body import check_body
 from gitsync.model.arm_id import ArmId
 from gitsync.model.problem import Level
 from gitsync.model.secret import Placeholder, Secret
