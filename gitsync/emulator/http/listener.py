@@ -19,20 +19,22 @@ class Listener:
     """`grace`: seconds that `close` gives a request to end."""
 
     def __init__(self, handle: Handle, grace: float = 1) -> None:
-        self._server = web.Server(handle, access_log=None)
+        self._handle = handle
         self._grace = grace
+        self._server: web.Server | None = None  # it needs a running loop
         self._sockets: asyncio.Server | None = None
 
     async def open(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
         """Listen, and return the URL; port 0 picks a free port. OSError if the port is used."""
         loop = asyncio.get_running_loop()
+        self._server = web.Server(self._handle, access_log=None)
         self._sockets = await loop.create_server(self._server, host, port, ssl=tls, backlog=128)
         name = f"[{host}]" if ":" in host else host
         return f"{'https' if tls else 'http'}://{name}:{self._sockets.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
         """Close every connection; nothing if it is not open."""
-        if self._sockets is None:
+        if self._sockets is None or self._server is None:
             return
         # asyncio loses the socket of a connection that it accepts while its server closes, so first it accepts no more.
         loop = asyncio.get_running_loop()
