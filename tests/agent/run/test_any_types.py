@@ -325,3 +325,21 @@ def test_an_action_is_called_only_for_expressions_that_use_it(tmp_path):
     exports = EXPORTS.replace('"secret.keys[0].value"', "self.status.id")
     assert world.says(group=GROUP, files=SAME_ACCOUNT + exports).sync().exit_code == 0
     assert world.sent("POST") == []
+
+
+@pytest.mark.parametrize("path", ["spec.body.properties.state", "/properties/state"])
+def test_a_field_of_the_body_is_ignored(world, path):
+    flow = FLOW.replace("{name: orders}", f"{{name: orders, annotations: {{gitsync/ignore: '[{path}]'}}}}")
+    world.says(group=GROUP, flow=flow).sync()
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
+    assert find(world.sync()).verdict is Verdict.IN_SYNC
+
+
+def test_a_replacement_needs_consent(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    moved = FLOW.replace("location: westeurope", "location: northeurope")
+    assert find(world.says(group=GROUP, flow=moved).sync(prune=True)).condition.reason == "ReplaceNeeded"
+    assert world.writes == []
+    consent = moved.replace("{name: orders}", "{name: orders, annotations: {gitsync/replace: location=northeurope}}")
+    assert find(world.says(group=GROUP, flow=consent).sync(prune=True)).action is Action.REPLACE
+    assert world.writes == [f"DELETE {FLOW_ID}", f"PUT {FLOW_ID}"]
