@@ -135,6 +135,12 @@ class BodyType:
         return None if distance is None else self._lines.get_type(self._line + distance)
 
 
+# Plain numbers: operations of flags take ten times as long, and each member of each body needs some.
+_REQUIRED: Final = int(MemberFlag.REQUIRED)
+_READ_ONLY: Final = int(MemberFlag.READ_ONLY)
+_WRITE_ONLY: Final = int(MemberFlag.WRITE_ONLY)
+
+
 class BodyMember(NamedTuple):
     """A member of an object."""
 
@@ -149,15 +155,15 @@ class BodyMember(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        return bool(self.flags & MemberFlag.REQUIRED)
+        return bool(self.flags & _REQUIRED)
 
     @property
     def is_read_only(self) -> bool:
-        return bool(self.flags & MemberFlag.READ_ONLY)
+        return bool(self.flags & _READ_ONLY)
 
     @property
     def is_write_only(self) -> bool:
-        return bool(self.flags & MemberFlag.WRITE_ONLY)
+        return bool(self.flags & _WRITE_ONLY)
 
 
 class TypeLines:
