@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parent.parent / "gitsync" / "catalog" / "data"
+DATA = Path(__file__).resolve().parent.parent / "gitsync" / "desired" / "catalog" / "data"
 
 # xz makes half of what zlib does (189 KB against 308 KB for the 46 groups) and unpacks the largest group in about a
 # millisecond. The dictionary covers the largest group; a larger one would only cost memory.
@@ -45,7 +45,12 @@ LEVELS = {"group": "group", "parent": "parent", "scope_list": "scope", "subscrip
 def pack(*values: Any) -> bytes:
     """Sorted, compact JSON in xz, one line for each value, with settings that do not depend on the machine."""
     lines = (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for value in values)
-    return lzma.compress("\n".join(lines).encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+    return compress("\n".join(lines).encode())
+
+
+def compress(content: bytes) -> bytes:
+    """Content in xz, with settings that do not depend on the machine."""
+    return lzma.compress(content, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
 
 
 def pack_group(facts: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_catalog.py"
-DATA = ROOT / "gitsync" / "catalog" / "data"
+DATA = ROOT / "gitsync" / "desired" / "catalog" / "data"
 COLUMNS = ("arm_type", "group", "subscription", "parent", "scope_list")
 OTHER_KINDS = json.loads((TOOL.parent / "other_kinds.json").read_text())
 BUDGET = 400_000  # bytes of all packed files
