@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
-from gitsync.desired.catalog.aso_types import EXPRESSION
 from gitsync.desired.catalog.body_paths import OWN_NAMES, find_facts
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
-from gitsync.desired.catalog.body_words import find_word, unescape
+from gitsync.desired.catalog.body_words import EXPRESSION, find_word, unescape
 from gitsync.desired.formats.json_members import find_in_any_case
 from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.desired.problems.field_path import FieldPath
@@ -124,7 +123,7 @@ class _Check:
     def _check_other(self, value: Any, type_: BodyType, path: FieldPath) -> None:
         """Check a value of another type: one that is not known yet may have the right one."""
         is_text = type_.shape in {"string", "choice"}
-        word = find_word(value) if isinstance(value, dict) else ""
+        word = find_word(value)
         if word == EXPRESSION or isinstance(value, Placeholder):
             return
         if is_text and (word or isinstance(value, Secret)):

@@ -154,9 +154,16 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
 
 
 def open_tree(
-    config: Config, clock: Clock, redactions: Redactions, grace: Grace | None = None, *, is_committed: bool = False
+    config: Config,
+    clock: Clock,
+    redactions: Redactions,
+    grace: Grace | None = None,
+    *,
+    is_committed: bool = False,
+    builds: Builds | None = None,
 ) -> Tree:
-    """Open the working tree of SOURCE. Files are read when they are needed, each once.
+    """Open the working tree of SOURCE. Files are read when they are needed, each once. `builds` are kept for all that
+    is read of it.
 
     Raises ConfigError if SOURCE is not a folder in a git working tree, or not as it `is_committed`; SourceError if it
     cannot be read.
@@ -181,7 +188,7 @@ def open_tree(
         config_file=config.config_file,
         offline=not is_committed,
         units=config.units,
-        builds=Builds(grace=access.grace),
+        builds=builds,
         variables=config.variables,
     )
     with checkout:
