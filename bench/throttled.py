@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable
 
 import aiohttp
 
-from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.auth.arm_access import ArmAccess
 from gitsync.arm.client import open_arm
-from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import make_cloud
+from gitsync.arm.real_clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Bucket, EmulatorSettings, Limits

@@ -14,7 +14,7 @@ from gitsync.catalog.catalog import open_catalog
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
 from gitsync.manifests.reader import read_manifests
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.redaction import Redactions
 from gitsync.request.build import prepare
 from gitsync.units.kustomize import has_tool

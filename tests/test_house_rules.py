@@ -321,6 +321,26 @@ def test_modules_are_named_after_what_they_are_about():
     assert [name_of(p) for p in MODULES if set(p.with_suffix("").relative_to(PACKAGE).parts) & BANNED_NAMES] == []
 
 
+SHARED_NAMES = {
+    "api": "public paths: `gitsync.api` for programs, `gitsync.extensions.api` for extensions",
+    "folder": "rows of two tables, which settings and files name: a sink of exports and a kind of unit",
+}
+"""Names that several modules have anyway, and why."""
+
+
+def test_a_name_stands_for_one_module():
+    """A command is named as people type it, and the emulator's modules as what they imitate."""
+    found = defaultdict(list)
+    for path in MODULES:
+        folder = path.relative_to(PACKAGE).parts[0]
+        is_command = folder == "cli" and path.stem in COMMANDS
+        if path.stem != "__init__" and not is_command:
+            found[path.stem, folder == "emulator"].append(name_of(path))
+    shared = {name: paths for (name, _), paths in found.items() if len(paths) > 1}
+    assert {name: paths for name, paths in shared.items() if name not in SHARED_NAMES} == {}
+    assert SHARED_NAMES.keys() <= shared.keys(), "an exception that is no longer needed"
+
+
 @pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=name_of)
 def test_a_package_exports_nothing_again(path):
     """One import path a name: what a package's own module holds is its docstring, and what is defined there."""

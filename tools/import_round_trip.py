@@ -20,8 +20,8 @@ from typing import Any
 
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.imports.conversion.found_resources import FoundResource
-from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.imports.conversion.proof import ImportProof, prove
+from gitsync.imports.conversion.import_proof import ImportProof, prove
+from gitsync.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK

@@ -23,8 +23,8 @@ from emulated_azure import GITSYNC, SUBSCRIPTION, EmulatedAzure, serve_azure
 from pod_runner import INDEX, Pod, PodRunner, Variables, running_pods
 from program_environment import make_environment
 
-from gitsync.arm.clock import SystemClock
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.arm.real_clock import SystemClock
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.model.record import Durations, Record

@@ -25,12 +25,12 @@ import yaml
 from api_server import Server, running
 from from_aso_page import follow_page
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.exports import ExportSinks
+from gitsync.secrets.export_sinks import ExportSinks
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
 from gitsync.secrets.protocols import ExportNeeds
 from gitsync.secrets.sinks.status import KeptConfigMaps

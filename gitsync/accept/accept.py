@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 from gitsync.accept.built_units import find_text
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
+from gitsync.accept.edit_proof import Tree, compare_with_live, describe_request, find_request
 from gitsync.accept.fields import BY_HAND, collect_drift, cut
-from gitsync.accept.proof import Tree, compare_with_live, describe_request, find_request
 from gitsync.errors import SourceError
 from gitsync.formats.json_pointer import JsonPath, parse_pointer
 from gitsync.manifests.document_forms import MAX_LISTS, is_list

@@ -16,8 +16,8 @@ from itertools import takewhile
 from typing import Any, Final
 
 from gitsync.accept.drift import DriftedResource, NotAccepted
+from gitsync.accept.edit_proof import Tree, describe_request, find_request
 from gitsync.accept.fields import cut
-from gitsync.accept.proof import Tree, describe_request, find_request
 from gitsync.config.config_file import FILE_NAME
 from gitsync.errors import ConfigError, SourceError
 from gitsync.git.source.listing import EntryKind, SourceListing
@@ -34,7 +34,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
 from gitsync.problems.field_path import FieldPath, find_member, format_field
 from gitsync.problems.finding import find_location
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.tree import is_below
 from gitsync.units.unit_builds import list_inputs
 

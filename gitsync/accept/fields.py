@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from gitsync.accept.drift import DriftedField, DriftedResource, NotAccepted
-from gitsync.accept.proof import Tree, compare_with_live, find_request
+from gitsync.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.accept.wanted_fields import WantedFields
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.weakening_fields import find_weakening
@@ -26,8 +26,8 @@ from gitsync.formats.ignored_paths import remove_paths
 from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.formats.leaf_changes import find
 from gitsync.formats.list_pairing import OPEN_LISTS, find_key_field, find_member, index_by_key, is_ordered, is_plain
+from gitsync.imports.conversion.imported_manifests import ManifestIndex
 from gitsync.imports.conversion.live_body import convert_value, find_field_position
-from gitsync.imports.conversion.manifests import ManifestIndex
 from gitsync.manifests.selection import Selection, find_keys, spell_out
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.attribution import Attribution

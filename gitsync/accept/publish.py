@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from gitsync.accept.drift import Accepted, DriftedResource
 from gitsync.errors import ConfigError, GitError, PublishError, SourceError
-from gitsync.git.access import GitAccess, Remote
+from gitsync.git.git_access import GitAccess, Remote
 from gitsync.git.source.checkout import is_content_of
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.git_directory import find_git_directory, find_person
@@ -28,7 +28,7 @@ from gitsync.git.source.location import check_ref
 from gitsync.git.source.worktree import Head, WorkTree, find_head, find_work_tree
 from gitsync.git.state.commits import Author, Commit, write_commit
 from gitsync.git.state.heartbeats import name_heartbeats
-from gitsync.git.state.stores import DEFAULT_BRANCH, make_author, open_own_repository
+from gitsync.git.state.store_choice import DEFAULT_BRANCH, make_author, open_own_repository
 from gitsync.git.state.worker_branches import name_workers
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Who

@@ -29,7 +29,7 @@ from gitsync.accept.publish import (
     read_files,
 )
 from gitsync.errors import ConfigError
-from gitsync.git.access import Remote
+from gitsync.git.git_access import Remote
 from gitsync.git.source.checkout import find_remote
 from gitsync.git.source.clone import list_advertised
 from gitsync.git.source.worktree import WorkTree
@@ -39,7 +39,7 @@ from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.problems.field_path import format_field
-from gitsync.report.authors import format_change
+from gitsync.report.author_texts import format_change
 from gitsync.report.escape import format_code, format_value, shorten
 from gitsync.report.hosts.host import HostUse, PullRequest, PullRequestHost, RequestState
 from gitsync.report.hosts.opening import open_host

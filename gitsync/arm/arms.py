@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gitsync.arm.auth.access import ArmAccess, Trust, read_trust
+from gitsync.arm.auth.arm_access import ArmAccess, Trust, read_trust
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import Cloud
@@ -24,7 +24,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import SignIn
 
 if TYPE_CHECKING:
-    from gitsync.arm.http.network import HttpConnection
+    from gitsync.arm.http.connection import HttpConnection
 
 
 @asynccontextmanager
@@ -78,7 +78,7 @@ class Arms:
         return await self._open_transport(access)
 
     async def _open_transport(self, access: ArmAccess) -> AuthenticatedTransport:
-        from gitsync.arm.http.network import open_connection  # noqa: PLC0415 - as above
+        from gitsync.arm.http.connection import open_connection  # noqa: PLC0415 - as above
         from gitsync.arm.http.transport import open_transport  # noqa: PLC0415 - azure and aiohttp are slow to import
 
         async with self._opening:  # resources open their credentials at the same time

@@ -14,10 +14,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from gitsync.arm.auth.access import ArmAccess, TokenCredential
+from gitsync.arm.auth.arm_access import ArmAccess, TokenCredential
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.bodies import (
+from gitsync.arm.http.failures import read_absence
+from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
+from gitsync.arm.http.response_bodies import (
     Entries,
     ListSource,
     Page,
@@ -27,8 +29,6 @@ from gitsync.arm.http.bodies import (
     read_page,
     read_shown_resource,
 )
-from gitsync.arm.http.failures import read_absence
-from gitsync.arm.http.messages import ArmRequest, Response, encode_payload, format_target
 from gitsync.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.arm.lro.operations import Operations
 from gitsync.arm.lro.poll import AcceptedWrite, accept_write

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.arm.client import Writer
-from gitsync.arm.http.bodies import Entries, read_object
+from gitsync.arm.http.response_bodies import Entries, read_object
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 

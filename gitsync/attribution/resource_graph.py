@@ -21,7 +21,7 @@ from gitsync.attribution.change import (
     read_guid,
     read_time,
 )
-from gitsync.checks.requests import CheckRequests, Unanswered, shorten_text
+from gitsync.checks.check_requests import CheckRequests, Unanswered, shorten_text
 from gitsync.formats.json_members import as_mapping, read_mapping
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource

@@ -17,9 +17,9 @@ from enum import StrEnum
 from typing import Final
 
 from gitsync.attribution.activity_log import is_key_action, read_log
-from gitsync.attribution.attribution import SKEW, list_ids
 from gitsync.attribution.change import RecordedChange, Verb
-from gitsync.checks.requests import CheckRequests
+from gitsync.attribution.drift_authors import SKEW, list_ids
+from gitsync.checks.check_requests import CheckRequests
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.attribution import AuthorKind
 from gitsync.model.record import LastRun, Record

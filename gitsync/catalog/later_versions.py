@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gitsync.catalog.braced_text import find_braced_text
 from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.placeholders import find_braced_text
 from gitsync.catalog.spec_visitor import Visit, visit_spec
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK

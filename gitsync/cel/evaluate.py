@@ -19,7 +19,7 @@ from typing import Any, Final
 from gitsync.cel.budget import EvaluationBudget
 from gitsync.cel.functions.functions import call
 from gitsync.cel.functions.operators import NUMBERS, has_key
-from gitsync.cel.syntax.tree import (
+from gitsync.cel.syntax.syntax_tree import (
     ExpressionNode,
     FunctionCall,
     Ident,

@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.cel.syntax.lexer import format_error
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.syntax.tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
+from gitsync.cel.syntax.syntax_tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
 from gitsync.cel.types.checker import check
 from gitsync.cel.types.kinds import make_self_type
 from gitsync.cel.types.types import DYN, STRING, Type, make_map_type

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from gitsync.arm.auth.principal import Principal
-from gitsync.arm.http.bodies import Entries
-from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.arm.http.response_bodies import Entries
+from gitsync.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from gitsync.arm.http.bodies import Entries
+from gitsync.arm.http.response_bodies import Entries
 from gitsync.checks.allowance import Allowance, make_limit_finding
-from gitsync.checks.bodies import drop_unknown, list_unknown
+from gitsync.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.checks.planned_bodies import drop_unknown, list_unknown
 from gitsync.checks.policy_claims import Case, PolicyClaim, PolicyEffect, evaluate
-from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.formats.arm_path import (
     choose_deployment_scope,
 )

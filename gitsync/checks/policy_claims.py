@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from gitsync.checks.requests import shorten_text
+from gitsync.checks.check_requests import shorten_text
 from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_members import list_mappings, read_mapping
 from gitsync.formats.json_pointer import JsonPath, format_pointer

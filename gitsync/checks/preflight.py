@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 from loguru import logger
 
 from gitsync.checks.allowance import make_limit_finding
-from gitsync.checks.bodies import list_unknown, write_expressions
-from gitsync.checks.requests import UNKNOWN_VALUE, CheckRequests, Unanswered, find_missing_right, shorten_text
+from gitsync.checks.check_requests import UNKNOWN_VALUE, CheckRequests, Unanswered, find_missing_right, shorten_text
+from gitsync.checks.planned_bodies import list_unknown, write_expressions
 from gitsync.formats.arm_path import choose_deployment_scope, normalize_region
 from gitsync.formats.json_members import read_mapping
 from gitsync.formats.json_pointer import format_pointer

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from gitsync.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.checks.machines import (
     MachineGroup,
     MachineSize,
@@ -22,7 +23,6 @@ from gitsync.checks.machines import (
     find_scale_set,
     read_size,
 )
-from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.errors import UnknownSizeError
 from gitsync.formats.arm_path import normalize_region
 from gitsync.formats.json_members import read_mapping

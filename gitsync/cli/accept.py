@@ -29,7 +29,7 @@ from gitsync.model.attribution import Who
 
 if TYPE_CHECKING:
     from gitsync.accept.drift import Accepted
-    from gitsync.accept.proof import Tree
+    from gitsync.accept.edit_proof import Tree
     from gitsync.accept.publish import Publication, Published
     from gitsync.model.report import Report
 
@@ -74,13 +74,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan, accept the drift, print it, and return the exit code."""
+    from gitsync.accept.edit_proof import open_tree
     from gitsync.accept.fields import find_named
-    from gitsync.accept.proof import open_tree
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.running import execute_quietly
     from gitsync.model.check import NO_CHECKS
-    from gitsync.report.people import leave_out_people
+    from gitsync.report.hidden_people import leave_out_people
 
     check_flags(options, config)
     # The working tree is read before the plan: a tree that cannot be edited needs no requests.
@@ -112,7 +112,7 @@ def check_flags(options: argparse.Namespace, config: Config) -> None:
     """Raise ConfigError for flags that do not fit each other or this job, before the first request."""
     from gitsync.accept.publish import check_branch_name
     from gitsync.accept.wanted_fields import check_fields
-    from gitsync.git.state.stores import DEFAULT_BRANCH
+    from gitsync.git.state.store_choice import DEFAULT_BRANCH
     from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host, register_tokens
 
@@ -134,8 +134,8 @@ def take(
     """
     from gitsync.accept.accept import accept_drift
     from gitsync.accept.publish import Publication, commit_branch
-    from gitsync.arm.clock import SystemClock
-    from gitsync.git.state.stores import DEFAULT_BRANCH
+    from gitsync.arm.real_clock import SystemClock
+    from gitsync.git.state.store_choice import DEFAULT_BRANCH
     from gitsync.run.git_settings import make_git_access
 
     publication = Publication(
@@ -196,7 +196,7 @@ def print_accepted(
     """Print what was accepted, what was skipped, and where the edits are if not in the files."""
     import json
 
-    from gitsync.accept import report
+    from gitsync.accept import accept_report
     from gitsync.accept.publish import PublishedAs
     from gitsync.cli.output import may_name_people
     from gitsync.logging import neutralize
@@ -204,13 +204,13 @@ def print_accepted(
     mask = options.redactions.mask
     names = may_name_people(Who(config.who), os.environ)
     if config.output == "json":
-        print(mask(json.dumps(report.build(accepted, published, names=names), indent=2, ensure_ascii=False)))
+        print(mask(json.dumps(accept_report.build(accepted, published, names=names), indent=2, ensure_ascii=False)))
         return
     shown = replace(accepted, texts={}) if options.branch or options.pull_request else accepted  # no file is edited
-    lines = list(report.format_lines(shown, published, names=names))
+    lines = list(accept_report.format_lines(shown, published, names=names))
     if options.quiet:
         lines = [
-            *report.format_left(accepted),
+            *accept_report.format_left(accepted),
             *(outcome.sentence for outcome in published if outcome.action is PublishedAs.LEFT),
         ]
     for line in lines:

@@ -18,7 +18,7 @@ from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
-    from gitsync.audit.report import AuditReport
+    from gitsync.audit.audit_report import AuditReport
 
 SETTINGS = list_settings("audit")
 OUTPUTS = ("text", "json", "html")
@@ -68,8 +68,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Audit, print the report and return the exit code."""
     import asyncio
 
-    from gitsync.arm.clock import SystemClock
-    from gitsync.audit.report import list_figures
+    from gitsync.arm.real_clock import SystemClock
+    from gitsync.audit.audit_report import list_figures
     from gitsync.cli.searching import watch_search
     from gitsync.run.connections import find_global_subscription
 
@@ -84,8 +84,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 async def _audit(options: argparse.Namespace, config: Config, since: datetime) -> AuditReport:
     from gitsync.audit.audit import audit
-    from gitsync.audit.report import AuditReport
-    from gitsync.checks.requests import CheckRequests
+    from gitsync.audit.audit_report import AuditReport
+    from gitsync.checks.check_requests import CheckRequests
     from gitsync.cli.offline import check_subscription, read_all
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
@@ -120,14 +120,14 @@ def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> 
     import json
     import os
 
-    from gitsync.audit.report import build_document, format_lines
+    from gitsync.audit.audit_report import build_document, format_lines
     from gitsync.cli.output import may_name_people
     from gitsync.formats.people import hide_people, hide_people_within
     from gitsync.logging import escape_controls, neutralize
 
     names = may_name_people(report.who, os.environ)
     if config.output == "html":
-        from gitsync.audit.page import render
+        from gitsync.audit.audit_page import render
 
         print(options.redactions.mask(render(report, names=names)), end="")
         return

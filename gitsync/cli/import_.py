@@ -25,11 +25,11 @@ from gitsync.cli.import_target import (
 )
 from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 
 if TYPE_CHECKING:
     from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
-    from gitsync.imports.conversion.proof import ImportProof
+    from gitsync.imports.conversion.import_proof import ImportProof
     from gitsync.imports.conversion.scope import Filters, ImportScope
     from gitsync.redaction import Redactions
 
@@ -81,13 +81,13 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.catalog.catalog import open_catalog
     from gitsync.files.target_folder import TargetFolder
     from gitsync.imports.conversion.scope import make_filters, read_scope
-    from gitsync.imports.report import ImportReport
+    from gitsync.imports.import_report import ImportReport
     from gitsync.report.masked import mask_problem
 
     folder = Path(options.out)
     TargetFolder(folder).check()
     if options.from_cluster_export:
-        from gitsync.cli.cluster_export import import_objects
+        from gitsync.cli.import_from_cluster import import_objects
 
         return import_objects(options, config)
     scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
@@ -121,8 +121,8 @@ async def _search(
     from gitsync.cli.searching import open_search
     from gitsync.extensions.registry import Registry
     from gitsync.imports.acceptance import Acceptance
-    from gitsync.imports.conversion.manifests import is_as_made
-    from gitsync.imports.discovery import Discovery
+    from gitsync.imports.conversion.imported_manifests import is_as_made
+    from gitsync.imports.resource_discovery import Discovery
     from gitsync.imports.resource_reader import ResourceReader
 
     tree = KindTree(open_catalog(), options.api_version)
@@ -143,7 +143,7 @@ def _write(
     resources: Sequence[FoundResource], existing: ExistingManifests, options: argparse.Namespace, config: Config
 ) -> dict[str, list[ImportedManifest]]:
     """Write the manifests, and return those of each file."""
-    from gitsync.imports.conversion.manifests import ManifestStyle, make_manifests
+    from gitsync.imports.conversion.imported_manifests import ManifestStyle, make_manifests
 
     style = ManifestStyle(
         existing=existing.ids,
@@ -159,7 +159,7 @@ def _prove(
     files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
 ) -> tuple[ImportProof, ...]:
     """Validate what was written, and compare it with what was read."""
-    from gitsync.imports.conversion.proof import prove
+    from gitsync.imports.conversion.import_proof import prove
 
     imported = {manifest.key: manifest.resource for manifests in files.values() for manifest in manifests}
     if not imported:

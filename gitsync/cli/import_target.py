@@ -14,7 +14,7 @@ from gitsync.model.arm_id import IdKey
 
 if TYPE_CHECKING:
     from gitsync.imports.conversion.found_resources import ImportedManifest
-    from gitsync.imports.report import ImportReport
+    from gitsync.imports.import_report import ImportReport
     from gitsync.model.gvk import Key
     from gitsync.redaction import Redactions
     from gitsync.request.placeholders import Shown
@@ -56,8 +56,8 @@ def write_manifests(
     Values that look like secrets are marked, and no message shows them.
     """
     from gitsync.files.target_folder import TargetFolder
+    from gitsync.imports.conversion.imported_manifests import format_manifests
     from gitsync.imports.conversion.layout import Layout, place_manifests
-    from gitsync.imports.conversion.manifests import format_manifests
     from gitsync.imports.plain_secrets import mark_plain_secrets
 
     marked = [mark_plain_secrets(manifest) for manifest in manifests]
@@ -87,7 +87,7 @@ def print_report(report: ImportReport, config: Config, redactions: Redactions) -
     """Print what an import did, as text or JSON."""
     from gitsync.cli.output import may_name_people
     from gitsync.formats.people import hide_people, hide_people_within
-    from gitsync.imports.report import build_document, format_lines
+    from gitsync.imports.import_report import build_document, format_lines
     from gitsync.logging import escape_controls, neutralize
     from gitsync.model.attribution import Who
 

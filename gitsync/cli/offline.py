@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.catalog.catalog import Catalog, open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import join_source_settings
@@ -26,7 +26,8 @@ from gitsync.request.credential_choice import choose_offline
 from gitsync.request.owner_subscriptions import warn_owners_elsewhere
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.known_ids import add_foreign_ids, read_known_from
-from gitsync.run.manifests import (
+from gitsync.run.missing_values import warn_missing_values
+from gitsync.run.prepared_manifests import (
     EnvironmentSet,
     coverage_of,
     drop_units,
@@ -36,7 +37,6 @@ from gitsync.run.manifests import (
     read_declared_manifests,
     redact_manifests,
 )
-from gitsync.run.missing_values import warn_missing_values
 
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """Used in ids if no subscription is set: nothing offline depends on it."""

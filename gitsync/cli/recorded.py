@@ -24,9 +24,9 @@ def load_state(config: Config) -> State:
 @contextmanager
 def open_recorded(config: Config) -> Iterator[StateStore]:
     """Open the status branch or folder of SOURCE. SourceError or StateError if it cannot be used."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.git.source.checkout import open_checkout
-    from gitsync.git.state.stores import open_store
+    from gitsync.git.state.store_choice import open_store
     from gitsync.run.git_settings import make_git_access, make_seals
 
     status_dir = Path(config.status_dir) if config.status_dir else None

@@ -147,7 +147,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, ex
 
 def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan from two revisions, print the report and return the exit code. GitsyncError if the run is refused."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.run import revision_plan as rehearsal
 
     redactions: Redactions = options.redactions

@@ -42,7 +42,7 @@ def watch_search(options: argparse.Namespace, config: Config, command: str) -> I
     """Watch a search. If an error ends it, its metrics are written anyway."""
     import os
 
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.run.watch import begin_watch
 
     watch = begin_watch(config, os.environ, options.redactions, SystemClock(), None, command=command)

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.offline import read_offline
     from gitsync.cli.recorded import load_state
     from gitsync.logging import neutralize
-    from gitsync.report.shards import MATRICES, build_document, format_lines, format_matrix
+    from gitsync.report.shard_matrix import MATRICES, build_document, format_lines, format_matrix
     from gitsync.run.shard_costs import estimate_costs
     from gitsync.run.shards import cut_shards, list_members
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _pin(config: Config, workers: int) -> None:
     """Pin the source and the status for the workers of the run. Raises ConfigError or StateError if that fails."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.processes.programs import Grace
     from gitsync.run.connections import open_source, open_state
     from gitsync.run.workers import pin_run

@@ -89,7 +89,7 @@ def _build_list(
     state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat], last_run: LastRun | None
 ) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.git.state.status_tree import build_leftovers
     from gitsync.report.records import build_heartbeats, build_last_run
 
@@ -103,7 +103,7 @@ def _build_list(
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.logging import neutralize
     from gitsync.report.records import count_failed, count_waiting, list_operations
     from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_revision
@@ -131,7 +131,7 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
 
 
 def _print_table(records: Sequence[Record], config: Config) -> None:
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.cli.output import find_terminal_width, use_colour
     from gitsync.logging import neutralize
     from gitsync.report.records import list_records, list_wide
@@ -148,7 +148,7 @@ def _print_table(records: Sequence[Record], config: Config) -> None:
 
 def _print_last_run(state: State, last_run: LastRun | None) -> None:
     """When the last run was that changed something, and what came of it."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.logging import neutralize
     from gitsync.report.records import describe_last_run
 
@@ -182,7 +182,7 @@ def _print_strays(state: State) -> None:
 
 def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
     """The last success of each agent that has a heartbeat."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.logging import neutralize
     from gitsync.report.records import list_heartbeats
 

@@ -20,11 +20,11 @@ from gitsync.errors import ConfigError, ExitCode, SourceError
 from gitsync.model.arm_id import ArmId
 
 if TYPE_CHECKING:
-    from gitsync.checks.requests import CheckRequests
+    from gitsync.checks.check_requests import CheckRequests
     from gitsync.cli.searching import Search
     from gitsync.unmanaged.inventory import Inventory
-    from gitsync.unmanaged.report import UnmanagedReport
-    from gitsync.unmanaged.search import Estate
+    from gitsync.unmanaged.unmanaged_report import UnmanagedReport
+    from gitsync.unmanaged.unmanaged_search import Estate
 
 SETTINGS = list_settings("unmanaged")
 OUTPUTS = ("text", "json", "markdown")
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.searching import watch_search
     from gitsync.run.connections import find_global_subscription
     from gitsync.unmanaged.inventory import make_inventory
-    from gitsync.unmanaged.report import list_figures
+    from gitsync.unmanaged.unmanaged_report import list_figures
 
     with watch_search(options, config, "unmanaged") as watch:
         config = replace(config, subscription=find_global_subscription(config) or None)
@@ -115,11 +115,11 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
 async def _search(
     options: argparse.Namespace, config: Config, inventory: Inventory, scopes: Mapping[str, tuple[str, ...]]
 ) -> UnmanagedReport:
-    from gitsync.checks.requests import CheckRequests
+    from gitsync.checks.check_requests import CheckRequests
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
     from gitsync.unmanaged.creators import list_creators
-    from gitsync.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
+    from gitsync.unmanaged.unmanaged_report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
 
     async with open_search(options, config) as search:
         requests = CheckRequests(search.arm, search.begin_session)
@@ -154,7 +154,7 @@ async def _search_scopes(
     from gitsync.extensions.registry import Registry
     from gitsync.imports.conversion.scope import ImportScope
     from gitsync.imports.resource_reader import ResourceReader
-    from gitsync.unmanaged.search import EstateSearch
+    from gitsync.unmanaged.unmanaged_search import EstateSearch
 
     registry, tree, missing = Registry.load(), KindTree(open_catalog()), {*options.resource_group}
     estates = {}
@@ -187,7 +187,7 @@ def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config)
     from gitsync.formats.people import hide_people, hide_people_within
     from gitsync.logging import escape_controls, neutralize
     from gitsync.model.attribution import Who
-    from gitsync.unmanaged.report import build_document, format_lines, format_markdown
+    from gitsync.unmanaged.unmanaged_report import build_document, format_lines, format_markdown
 
     who = Who(config.who)
     names = may_name_people(who, os.environ)

@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the problems and return the exit code."""
-    from gitsync.arm.clock import SystemClock
+    from gitsync.arm.real_clock import SystemClock
     from gitsync.cli.offline import read_offline
     from gitsync.cli.output import publish
     from gitsync.model.clock import format_rfc3339

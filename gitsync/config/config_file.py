@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitsync.config.config import SETTINGS, Config
 from gitsync.config.setting import Authority, Setting, SettingForm
-from gitsync.config.values import parse_value
+from gitsync.config.setting_values import parse_value
 from gitsync.errors import ConfigError
 
 if TYPE_CHECKING:

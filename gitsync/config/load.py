@@ -20,7 +20,7 @@ from gitsync.config.config import SETTINGS, Config
 from gitsync.config.config_file import FILE_NAME, check_source_file, read_config_file
 from gitsync.config.flags import CONFIG_VARIABLE
 from gitsync.config.setting import VARIABLE_PREFIX, Setting, SettingForm
-from gitsync.config.values import OFF, is_loopback, parse_value
+from gitsync.config.setting_values import OFF, is_loopback, parse_value
 from gitsync.errors import ConfigError
 from gitsync.files.checkouts import is_in_repository
 from gitsync.model.secret import Secret

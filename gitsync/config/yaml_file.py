@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from gitsync.config.values import OFF, ON
+from gitsync.config.setting_values import OFF, ON
 from gitsync.errors import ConfigError
 
 _NULL = "tag:yaml.org,2002:null"

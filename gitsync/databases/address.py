@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
 from gitsync.arm.cloud import Cloud
-from gitsync.databases.failures import SERVICE_NAMES, DatabaseError
+from gitsync.databases.database_failures import SERVICE_NAMES, DatabaseError
 from gitsync.errors import ConfigError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live

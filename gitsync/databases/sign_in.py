@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gitsync.databases.address import ServerAddress
-from gitsync.databases.failures import SERVICE_NAMES, DatabaseError
+from gitsync.databases.database_failures import SERVICE_NAMES, DatabaseError
 from gitsync.databases.quoting import check_text
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.secret import Placeholder, Secret

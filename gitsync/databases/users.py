@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from gitsync import DISTRIBUTION
-from gitsync.arm.auth.access import read_trust
+from gitsync.arm.auth.arm_access import read_trust
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
 from gitsync.backoff import Backoff, retry
 from gitsync.databases.address import ServerAddress, choose_token_scope, find_address
-from gitsync.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
+from gitsync.databases.database_failures import RETRIED, SERVICE_NAMES, DatabaseError
 from gitsync.databases.sign_in import ServerAccess, choose_administrator, find_password
 from gitsync.errors import DeadlineError
 from gitsync.model.arm_id import ArmId

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from gitsync.catalog.catalog import Catalog
-from gitsync.diff.handed_over import add_handed_over, take_live_values
+from gitsync.diff.handed_over_values import add_handed_over, take_live_values
 from gitsync.diff.hints import Hints, make_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.model.verdict import Comparison

@@ -17,8 +17,8 @@ from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm, Reader
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
-from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.doctor.rights import NeededRight, Use, has_own_credential, list_needed_rights, name_scope
+from gitsync.doctor.setup_check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.doctor.source import ANY_SUBSCRIPTION
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.registry import Registry

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.doctor.azure import PATIENCE, AzureExamination
-from gitsync.doctor.check import Check, make_doubt, make_failure, make_ok
+from gitsync.doctor.setup_check import Check, make_doubt, make_failure, make_ok
 from gitsync.doctor.source import SourceFindings, check_tool, examine_source, list_needed_tools
-from gitsync.doctor.stores import examine_stores
+from gitsync.doctor.store_examination import examine_stores
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock

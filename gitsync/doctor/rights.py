@@ -12,13 +12,13 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from gitsync.attribution.attribution import RIGHTS
+from gitsync.attribution.drift_authors import RIGHTS
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.children import KindTree
 from gitsync.catalog.collections import list_collections
 from gitsync.cel.export_expressions import compile_exports, list_needed_fields
-from gitsync.checks.bodies import hide_values
-from gitsync.checks.rights import list_request_paths
+from gitsync.checks.check_rights import list_request_paths
+from gitsync.checks.planned_bodies import hide_values
 from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import Subject
@@ -36,7 +36,7 @@ from gitsync.model.resource import Prepared
 from gitsync.model.verdict import Action
 from gitsync.planning.delete_scope import is_group
 from gitsync.request.exports import collect_destinations, has_expressions
-from gitsync.run.exports import list_needed_secrets
+from gitsync.run.run_exports import list_needed_secrets
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from gitsync.validation.annotations import CREDENTIAL_FROM
 from gitsync.validation.replace_annotation import read_consent

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.config.config import Config
-from gitsync.doctor.check import Check, make_doubt, make_ok
 from gitsync.doctor.rights import (
     READ_ALL,
     NeededRight,
@@ -21,6 +20,7 @@ from gitsync.doctor.rights import (
     list_needed_rights,
     name_scope,
 )
+from gitsync.doctor.setup_check import Check, make_doubt, make_ok
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.formats.name_list import name_first

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import join_source_settings
-from gitsync.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
+from gitsync.doctor.setup_check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.errors import GitsyncError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.state.store import StateStore
@@ -31,7 +31,7 @@ from gitsync.redaction import Redactions
 from gitsync.report.wording import format_plural
 from gitsync.request.credential_choice import choose_offline
 from gitsync.run.connections import find_global_subscription, open_source, open_state
-from gitsync.run.manifests import prepare_resources, read_declared_manifests, redact_manifests
+from gitsync.run.prepared_manifests import prepare_resources, read_declared_manifests, redact_manifests
 
 ANY_SUBSCRIPTION = "<subscription>"
 

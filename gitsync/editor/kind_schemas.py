@@ -30,7 +30,7 @@ from gitsync.validation.explain import (
 )
 from gitsync.validation.name_rules import LONGEST_NAME, NEVER_IN_NAMES, is_uuid_named
 from gitsync.validation.references import REFERENCES
-from gitsync.validation.schema import list_pairs
+from gitsync.validation.spec_schema import list_pairs
 
 Schema = dict[str, Any]
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.setting import Authority, Setting, SettingForm
+from gitsync.config.setting_values import OFF, ON
 from gitsync.config.unit_entries import MOST_UNITS
-from gitsync.config.values import OFF, ON
 from gitsync.editor.kind_schemas import DRAFT, Schema, ignore_case
 from gitsync.model.unit_kind import NAMED_KINDS
 

@@ -26,7 +26,7 @@ from gitsync.editor.kind_schemas import (
 )
 from gitsync.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
 from gitsync.model.facts import Field
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.validation.annotations import (
     ASO_PREFIX,
     CREDENTIAL_FROM,

@@ -19,21 +19,12 @@ from typing import Any, Final
 
 from gitsync.arm.client import Arm
 from gitsync.arm.cloud import choose_graph
-from gitsync.arm.http.bodies import ListSource, PagesRead, read_page
 from gitsync.arm.http.failures import make_arm_error, read_absence
 from gitsync.arm.http.messages import Response
+from gitsync.arm.http.response_bodies import ListSource, PagesRead, read_page
 from gitsync.arm.lro.poll import AcceptedWrite
 from gitsync.arm.session import Session
-from gitsync.entra.access import NEW, GraphService, GroupAccess, KnownGroups, read_time
-from gitsync.entra.bodies import (
-    compute_changes,
-    compute_fixed_changes,
-    is_for_roles,
-    make_create,
-    needs_rule,
-    show_group,
-)
-from gitsync.entra.requests import (
+from gitsync.entra.graph_requests import (
     ABSENT,
     GROUPS,
     GraphRequest,
@@ -44,6 +35,15 @@ from gitsync.entra.requests import (
     make_search,
     make_update,
     read_group,
+)
+from gitsync.entra.group_access import NEW, GraphService, GroupAccess, KnownGroups, read_time
+from gitsync.entra.group_conversion import (
+    compute_changes,
+    compute_fixed_changes,
+    is_for_roles,
+    make_create,
+    needs_rule,
+    show_group,
 )
 from gitsync.errors import ArmError, ConfigError
 from gitsync.formats.name_list import name_first

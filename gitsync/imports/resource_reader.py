@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from gitsync.arm.http.bodies import is_refusal
+from gitsync.arm.http.response_bodies import is_refusal
 from gitsync.catalog.collections import list_collections
 from gitsync.errors import ArmError, RefusedListError
 from gitsync.imports.conversion.live_body import ConversionContext, convert_body

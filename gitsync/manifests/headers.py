@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from gitsync.catalog.placeholders import find_braced_text
+from gitsync.catalog.braced_text import find_braced_text
 from gitsync.catalog.type_words import quote_scalar
 from gitsync.catalog.unknown_kind import suggest_spelling
 from gitsync.manifests.aso_groups import load_catalog

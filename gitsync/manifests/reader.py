@@ -38,8 +38,8 @@ from gitsync.manifests.unread_documents import (
     skip_hook,
 )
 from gitsync.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, find_feeding_object
+from gitsync.manifests.variable_reader import VariableReader, VariableSubject
 from gitsync.manifests.variable_values import NO_VARIABLES, VariableSet
-from gitsync.manifests.variables import VariableReader, VariableSubject
 from gitsync.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests, UnreadDocument

@@ -18,8 +18,8 @@ from gitsync.config.config import Config
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from gitsync.config.config import Config
-from gitsync.config.values import is_loopback
+from gitsync.config.setting_values import is_loopback
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.notifications.message import Message

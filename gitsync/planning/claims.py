@@ -19,8 +19,8 @@ from gitsync.manifests.units import find_declaration
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
-from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedAccess, RecordedManifest, RecordedSpec, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.kept import list_kept

@@ -19,7 +19,7 @@ from gitsync.model.record import Durations, Record
 from gitsync.model.result import Result
 from gitsync.model.schedule import Estimate, PlannedWrite, Schedule, TypicalDuration
 from gitsync.model.verdict import Action
-from gitsync.planning.schedule import NOTHING_FIRST, make_schedule
+from gitsync.planning.forecast import NOTHING_FIRST, make_schedule
 
 DEFAULT_SECONDS = 10.0
 """How long Azure works on a write without a known duration: the median of recorded creates that take time. Those of

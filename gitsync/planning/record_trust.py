@@ -24,7 +24,7 @@ from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record, Trust
-from gitsync.request.arm_id import is_alias
+from gitsync.request.arm_id_builder import is_alias
 from gitsync.validation.references import is_arm_id
 
 _ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")

@@ -18,7 +18,7 @@ from gitsync.manifests.units import find_declaration
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import AttemptEnding, ComparisonNotes, ManifestOrigin, Result, ResultChange
@@ -32,7 +32,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     make_move,
 )
-from gitsync.request.arm_id import ConfigMaps
+from gitsync.request.arm_id_builder import ConfigMaps
 from gitsync.request.fill import fill
 from gitsync.request.placeholders import Placeholders, Secrets
 from gitsync.status.conditions import make_error, make_kept, make_undeletable, make_warning

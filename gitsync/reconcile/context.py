@@ -12,7 +12,7 @@ from gitsync.arm.client import Arm, Reader, Writer
 from gitsync.arm.session import LAST_ANSWER, Session
 from gitsync.arm.write_locks import WriteLocks
 from gitsync.catalog.catalog import Catalog
-from gitsync.checks.checks import Checks
+from gitsync.checks.check_table import Checks
 from gitsync.config.config_file import SourceSettings
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout
@@ -30,16 +30,16 @@ from gitsync.model.secret import Secret
 from gitsync.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.reconcile.identities import Identities, OpenAs
 from gitsync.reconcile.lists import Lists
-from gitsync.reconcile.protocols import LiveReader, LiveWriter, Others, ResourceProvider
 from gitsync.reconcile.provided import describe_apply, describe_record
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.run_views import LiveReader, LiveWriter, Others, ResourceProvider
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress
 from gitsync.request.secret_digest import Digests
-from gitsync.secrets.exports import ExportSinks
+from gitsync.secrets.export_sinks import ExportSinks
+from gitsync.secrets.reference_values import RunValues
 from gitsync.secrets.stores import SecretStores
-from gitsync.secrets.values import RunValues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

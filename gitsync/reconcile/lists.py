@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from loguru import logger
 
-from gitsync.arm.http.bodies import Entries, find_fault, is_refusal
+from gitsync.arm.http.response_bodies import Entries, find_fault, is_refusal
 from gitsync.catalog.collections import list_embedded
 from gitsync.errors import ArmError
 from gitsync.extensions.registry import Registry

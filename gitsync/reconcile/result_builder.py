@@ -43,8 +43,8 @@ from gitsync.reconcile.record_builder import build_apply_record, build_unattempt
 from gitsync.reconcile.rules import RunRules
 from gitsync.reconcile.shortened_differences import shorten_difference
 from gitsync.redaction import Redactions
+from gitsync.report.hidden_people import leave_out_of_condition
 from gitsync.report.masked import mask_condition, mask_hold
-from gitsync.report.people import leave_out_of_condition
 from gitsync.status.conditions import (
     DELETING,
     READY,

@@ -11,7 +11,7 @@ from gitsync.catalog.type_words import format_count, format_short_key
 from gitsync.formats.arm_path import choose_deployment_scope
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath, format_field

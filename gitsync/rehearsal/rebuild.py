@@ -14,7 +14,7 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.problems.field_path import FieldPath
-from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.validation.references import REFERENCES
 
 _GROUP_FIELDS = frozenset({"infrastructureResourceGroup", "managedResourceGroupName", "nodeResourceGroup"})

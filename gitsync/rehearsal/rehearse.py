@@ -15,7 +15,7 @@ from typing import Final
 
 from loguru import logger
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
 from gitsync.config.config_file import join_source_settings
@@ -40,9 +40,9 @@ from gitsync.rehearsal.blanks import list_blanks
 from gitsync.rehearsal.fixed_ids import list_fixed_ids
 from gitsync.rehearsal.interrupts import interrupt
 from gitsync.rehearsal.known_values import collect_known_values, find_subscription_of
-from gitsync.rehearsal.missing_values import list_missing_values
 from gitsync.rehearsal.outside import find_refused, list_outside
 from gitsync.rehearsal.rebuild import Rebuild
+from gitsync.rehearsal.rebuild_inputs import list_missing_values
 from gitsync.rehearsal.restores import list_losses
 from gitsync.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
 from gitsync.rehearsal.seeding import collect_seeds, plant
@@ -51,8 +51,8 @@ from gitsync.report.progress import Progress, Silent
 from gitsync.run.connections import open_source, open_state
 from gitsync.run.emulator_settings import load_emulator_settings
 from gitsync.run.known_ids import read_known_from
-from gitsync.run.load import RunInput, load_run_input
-from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.run_input import RunInput, load_run_input
 
 ELSEWHERE: Final = "known-from"
 """The agent of records from --known-from: they do not belong to the rehearsed run."""

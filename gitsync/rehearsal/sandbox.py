@@ -14,7 +14,7 @@ from itertools import count
 from typing import Final, NamedTuple
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
 from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog

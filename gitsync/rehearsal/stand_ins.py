@@ -27,7 +27,7 @@ from gitsync.model.signin import Method
 from gitsync.request.credential_choice import CredentialName
 from gitsync.secrets.protocols import SecretSource
 from gitsync.secrets.sinks.status import KeptConfigMaps
-from gitsync.secrets.sources.manifests import ManifestSource
+from gitsync.secrets.sources.declared_objects import ManifestSource
 from gitsync.secrets.stores import SecretStores
 
 _DIGEST_KEY: Final = "the digest key of all rehearsals, which protects nothing"

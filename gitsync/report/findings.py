@@ -20,8 +20,8 @@ from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.planning.data_types import describe_loss
-from gitsync.report.authors import list_authors
-from gitsync.report.checks import format_check, format_remedy, format_statement, is_left_out, list_shown
+from gitsync.report.author_texts import list_authors
+from gitsync.report.check_texts import format_check, format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_location, list_changes
 from gitsync.report.escape import format_sides
 from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency

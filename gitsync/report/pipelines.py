@@ -19,7 +19,7 @@ from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Action
 from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
-from gitsync.report.people import leave_out_people
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.wording import count_actions, format_headline
 
 MOST = 10

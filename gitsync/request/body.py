@@ -21,7 +21,7 @@ from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef
 from gitsync.problems.field_path import FieldPath, find_member
-from gitsync.request.arm_id import AzureName
+from gitsync.request.arm_id_builder import AzureName
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 

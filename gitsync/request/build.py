@@ -17,16 +17,16 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.later_versions import find_later_version
 from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.formats.ignored_paths import Paths
-from gitsync.manifests.annotations import decide_policy
+from gitsync.manifests.policy_annotations import decide_policy
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import Policy, PolicyDecision
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
+from gitsync.model.reconcile_policy import Policy, PolicyDecision
 from gitsync.model.resource import WAITING, Prepared, Relations, Resource
 from gitsync.model.unit import UnitOptions
 from gitsync.problems.finding import Finding, locate_finding
-from gitsync.request.arm_id import ArmIds, is_named_at_random
+from gitsync.request.arm_id_builder import ArmIds, is_named_at_random
 from gitsync.request.body import collect_sign_in_paths
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Dependencies

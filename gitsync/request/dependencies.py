@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from gitsync.manifests.annotations import read_wave
+from gitsync.manifests.policy_annotations import read_wave
 from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key

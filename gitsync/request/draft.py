@@ -16,11 +16,19 @@ from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import Gap, ResourceRef, Template, collect_gaps
 from gitsync.problems.finding import Finding
-from gitsync.request.arm_id import ArmIds, ConfigMaps, IdTemplate, Standing, derive_azure_name, find_owner, place_owner
+from gitsync.request.arm_id_builder import (
+    ArmIds,
+    ConfigMaps,
+    IdTemplate,
+    Standing,
+    derive_azure_name,
+    find_owner,
+    place_owner,
+)
 from gitsync.request.body import Converted, convert
 from gitsync.request.credential_choice import Credential, CredentialOf
 from gitsync.request.dependencies import Needs

@@ -13,7 +13,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.template import ConfigMapKeyRef, Request, RootRef, Text
-from gitsync.request.arm_id import ConfigMaps
+from gitsync.request.arm_id_builder import ConfigMaps
 from gitsync.request.fill import fill
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from gitsync.arm.client import Arm
 from gitsync.arm.session import Session
-from gitsync.attribution.attribution import Drift, OwnWrites, find_authors, list_ids
-from gitsync.checks.requests import CheckRequests
+from gitsync.attribution.drift_authors import Drift, OwnWrites, find_authors, list_ids
+from gitsync.checks.check_requests import CheckRequests
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
 from gitsync.model.provider import Provider
@@ -16,7 +16,7 @@ from gitsync.model.record import LastWrite, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.reconcile.context import RunContext
-from gitsync.run.context import CHECK_PATIENCE
+from gitsync.run.context_builder import CHECK_PATIENCE
 
 
 async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[Key, Result]) -> dict[Key, Result]:

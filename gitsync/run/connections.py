@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from gitsync.arm.arms import Arms, open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.auth.principal import describe_principal
 from gitsync.arm.client import Arm
-from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
+from gitsync.arm.real_clock import SystemClock
 from gitsync.backoff import Backoff
 from gitsync.catalog.catalog import open_catalog
 from gitsync.config.config import Config
@@ -26,10 +26,10 @@ from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.git.source.signatures import read_trusted_keys
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.source.commit_signatures import read_trusted_keys
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.store import StateStore
-from gitsync.git.state.stores import open_store
+from gitsync.git.state.store_choice import open_store
 from gitsync.model.clock import Clock
 from gitsync.model.report import BUILT_IN_EMULATOR, RunTarget
 from gitsync.model.signin import Identity, Method, SignIn
@@ -39,7 +39,7 @@ from gitsync.reconcile.identities import Identities, OpenAs, uses_global
 from gitsync.redaction import Redactions
 from gitsync.report.progress import Progress, Silent
 from gitsync.run.git_settings import make_git_access, make_seals
-from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.run.secret_stores import open_secret_stores
 from gitsync.run.workers import find_worker, open_worker
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode, PublishError, StateError
 from gitsync.git.state.branch import StatusBranch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.config.config import Config
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.state.seal import RecordSeals
 from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.processes.programs import Grace

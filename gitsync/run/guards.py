@@ -18,7 +18,7 @@ from gitsync.git.source.checkout import Checkout, find_repository, find_revision
 from gitsync.git.source.history import is_published
 from gitsync.git.state.plan_file import read_plan
 from gitsync.git.state.plan_seal import find_fault, seal_plan
-from gitsync.git.state.stores import DEFAULT_BRANCH
+from gitsync.git.state.store_choice import DEFAULT_BRANCH
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan, Review, Reviewed
 from gitsync.model.problem import REFUSALS, Problem
@@ -38,7 +38,7 @@ from gitsync.planning.run_problems import (
 )
 from gitsync.reconcile.context import Connections
 from gitsync.request.secret_digest import Digests
-from gitsync.run.plan import list_problems
+from gitsync.run.run_plan import list_problems
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
 

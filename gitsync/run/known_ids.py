@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.catalog.catalog import Catalog
 from gitsync.config.config import Config
 from gitsync.errors import StateError
@@ -20,7 +20,7 @@ from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_h
 from gitsync.run.git_settings import make_git_access
 
 if TYPE_CHECKING:
-    from gitsync.git.state.stores import ForeignStatus
+    from gitsync.git.state.store_choice import ForeignStatus
     from gitsync.reconcile.context import Connections
 
 
@@ -75,7 +75,7 @@ def read_known_from(
     if not config.known_from:
         return ForeignRecords()
     # Most runs set no --known-from, and reading one needs libraries that offline commands do without.
-    from gitsync.git.state.stores import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
+    from gitsync.git.state.store_choice import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
 
     reader = StatusReader(
         source=source,

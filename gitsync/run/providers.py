@@ -22,8 +22,8 @@ from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.secret import Secret
 from gitsync.reconcile.context import Connections
-from gitsync.reconcile.protocols import LiveReader, LiveWriter, ResourceProvider
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.run_views import LiveReader, LiveWriter, ResourceProvider
 
 if TYPE_CHECKING:
     from gitsync.databases.users import Databases

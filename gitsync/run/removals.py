@@ -18,22 +18,22 @@ from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout
 from gitsync.git.source.contents import ExplainUnreadable, SourceContents
 from gitsync.git.source.history import ManifestPaths
-from gitsync.manifests.annotations import decide_policy
+from gitsync.manifests.policy_annotations import decide_policy
 from gitsync.manifests.units import Declaration, find_manifest_paths, find_unit, find_unit_name, is_inside
 from gitsync.manifests.variable_values import References
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import NO_MANIFESTS, Manifests
 from gitsync.model.plan import LastCommit, Removal, UnreadableFile
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.planning.delete_guards import NO_REMOVALS, Removals
 from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
-from gitsync.run.manifests import read_source
-from gitsync.run.unread_paths import UnreadSource, list_blobs
+from gitsync.run.prepared_manifests import read_source
+from gitsync.run.unread_source import UnreadSource, list_blobs
 from gitsync.validation.hold_annotation import read_hold
 
 MOST_REVISIONS = 50

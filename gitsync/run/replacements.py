@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gitsync.arm.client import Reader
 from gitsync.catalog.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.catalog.collections import list_collections
-from gitsync.checks.bodies import plan_delete
+from gitsync.checks.planned_bodies import plan_delete
 from gitsync.errors import ArmError, StateError
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckVerdict
@@ -31,7 +31,7 @@ from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.delete_scope import list_deletes
-from gitsync.planning.plan import order_prunes
+from gitsync.planning.planner import order_prunes
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -41,7 +41,7 @@ from gitsync.planning.replacement import (
 )
 from gitsync.planning.run_problems import find_delete_limit
 from gitsync.reconcile.context import RunContext
-from gitsync.run.plan import is_deleted_alone
+from gitsync.run.run_plan import is_deleted_alone
 from gitsync.run.write_status import write_expected
 from gitsync.status.conditions import make_warning
 from gitsync.validation.replace_annotation import read_consent

@@ -17,9 +17,9 @@ from gitsync.config.config import Config
 from gitsync.config.config_file import join_source_settings
 from gitsync.errors import ConfigError
 from gitsync.git.source.checkout import Checkout, open_checkout
+from gitsync.git.source.commit_signatures import read_trusted_keys
 from gitsync.git.source.history import ManifestPaths
 from gitsync.git.source.revisions import RevisionManifests, find_commits_before, read_revision
-from gitsync.git.source.signatures import read_trusted_keys
 from gitsync.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
 from gitsync.manifests.units import find_declaration, find_manifest_paths
 from gitsync.model.clock import Clock, format_rfc3339
@@ -37,7 +37,7 @@ from gitsync.planning.claims import assign_writers
 from gitsync.planning.delete_guards import NO_REMOVALS, Evidence, Moment, Removals, decide_deletes, list_removed
 from gitsync.planning.hidden_manifests import NO_SOURCE, index_source
 from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
-from gitsync.planning.plan import make_plan, note_holds
+from gitsync.planning.planner import make_plan, note_holds
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes, warn_empty_source
@@ -49,7 +49,7 @@ from gitsync.run.connections import name_source
 from gitsync.run.git_settings import make_git_access
 from gitsync.run.guards import refuse_invalid
 from gitsync.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
-from gitsync.run.manifests import (
+from gitsync.run.prepared_manifests import (
     PLACEHOLDER_SUBSCRIPTION,
     coverage_of,
     drop_units,
@@ -58,12 +58,12 @@ from gitsync.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.run.plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
 from gitsync.run.removals import find_unreadable
-from gitsync.run.unread_paths import UnreadSource, list_blobs
+from gitsync.run.run_plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
+from gitsync.run.unread_source import UnreadSource, list_blobs
 from gitsync.run.watch import log_start
 from gitsync.status.exit_code import decide_exit_code
-from gitsync.units.sandbox import Builds
+from gitsync.units.build_sandbox import Builds
 
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.config.config import Config
 from gitsync.diff.secret_changes import warn_uncompared_secrets
@@ -33,21 +33,19 @@ from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
-from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
+from gitsync.planning.planner import skip_taken
 from gitsync.planning.replacement import warn_unused_consents
 from gitsync.planning.run_problems import find_agent
 from gitsync.processes.programs import Grace
 from gitsync.reconcile.context import Connections, RunContext
 from gitsync.reconcile.identities import open_identities
 from gitsync.redaction import Redactions, tell_settings
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.masked import mask_exception, mask_report, mask_target
-from gitsync.report.people import leave_out_people
 from gitsync.report.progress import Progress
-from gitsync.run.checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.run.connections import make_contact, open_connections
-from gitsync.run.context import add_lists, make_context, make_rules
-from gitsync.run.exports import collect_export_needs
+from gitsync.run.context_builder import add_lists, make_context, make_rules
 from gitsync.run.guards import (
     Confirm,
     count_changes,
@@ -57,14 +55,16 @@ from gitsync.run.guards import (
     load_approved_plan,
     make_review,
 )
-from gitsync.run.load import RunInput, load_run_input
-from gitsync.run.manifests import coverage_of
-from gitsync.run.plan import covers, list_problems, plan_run
+from gitsync.run.prepared_manifests import coverage_of
+from gitsync.run.run_checks import check_before_writes, check_results, count_repeated, count_unrepeated
+from gitsync.run.run_exports import collect_export_needs
+from gitsync.run.run_input import RunInput, load_run_input
+from gitsync.run.run_plan import covers, list_problems, plan_run
 from gitsync.run.walk import walk
 from gitsync.run.watch import begin_watch, log_start
 from gitsync.run.workers import count_sharing, cut, drop_bodies
 from gitsync.run.write_status import ExportOutcome, notify, write_expected, write_heartbeat, write_status
-from gitsync.secrets.exports import Collected
+from gitsync.secrets.export_sinks import Collected
 from gitsync.status.exit_code import decide_exit_code
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.auth.arm_access import ArmAccess
 from gitsync.config.config import Config
 from gitsync.model.clock import Clock
 from gitsync.processes.programs import Grace
@@ -72,7 +72,7 @@ def _make_identity(
     @asynccontextmanager
     async def identity() -> AsyncIterator[tuple[Any, VaultConnection]]:
         from gitsync.arm.auth.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
-        from gitsync.arm.http.network import open_connection  # noqa: PLC0415 - as above
+        from gitsync.arm.http.connection import open_connection  # noqa: PLC0415 - as above
 
         async with (
             open_connection(access.network) as connection,

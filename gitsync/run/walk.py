@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from graphlib import TopologicalSorter
 
-from gitsync.arm.http.bodies import list_ids
+from gitsync.arm.http.response_bodies import list_ids
 from gitsync.errors import ArmError
 from gitsync.manifests.selection import Selection
 from gitsync.model.arm_id import ArmId
@@ -28,9 +28,9 @@ from gitsync.reconcile.context import RunContext
 from gitsync.reconcile.reconcile import reconcile
 from gitsync.reconcile.result_builder import build_unattempted
 from gitsync.reconcile.stages.prune import RESOURCES_API_VERSION
-from gitsync.run.exports import remove_exports, select_leftovers
 from gitsync.run.replacements import Due, RunNodes, replace_resources, settle_replacements
-from gitsync.secrets.exports import Collected
+from gitsync.run.run_exports import remove_exports, select_leftovers
+from gitsync.secrets.export_sinks import Collected
 
 
 async def walk(

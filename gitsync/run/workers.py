@@ -29,7 +29,7 @@ from gitsync.model.shard import Shard
 from gitsync.planning.run_problems import find_agent
 from gitsync.report import summary
 from gitsync.request.exports import may_export
-from gitsync.run.load import RunInput
+from gitsync.run.run_input import RunInput
 from gitsync.run.shards import cut_shards, list_members
 
 _LOOK_AGAIN = 2.0

@@ -20,8 +20,8 @@ from gitsync.model.report import Report
 from gitsync.reconcile.context import Connections
 from gitsync.redaction import Redactions
 from gitsync.report import json, summary, wording
+from gitsync.report.hidden_people import leave_out_of_record, leave_out_people
 from gitsync.report.masked import mask_problem
-from gitsync.report.people import leave_out_of_record, leave_out_people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.processes.programs import Grace
-from gitsync.secrets.keyvault.keyvault import KeyVault, open_key_vault
+from gitsync.secrets.keyvault.key_vault import KeyVault, open_key_vault
 from gitsync.secrets.kubernetes.account import FOLDER
 from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
 from gitsync.secrets.protocols import SecretSource, Sink, VaultConnection
@@ -31,10 +31,10 @@ from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.pipeline import PipelineSink, Tell
 from gitsync.secrets.sinks.sops import SopsSink
-from gitsync.secrets.sops import Sops
+from gitsync.secrets.sops_program import Sops
+from gitsync.secrets.sources.declared_objects import EncryptedSource, ManifestSource
 from gitsync.secrets.sources.environment import EnvironmentSource
-from gitsync.secrets.sources.folder import FolderSource
-from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
+from gitsync.secrets.sources.mounted_folder import FolderSource
 
 MANIFESTS = "manifests"
 """The source that exists only once the manifests are read."""

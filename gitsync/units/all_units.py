@@ -10,19 +10,19 @@ from gitsync.manifests.unread_documents import find_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
 from gitsync.units.argocd_sets import ARGO_CD
+from gitsync.units.build_sandbox import UNRELEASED_CHART, Builds
 from gitsync.units.chart_values import fill_values
 from gitsync.units.controller_objects import follow
 from gitsync.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.units.discovery import FoundUnits
 from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
+from gitsync.units.object_fields import SourceView, read_published
 from gitsync.units.object_reader import read_declarations
-from gitsync.units.objects import SourceView, read_published
 from gitsync.units.relevance import Relevance
-from gitsync.units.sandbox import UNRELEASED_CHART, Builds
-from gitsync.units.selection import CoveredFolders
 from gitsync.units.unit_builds import BuiltUnits, build_units
+from gitsync.units.unit_files import CoveredFolders
 
 _UNREAD: Final = frozenset({ARGO_CD.invalid, FLUX.invalid, "GeneratorNotFollowed"})
 """The codes of objects of controllers that cannot be read."""

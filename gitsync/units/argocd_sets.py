@@ -22,7 +22,7 @@ from gitsync.units.argocd_applications import FINALIZER, NAMESPACE, check_glob, 
 from gitsync.units.argocd_templates import Renderer, normalize
 from gitsync.units.controller_objects import MOST
 from gitsync.units.declarations import Declarations, join_declarations
-from gitsync.units.objects import (
+from gitsync.units.object_fields import (
     Controller,
     InvalidFieldError,
     SourceView,
@@ -34,8 +34,8 @@ from gitsync.units.objects import (
     read_switch,
     read_text,
 )
-from gitsync.units.selection import Matcher, compile_glob
 from gitsync.units.tree import find_folder, list_folders
+from gitsync.units.unit_files import Matcher, compile_glob
 
 _REASONS: Final = {
     "clusterDecisionResource": "queries a cluster",

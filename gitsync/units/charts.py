@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from gitsync.errors import SourceError
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.units.kustomization import KustomizationReader, resolve
-from gitsync.units.sandbox import ChartError
+from gitsync.units.build_sandbox import ChartError
+from gitsync.units.kustomization_files import KustomizationReader, resolve
 from gitsync.units.tree import find_folder, is_below
 
 CHART: Final = "Chart.yaml"

@@ -29,8 +29,8 @@ from gitsync.units.declarations import (
     ThisRepository,
     resolve_chart,
 )
-from gitsync.units.selection import CoveredFolders, selects
 from gitsync.units.tree import find_folder, list_folders
+from gitsync.units.unit_files import CoveredFolders, selects
 
 MOST: Final = 2000
 """The most objects that are followed."""

@@ -19,7 +19,7 @@ from gitsync.model.unit import Unit, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.units.charts import list_charts
 from gitsync.units.kinds.builder import find_builder
-from gitsync.units.kustomization import KustomizationReader, list_kustomizations
+from gitsync.units.kustomization_files import KustomizationReader, list_kustomizations
 from gitsync.units.misspelt_names import list_misspelt
 from gitsync.units.tree import find_folder, list_folders
 

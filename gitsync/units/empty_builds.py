@@ -14,11 +14,11 @@ from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.aso_objects import count_aso_objects
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.unit import Unit
+from gitsync.units.build_sandbox import BuildJob, UnbuildableError
 from gitsync.units.helm import ChartJob
-from gitsync.units.kustomization import NAMES, read_kustomization, resolve
+from gitsync.units.kustomization_files import NAMES, read_kustomization, resolve
 from gitsync.units.kustomize import KustomizeJob
 from gitsync.units.object_reader import may_declare
-from gitsync.units.sandbox import BuildJob, UnbuildableError
 
 _RESOURCES: Final = frozenset({"resources", "bases", "components"})
 

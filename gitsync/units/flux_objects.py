@@ -33,7 +33,7 @@ from gitsync.problems.field_path import FieldPath
 from gitsync.units.charts import Chart
 from gitsync.units.declarations import THIS_REPOSITORY, ChartSource, Declarations, DeclaredUnit, ObjectName, SourceName
 from gitsync.units.flux_variables import CHANGES
-from gitsync.units.objects import (
+from gitsync.units.object_fields import (
     Controller,
     InvalidFieldError,
     SourceView,

@@ -17,6 +17,7 @@ from gitsync.manifests.expansions import ExpansionBudget
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.substitution import VariableUse, substitute
 from gitsync.manifests.used_objects import find_in_cluster
+from gitsync.manifests.variable_reader import make_too_large
 from gitsync.manifests.variable_values import (
     DeclaredConfigMaps,
     ReferencedValues,
@@ -27,7 +28,6 @@ from gitsync.manifests.variable_values import (
     join_lines,
     make_variables,
 )
-from gitsync.manifests.variables import make_too_large
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import ConfigMapVersion

@@ -24,11 +24,7 @@ from gitsync.manifests.yaml_documents import MAX_BYTES
 from gitsync.model.unit import ChartRelease, Unit
 from gitsync.processes.programs import Grace, Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
-from gitsync.units.chart_values import list_files, merge_values
-from gitsync.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency
-from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.kustomize import build, has_tool
-from gitsync.units.sandbox import (
+from gitsync.units.build_sandbox import (
     MEMORY,
     ChartError,
     UnbuildableError,
@@ -38,6 +34,10 @@ from gitsync.units.sandbox import (
     run_tool,
     write_files,
 )
+from gitsync.units.chart_values import list_files, merge_values
+from gitsync.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency
+from gitsync.units.kustomization_files import KustomizationReader
+from gitsync.units.kustomize import build, has_tool
 
 KUBERNETES: Final = "1.33.0"
 """The Kubernetes version for charts that need one, if no other is set: not that of the installed helm."""

@@ -15,7 +15,7 @@ from gitsync.manifests.origins import ORIGIN_PREFIX
 from gitsync.model.problem import Problem
 from gitsync.processes.programs import Grace, Program, ProgramCall
 from gitsync.processes.temporary_folders import open_temporary_folder
-from gitsync.units.sandbox import (
+from gitsync.units.build_sandbox import (
     MEMORY,
     TIMEOUT,
     UnbuildableError,

@@ -9,9 +9,10 @@ from dataclasses import replace
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
+from gitsync.units.build_sandbox import BuildJob, UnbuildableError
 from gitsync.units.flux_build import make_metadata_fields, place_at_object
 from gitsync.units.kinds.builder import MadeJobs
-from gitsync.units.kustomization import (
+from gitsync.units.kustomization_files import (
     Kustomization,
     KustomizationReader,
     Reference,
@@ -21,7 +22,6 @@ from gitsync.units.kustomization import (
     split_pair,
 )
 from gitsync.units.kustomize import KustomizeJob
-from gitsync.units.sandbox import BuildJob, UnbuildableError
 from gitsync.units.tree import is_below
 
 FindStart = Callable[[Unit, KustomizationReader], tuple[str, KustomizationReader]]

@@ -14,7 +14,7 @@ from gitsync.errors import SourceError
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.units import SUFFIXES
 from gitsync.problems.suggest import measure_distance
-from gitsync.units.kustomization import NAMES, KustomizationReader, is_kustomization
+from gitsync.units.kustomization_files import NAMES, KustomizationReader, is_kustomization
 from gitsync.units.tree import find_folder
 
 _STEMS: Final = ("kustomization", "kustomize")

@@ -21,7 +21,7 @@ from gitsync.units.argocd_sets import ARGO_CD
 from gitsync.units.declarations import BrokenObject, Declarations, join_declarations
 from gitsync.units.flux_objects import FLUX
 from gitsync.units.flux_variables import FluxVariables, ReplacedObject
-from gitsync.units.objects import Controller, InvalidFieldError, SourceView, find_type
+from gitsync.units.object_fields import Controller, InvalidFieldError, SourceView, find_type
 
 CONTROLLERS: Final = (FLUX, ARGO_CD)
 

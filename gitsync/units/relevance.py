@@ -22,7 +22,7 @@ from gitsync.manifests.headers import is_object
 from gitsync.manifests.unread_documents import skip
 from gitsync.manifests.used_objects import is_feeding
 from gitsync.manifests.yaml_documents import Document, read_documents
-from gitsync.units.kustomization import NAMES, resolve, split_pair
+from gitsync.units.kustomization_files import NAMES, resolve, split_pair
 from gitsync.units.object_reader import may_declare
 from gitsync.units.tree import find_folder
 

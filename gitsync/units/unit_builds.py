@@ -15,10 +15,11 @@ from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
+from gitsync.units.build_sandbox import BuildJob, Builds, UnbuildableError, UnreleasedChartError
 from gitsync.units.empty_builds import warn_empty_builds
 from gitsync.units.flux_build import place_at_object
 from gitsync.units.kinds.builder import find_builder
-from gitsync.units.kustomization import (
+from gitsync.units.kustomization_files import (
     KustomizationReader,
     MisnamedFileError,
     find_inline_fault,
@@ -27,9 +28,8 @@ from gitsync.units.kustomization import (
 from gitsync.units.kustomize import KustomizeJob, has_tool
 from gitsync.units.object_reader import may_declare
 from gitsync.units.relevance import Relevance
-from gitsync.units.sandbox import BuildJob, Builds, UnbuildableError, UnreleasedChartError
-from gitsync.units.selection import read_directories
 from gitsync.units.tree import SourceTree, find_folder
+from gitsync.units.unit_files import read_directories
 
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
 _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")

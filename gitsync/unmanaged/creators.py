@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import Final
 
 from gitsync.attribution import activity_log, resource_graph
-from gitsync.attribution.attribution import MARGIN, SKEW
 from gitsync.attribution.change import RecordedChange, classify_caller, read_guid, read_time
-from gitsync.checks.requests import CheckRequests, shorten_text
+from gitsync.attribution.drift_authors import MARGIN, SKEW
+from gitsync.checks.check_requests import CheckRequests, shorten_text
 from gitsync.formats.json_members import read_mapping
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.clock import format_rfc3339
-from gitsync.unmanaged.search import Stray
+from gitsync.unmanaged.unmanaged_search import Stray
 
 _TYPES: Final = {
     "user": AuthorKind.PERSON,

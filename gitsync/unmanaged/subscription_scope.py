@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gitsync.arm.http.bodies import ListSource
+from gitsync.arm.http.response_bodies import ListSource
 from gitsync.catalog.children import KindTree
 from gitsync.errors import RefusedListError
 from gitsync.formats.json_members import read_mapping, read_text

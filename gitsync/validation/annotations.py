@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from gitsync.catalog.type_words import join_with_or, quote_scalar
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 from gitsync.problems.field_path import FieldPath, find_member
 from gitsync.problems.finding import Finding

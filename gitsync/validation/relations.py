@@ -18,7 +18,7 @@ from gitsync.formats.leaf_changes import compute_changes
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import (
     ConfigMapKeyRef,

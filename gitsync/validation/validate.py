@@ -33,7 +33,13 @@ from gitsync.validation.name_rules import check_kind_rules, check_names, check_o
 from gitsync.validation.provider_rules import check_provided
 from gitsync.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.validation.relations import Member, check_address_prefixes, check_cycles, check_duplicates, check_overlaps
-from gitsync.validation.schema import check_missing_spec, check_pairs, check_placeholder, check_shape, check_tag_names
+from gitsync.validation.spec_schema import (
+    check_missing_spec,
+    check_pairs,
+    check_placeholder,
+    check_shape,
+    check_tag_names,
+)
 from gitsync.validation.value_rules import check_known_values
 
 MAX_PROBLEMS = 1000

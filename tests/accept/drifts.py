@@ -12,7 +12,7 @@ from typing import Any
 
 from gitsync.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.accept.publish import Publication
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.gvk import Key

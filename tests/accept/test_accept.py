@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.accept.accept import accept_drift
 from gitsync.accept.drift import Accepted
-from gitsync.accept.proof import Tree, find_request, open_tree
+from gitsync.accept.edit_proof import Tree, find_request, open_tree
 from gitsync.config.config import Config
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gitsync.accept.accept import accept_drift
 from gitsync.accept.drift import Accepted, DriftedResource
-from gitsync.accept.proof import Tree, find_request, open_tree
+from gitsync.accept.edit_proof import Tree, find_request, open_tree
 from gitsync.config.config import Config
 from gitsync.emulator.faults import Move
 from gitsync.emulator.settings import Timing

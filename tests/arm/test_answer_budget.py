@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.arm.client import open_arm
-from gitsync.arm.clock import SystemClock
 from gitsync.arm.http.answer_budget import FREE, MOST_TOGETHER, AnswerBudget
+from gitsync.arm.real_clock import SystemClock
 from gitsync.arm.session import Session
 from tests.arm.raw_server import raw_server, whole
 from tests.support.arm_rig import API, VNET, anonymous

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
-from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import make_cloud
+from gitsync.arm.real_clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.emulator.faults import Canned, Drop, FaultRule, Match
 from gitsync.emulator.http.server import Emulator

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gitsync.arm.http.bodies import is_refusal
+from gitsync.arm.http.response_bodies import is_refusal
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.auth.credentials import format_causes
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.client import Arm, open_arm

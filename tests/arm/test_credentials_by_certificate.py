@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.session import Session

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import pytest
 
 from gitsync.arm.client import Arm, open_arm
-from gitsync.arm.clock import SystemClock
 from gitsync.arm.http.messages import Response
+from gitsync.arm.real_clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.errors import ArmError, ConfigError, CredentialError, DeadlineError, TransportError
 from tests.arm.raw_server import bomb, dripping, head, raw_server, whole

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.client import open_arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.session import Session

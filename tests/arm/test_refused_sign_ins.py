@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.arm.auth.refusals import advise_on_refusal
+from gitsync.arm.auth.sign_in_refusals import advise_on_refusal
 from gitsync.model.signin import Method
 
 OLD = "AADSTS700024: Client assertion is not within its valid time range. Current time: 2026-01-01T00:00:00Z."

@@ -15,7 +15,7 @@ from gitsync.attribution.activity_log import is_key_action, read_log, read_opera
 from gitsync.attribution.resource_graph import read_graph
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import AuthorKind
-from gitsync.report.authors import format_change, format_creation
+from gitsync.report.author_texts import format_change, format_creation
 from tests.attribution.rows import AMY, GRAPH, LOG, ROB, VAULT, graph_row, log_rows
 from tests.checks.asking import make_questions
 from tests.support.arm_rig import anonymous, rigged

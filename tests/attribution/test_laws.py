@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.attribution.attribution import Drift, OwnWrites, find_authors
+from gitsync.attribution.drift_authors import Drift, OwnWrites, find_authors
 from gitsync.attribution.resource_graph import PATH
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key

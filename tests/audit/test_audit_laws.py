@@ -16,8 +16,8 @@ from gitsync.arm.arms import open_arms
 from gitsync.arm.session import Session
 from gitsync.attribution.change import Verb
 from gitsync.audit.audit import Origin, audit
-from gitsync.checks.requests import CheckRequests
-from gitsync.git.state.folder import StatusFolder
+from gitsync.checks.check_requests import CheckRequests
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.arm_id import ArmId
 from tests.support.builders import rg, vnet, vnet_id
 from tests.support.world import World

@@ -10,8 +10,8 @@ import pytest
 
 from gitsync.attribution.change import RecordedChange, Verb
 from gitsync.audit.audit import Audit, AuditedOperation, Origin, Run
-from gitsync.audit.page import render
-from gitsync.audit.report import AuditReport, build_document, format_lines
+from gitsync.audit.audit_page import render
+from gitsync.audit.audit_report import AuditReport, build_document, format_lines
 from gitsync.logging import escape_controls
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who

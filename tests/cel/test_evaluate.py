@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.syntax.parser import parse
-from gitsync.cel.syntax.tree import FunctionCall, Ident, Position
+from gitsync.cel.syntax.syntax_tree import FunctionCall, Ident, Position
 from gitsync.cel.values import NONE, Duration, MapValue, Optional, TypeValue, Uint, name_type
 from gitsync.errors import EvaluationError, GitsyncError
 from tests.cel import evaluating

@@ -6,7 +6,17 @@ from hypothesis import strategies as st
 
 from gitsync.cel.evaluate import evaluate
 from gitsync.cel.functions.functions import NAMES
-from gitsync.cel.syntax.tree import FunctionCall, Ident, IndexAccess, ListOf, Literal, Macro, MapOf, Position, Select
+from gitsync.cel.syntax.syntax_tree import (
+    FunctionCall,
+    Ident,
+    IndexAccess,
+    ListOf,
+    Literal,
+    Macro,
+    MapOf,
+    Position,
+    Select,
+)
 from gitsync.cel.types.signatures import list_overloads
 from gitsync.cel.values import Uint
 from gitsync.errors import EvaluationError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gitsync.checks.requests import CheckRequests
+from gitsync.checks.check_requests import CheckRequests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, Findings, PlannedChange
 from gitsync.model.gvk import Key

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gitsync.arm.auth.principal import Principal
+from gitsync.checks.check_requests import CheckRequests
 from gitsync.checks.locks import check_locks, evaluate, read_deny_assignment, read_lock
-from gitsync.checks.requests import CheckRequests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, PlannedChange
 from gitsync.model.gvk import Key

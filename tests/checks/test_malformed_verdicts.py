@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.checks import policy, policy_claims, preflight
+from gitsync.checks.check_requests import Unanswered
 from gitsync.checks.machines import read_size
-from gitsync.checks.requests import Unanswered
 from gitsync.errors import ArmError
 from gitsync.model.check import CheckVerdict
 from tests.checks.asking import GROUP, storage, storage_id

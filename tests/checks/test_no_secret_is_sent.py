@@ -6,8 +6,8 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.checks.bodies import hide_values
-from gitsync.checks.checks import Checks
+from gitsync.checks.check_table import Checks
+from gitsync.checks.planned_bodies import hide_values
 from gitsync.model.check import CheckName
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret

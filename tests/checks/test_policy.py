@@ -3,8 +3,8 @@
 import pytest
 
 from gitsync.checks.allowance import LIMIT_REACHED, MOST
+from gitsync.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.checks.policy import AUDITED, CHANGED, DENIED, NOT_EVALUATED, SAMPLED, SAMPLES, check_policy
-from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gitsync.checks.check_requests import UNKNOWN_VALUE
 from gitsync.checks.preflight import (
     API_VERSION,
     AT_ONCE,
@@ -12,7 +13,6 @@ from gitsync.checks.preflight import (
     PATH,
     check_preflight,
 )
-from gitsync.checks.requests import UNKNOWN_VALUE
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id

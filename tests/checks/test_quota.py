@@ -2,8 +2,8 @@
 
 import pytest
 
+from gitsync.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.checks.quota import EXCEEDED, NOT_OFFERED, NOTHING_LISTED, check_quota
-from gitsync.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
 from tests.checks.asking import GROUP, SUB, asking, change, show, storage

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.checks.requests import CheckRequests
+from gitsync.checks.check_requests import CheckRequests
 from gitsync.checks.versions import check_versions, evaluate, find_manifest_version, read_listings
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, HiddenValue, PlannedChange

@@ -10,8 +10,8 @@ from typing import Any
 
 from gitsync.arm.client import Writer, open_arm
 from gitsync.arm.session import Session
-from gitsync.checks.checks import Check
-from gitsync.checks.requests import CheckRequests
+from gitsync.checks.check_requests import CheckRequests
+from gitsync.checks.check_table import Check
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import MemoryStore, Store

@@ -12,9 +12,9 @@ import yaml
 
 from gitsync.cli.describe import add_advice
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.store import Update
-from gitsync.git.state.stores import open_store
+from gitsync.git.state.store_choice import open_store
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key

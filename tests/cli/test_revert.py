@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.cli import main
 from tests.support.command_line import azure, run_here
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, annotated

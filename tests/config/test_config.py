@@ -11,7 +11,7 @@ from gitsync.config.config import SETTINGS
 from gitsync.config.flags import add_flags, show_default
 from gitsync.config.load import list_misspelt_variables, resolve
 from gitsync.config.setting import Authority, SettingForm
-from gitsync.config.values import parse_value
+from gitsync.config.setting_values import parse_value
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.arm.clock import SystemClock
 from gitsync.arm.cloud import Cloud, make_cloud
+from gitsync.arm.real_clock import SystemClock
 from gitsync.arm.session import Session
 from gitsync.databases.address import ServerAddress
 from gitsync.databases.users import Databases

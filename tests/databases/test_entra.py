@@ -5,7 +5,7 @@ import pytest
 from gitsync.arm.cloud import make_cloud
 from gitsync.errors import ProviderError
 from tests.databases.lines import EntraMysql
-from tests.databases.test_failures import assert_nothing_told
+from tests.databases.test_database_failures import assert_nothing_told
 from tests.databases.test_mysql import grants
 
 

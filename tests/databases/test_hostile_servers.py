@@ -22,7 +22,7 @@ from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from tests.databases.lines import accepting
 from tests.databases.rig import PASSWORD, Rig
-from tests.databases.test_failures import assert_nothing_told
+from tests.databases.test_database_failures import assert_nothing_told
 from tests.support import private_ca
 from tests.support.database_servers import ADMIN_PASSWORD
 

@@ -11,7 +11,7 @@ from gitsync.doctor.azure import grants
 from gitsync.doctor.rights import Use, list_needed_rights, name_action
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef
 from tests.support.builders import group_id, prepared, record, rg, subnet, vnet, vnet_id
 from tests.support.parts import change

@@ -5,7 +5,7 @@ import yaml
 
 from gitsync.editor.schema_files import ENTRY
 from gitsync.model.gvk import GVK
-from gitsync.model.policy import RECONCILE_POLICY
+from gitsync.model.reconcile_policy import RECONCILE_POLICY
 from tests.editor.schema_validation import CATALOG, find_errors, kind_files, schema
 
 

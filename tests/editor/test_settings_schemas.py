@@ -5,8 +5,8 @@ import yaml
 
 from gitsync.config.config import SETTINGS
 from gitsync.config.config_file import read_config_file, read_source_settings
+from gitsync.config.setting_values import parse_value
 from gitsync.config.unit_entries import UNIT_KEYS
-from gitsync.config.values import parse_value
 from gitsync.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SETTINGS, build_settings_schemas
 from gitsync.errors import ConfigError
 from tests.editor.schema_validation import find_errors

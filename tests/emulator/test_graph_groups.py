@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.emulator.faults import Move
-from gitsync.emulator.graph.settings import GraphDelays, GraphSettings
+from gitsync.emulator.graph.graph_settings import GraphDelays, GraphSettings
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import SqliteStore
 from tests.emulator.asked import TestClock, emulated

@@ -6,7 +6,7 @@ from itertools import count
 
 from gitsync.arm.client import Arm, open_arm
 from gitsync.arm.session import Session
-from gitsync.emulator.graph.settings import GraphDelays, GraphSettings
+from gitsync.emulator.graph.graph_settings import GraphDelays, GraphSettings
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.entra.groups import EntraGroups, GroupReader, GroupWriter

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.errors import GitsyncError
-from gitsync.git.source.selection import read_rules
+from gitsync.git.source.file_selection import read_rules
 from gitsync.git.state.former_tree import convert_file
 from gitsync.git.state.plan_file import decode_plan as read_plan_text
 from gitsync.git.state.plan_file import read_plan

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
+from gitsync.git.source.file_selection import ReadLimits, check_budget, read_rules
 from gitsync.git.source.listing import EntryKind, SourceEntry
-from gitsync.git.source.selection import ReadLimits, check_budget, read_rules
 from gitsync.git.source.worktree import FolderListing
 from gitsync.model.problem import Level
 

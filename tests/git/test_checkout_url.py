@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import StateError
-from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.record_files import is_config_map_path, is_record_path, make_config_map_path
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.status_tree import decode_config_map, encode_config_map
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, Export, ObjectKind, Owner

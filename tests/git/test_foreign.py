@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import StateError
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
-from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.seal import RecordSeals, name_source
-from gitsync.git.state.stores import StatusReader, _limit_token, read_foreign_status
+from gitsync.git.state.state_folder import StatusFolder
+from gitsync.git.state.store_choice import StatusReader, _limit_token, read_foreign_status
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update

@@ -10,14 +10,14 @@ import yaml
 from loguru import logger
 
 from gitsync.errors import PublishError, StateError
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.source.worktree import FolderListing
 from gitsync.git.state.branch import StatusBranch
-from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.former_tree import STUB, convert_tree
 from gitsync.git.state.pins import Pin
 from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.status_tree import read_state
 from gitsync.git.state.worker_branches import name_worker
 from gitsync.model.export import Address, Export, Leftover, ObjectKind, Owner

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import PublishError, StateError
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
-from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.heartbeats import name_heartbeat
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.record import Heartbeat
 from tests.git.remembered import a_record, an_update
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import GitsyncError, SourceError
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.revisions import read_revision
-from gitsync.git.state.stores import open_store
+from gitsync.git.state.store_choice import open_store
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 from pathspec._backends.simple.gitignore import SimpleGiBackend
 
-from gitsync.git.source.selection import IgnorePatterns, InvalidPatternError
+from gitsync.git.source.file_selection import IgnorePatterns, InvalidPatternError
 
 
 def in_order(patterns):

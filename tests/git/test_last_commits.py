@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.history import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, list_last_commits
 from gitsync.git.source.worktree import find_work_tree

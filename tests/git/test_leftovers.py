@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.errors import StateError
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.store import compute_changes, merge
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.store import Update, compute_changes
 from gitsync.git.state.store import find_changed_records as changes_of
 from gitsync.git.state.store import merge as merge_states

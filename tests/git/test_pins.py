@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gitsync.errors import ConfigError, StateError
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.clone import open_clone
 from gitsync.git.source.location import Url
 from gitsync.git.state.commits import Author, Commit, write_commit

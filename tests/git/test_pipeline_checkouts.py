@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import GitsyncError
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.git_directory import find_headers
 from gitsync.git.source.location import Url
-from gitsync.git.state.stores import open_store
+from gitsync.git.state.store_choice import open_store
 from gitsync.model.secret import Secret
 from tests.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.git.source.history import is_published
 

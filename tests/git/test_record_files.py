@@ -15,8 +15,8 @@ from gitsync.git.state.record_files import decode_record, encode_record, is_reco
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
-from gitsync.model.policy import Policy
 from gitsync.model.provider import Kept
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 from tests.support.parts import build, change

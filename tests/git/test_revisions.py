@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.git.access import GitAccess
-from gitsync.git.command import Repository
+from gitsync.git.git_access import GitAccess
+from gitsync.git.git_command import Repository
 from gitsync.git.source.revisions import read_revision
 
 

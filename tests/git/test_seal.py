@@ -13,7 +13,7 @@ from gitsync.git.state.documents import write_document
 from gitsync.git.state.record_files import UNSEALED, decode_record, encode_record, make_record_path
 from gitsync.git.state.seal import RecordSeals, name_source
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Trust
 from gitsync.model.secret import Secret
 from tests.support.builders import record, vnet, vnet_id

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import PublishError
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.pins import Pin

@@ -7,8 +7,8 @@ import yaml
 
 from gitsync.catalog.catalog import open_catalog
 from gitsync.catalog.packed_tables import find_azure_values
-from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.imports.conversion.proof import prove
+from gitsync.imports.conversion.import_proof import prove
+from gitsync.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key

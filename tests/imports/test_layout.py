@@ -2,8 +2,8 @@
 
 import pytest
 
+from gitsync.imports.conversion.imported_manifests import ManifestStyle, make_manifests
 from gitsync.imports.conversion.layout import Layout, place_manifests
-from gitsync.imports.conversion.manifests import ManifestStyle, make_manifests
 from tests.imports.found import GROUP, SUBSCRIPTION, at, find
 
 IDS = [

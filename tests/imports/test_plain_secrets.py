@@ -5,7 +5,7 @@ import base64
 import pytest
 import yaml
 
-from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.imports.plain_secrets import mark_plain_secrets
 from tests.imports.found import at, find
 

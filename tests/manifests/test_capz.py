@@ -2,10 +2,10 @@
 
 import pytest
 
-from gitsync.manifests.annotations import decide_policy
+from gitsync.manifests.policy_annotations import decide_policy
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.variable_values import VariableSet
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.unit import Substitution, Unit, UnitOptions
 from gitsync.model.variables import VariableValues
 

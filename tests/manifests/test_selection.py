@@ -7,7 +7,7 @@ import pytest
 from gitsync.errors import ConfigError
 from gitsync.manifests.reader import read_manifests
 from gitsync.manifests.selection import Selection, check_namespaces, select_namespaces, select_prepared, spell_out
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from tests.support.builders import group_id, prepared, rg, vnet, vnet_id
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.planning.run_problems import find_agent, find_unknown_agent, warn_agent_of_namespace
 from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
 from tests.support.plans import make_plan

@@ -11,8 +11,8 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Trust
 from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
 from tests.support.builders import group_id, record, rg, vnet, vnet_id

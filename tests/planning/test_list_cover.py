@@ -10,7 +10,7 @@ from gitsync.catalog.collections import list_collections
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation
 from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
 from gitsync.status.conditions import READY, RECONCILING

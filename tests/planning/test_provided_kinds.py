@@ -9,7 +9,7 @@ import pytest
 
 from gitsync.catalog.children import KindTree
 from gitsync.catalog.collections import list_collections
-from gitsync.checks.bodies import plan_delete
+from gitsync.checks.planned_bodies import plan_delete
 from gitsync.model.shard import Account, Shard
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.data_types import describe_loss

@@ -8,8 +8,8 @@ import pytest
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Removal, UnreadableFile
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
 from gitsync.planning.claims import assign_writers, find_last_policies, move_claims
 from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id

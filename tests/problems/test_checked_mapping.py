@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.problems.checked_mapping import CheckedMapping, read_json_line
 from gitsync.problems.field_path import format_field
 

@@ -10,7 +10,7 @@ from gitsync.catalog.collections import list_collections
 from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.three_way import Remembered, compare, make_baseline
 from gitsync.imports.conversion.found_resources import FoundResource
-from gitsync.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK

@@ -14,7 +14,7 @@ from gitsync.model.plan import Apply
 from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.template import ResourceRef, SecretKeyRef
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.run_views import Observing
 from gitsync.reconcile.stages.resolve_values import resolve_values
 from tests.support.builders import prepared, vnet, vnet_id
 from tests.support.fake_clock import FakeClock

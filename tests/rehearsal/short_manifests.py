@@ -18,7 +18,7 @@ from gitsync.planning.claims import assign_writers
 from gitsync.rehearsal.rebuild import Rebuild
 from gitsync.rehearsal.rehearse import collect_gaps
 from gitsync.request.credential_choice import choose_offline
-from gitsync.run.manifests import prepare_resources, read_source
+from gitsync.run.prepared_manifests import prepare_resources, read_source
 
 SUBSCRIPTION = "22222222-2222-2222-2222-222222222222"
 OTHER = "11111111-1111-1111-1111-111111111111"

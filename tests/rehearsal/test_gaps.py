@@ -8,7 +8,7 @@ from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State
 from gitsync.model.secret import Secret
-from gitsync.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from tests.rehearsal.short_manifests import (
     GROUP,
     GUID,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from gitsync.rehearsal.page import render
+from gitsync.rehearsal.rehearsal_page import render
 from gitsync.rehearsal.timeline import MOST_ROWS
 from tests.rehearsal.rehearsals import REBUILD, UNEVEN, rebuilt
 from tests.rehearsal.test_rehearsal_report import make_hostile

@@ -11,9 +11,9 @@ from gitsync.errors import ExitCode
 from gitsync.model.arm_id import ArmId
 from gitsync.model.rehearsal import Blank, Gap, GapKind, Interrupt, NotRehearsed, Rehearsal, Stub
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.rehearsal.findings import format_headline
-from gitsync.rehearsal.page import render
-from gitsync.rehearsal.report import build_document, format_lines, format_markdown
+from gitsync.rehearsal.rehearsal_findings import format_headline
+from gitsync.rehearsal.rehearsal_page import render
+from gitsync.rehearsal.rehearsal_report import build_document, format_lines, format_markdown
 from gitsync.rehearsal.writes import draw_bar
 from gitsync.report.markdown import LIMIT
 from tests.rehearsal.rehearsals import ENDS, FINE, HUB, REBUILD, REFUSED_RUN, UNEVEN, bar, rebuilt, run, write

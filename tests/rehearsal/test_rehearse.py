@@ -12,7 +12,7 @@ import pytest
 
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SourceError
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.store import Update
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.record import Claim, PendingOperation, Record

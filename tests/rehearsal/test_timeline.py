@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import Action
-from gitsync.rehearsal.findings import name_resources
+from gitsync.rehearsal.rehearsal_findings import name_resources
 from gitsync.rehearsal.timeline import ACTION_LOOKS, MOST_ROWS, lay_out
 from gitsync.rehearsal.writes import list_rows
 from tests.rehearsal.rehearsals import FINE, GROUP, HUB, LOGS, OLD, bar, rebuilt

@@ -9,7 +9,7 @@ import pytest
 from gitsync.catalog.catalog import open_catalog
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared, Relations
 from gitsync.model.template import Template
 from gitsync.report.owner_graph import (

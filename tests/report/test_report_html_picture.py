@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.verdict import Verdict
-from gitsync.report.html.layout import Size, draw_path, place_forest, place_layers, route_references
 from gitsync.report.html.picture import render_picture
+from gitsync.report.html.picture_layout import Size, draw_path, place_forest, place_layers, route_references
 from gitsync.report.ordering import NO_GROUP, GroupName, group_results
 from tests.report.large_reports import A_GROUP, landing_zone
 from tests.report.report_builders import IN_SYNC, NET, key, result

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from gitsync.model.condition import ConditionStatus, Severity
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
 
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.junit import render
 from tests.report.report_builders import (

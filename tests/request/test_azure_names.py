@@ -6,7 +6,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import ConfigMapKeyRef
-from gitsync.request.arm_id import derive_azure_name, format_seed, is_named_at_random
+from gitsync.request.arm_id_builder import derive_azure_name, format_seed, is_named_at_random
 from tests.support.handmade_kinds import a_kind, a_resource
 
 GROUP_ID = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/myrg"

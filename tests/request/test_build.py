@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef, Text
 from gitsync.request.build import prepare
 from gitsync.request.placeholders import show

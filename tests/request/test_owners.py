@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef
-from gitsync.request.arm_id import find_owner
+from gitsync.request.arm_id_builder import find_owner
 from tests.support.handmade_kinds import GROUP, a_kind, a_resource
 
 KNOWN = a_kind(owner=(GROUP, "Parent"))

@@ -7,7 +7,7 @@ import pytest
 from gitsync.errors import MissingValueError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import (
     ConfigMapKeyRef,

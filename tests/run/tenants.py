@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.cloud import make_cloud
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, EmulatedPrincipal

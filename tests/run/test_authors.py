@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from gitsync.attribution.attribution import OTHER_FIELDS, RIGHTS
+from gitsync.attribution.drift_authors import OTHER_FIELDS, RIGHTS
 from gitsync.config.config import Config
 from gitsync.doctor.role import build_role
 from gitsync.emulator.faults import Canned, FaultRule, Match, Move

@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.cli.offline import read_offline
 from gitsync.config.config import Config
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.redaction import Redactions
 from gitsync.units.kustomize import has_tool
 from tests.support.cluster_objects import make_list, make_object

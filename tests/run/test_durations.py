@@ -9,7 +9,7 @@ import pytest
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.types.behaviour import Style
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.gvk import Key
 from gitsync.model.record import Durations
 from gitsync.model.schedule import Estimate, Schedule

@@ -4,8 +4,8 @@ import pytest
 
 from gitsync.config.config import Config
 from gitsync.emulator.settings import EmulatorSettings
-from gitsync.git.state.folder import StatusFolder
-from gitsync.model.policy import Policy
+from gitsync.git.state.state_folder import StatusFolder
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
 from gitsync.redaction import Redactions

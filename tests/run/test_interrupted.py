@@ -7,7 +7,7 @@ import pytest
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.extensions.api import Extension, failure, success
 from gitsync.extensions.registry import BUILT_IN
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.condition import ConditionStatus
 from gitsync.model.record import Claim
 from gitsync.model.result import Outcome

@@ -20,7 +20,7 @@ import pytest
 
 from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.record import Claim, Durations, Record
 from gitsync.model.verdict import Action, Verdict
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start

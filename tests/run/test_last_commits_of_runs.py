@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 from gitsync.config.config import Config
-from gitsync.git.access import GitAccess
+from gitsync.git.git_access import GitAccess
 from gitsync.git.source.checkout import open_checkout
 from gitsync.model.problem import SourceLocation
 from gitsync.model.result import Result

@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 
 from gitsync.diff.secret_changes import CHANGED, NEVER_SET
-from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.provider import Kept
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.verdict import Verdict
 from tests.run.test_secret_digests import KEY, OTHER_KEY
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of

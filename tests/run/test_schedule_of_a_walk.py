@@ -19,7 +19,7 @@ from gitsync.model.plan import Apply, Node
 from gitsync.model.result import Result
 from gitsync.model.schedule import Estimate, PlannedWrite
 from gitsync.model.verdict import Action
-from gitsync.planning.schedule import make_schedule
+from gitsync.planning.forecast import make_schedule
 from gitsync.run.walk import run_in_order
 from tests.support.builders import group_id, prepared, prune, result
 from tests.support.fake_clock import START

@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_connection
+from gitsync.arm.auth.arm_access import Network
+from gitsync.arm.http.connection import open_connection
 from gitsync.errors import SourceError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Action
-from gitsync.secrets.keyvault.keyvault import open_key_vault
+from gitsync.secrets.keyvault.key_vault import open_key_vault
 from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.secrets.sinks.folder import FolderSink
-from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.sources.mounted_folder import FolderSource
 from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import ACCOUNT_ID, KEY_1, READY, SERVER_ID, UNWRITABLE, account, said, server, world_with
 from tests.support import private_ca

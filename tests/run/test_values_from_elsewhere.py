@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_connection
+from gitsync.arm.auth.arm_access import Network
+from gitsync.arm.http.connection import open_connection
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.text import render
-from gitsync.secrets.keyvault.keyvault import open_key_vault
+from gitsync.secrets.keyvault.key_vault import open_key_vault
 from gitsync.secrets.stores import SecretStores
 from tests.run.exporters import SERVER_ID, server
 from tests.run.test_cluster_of_the_job import Pod

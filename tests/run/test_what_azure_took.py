@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gitsync.emulator.settings import Timing
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Written

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from gitsync.emulator.settings import EmulatorSettings
-from gitsync.git.state.folder import StatusFolder
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import text

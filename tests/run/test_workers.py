@@ -16,7 +16,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gitsync.arm.clock import SystemClock
+from gitsync.arm.real_clock import SystemClock
 from gitsync.config.config import Config
 from gitsync.emulator.faults import FaultRule
 from gitsync.emulator.http.handler import LoggedRequest
@@ -24,7 +24,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.errors import ConfigError
-from gitsync.git.access import GitAccess, open_remote
+from gitsync.git.git_access import GitAccess, open_remote
 from gitsync.git.source.location import Url
 from gitsync.git.state.branch import StatusBranch
 from gitsync.git.state.pins import Pin
@@ -36,8 +36,8 @@ from gitsync.model.report import Report
 from gitsync.model.shard import Shard
 from gitsync.redaction import Redactions
 from gitsync.run.gathering import NOT_ENDED, gather
-from gitsync.run.load import RunInput
 from gitsync.run.run import execute
+from gitsync.run.run_input import RunInput
 from gitsync.run.workers import drop_bodies
 from tests.support.builders import group_id, prepared, rg
 from tests.support.exports import tree

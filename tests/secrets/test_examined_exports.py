@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.secrets.exports import ExportSinks
+from gitsync.secrets.export_sinks import ExportSinks
 from gitsync.secrets.sinks.dotenv import DotenvSink
 from gitsync.secrets.sinks.folder import FolderSink
 from gitsync.secrets.sinks.pipeline import PipelineSink

@@ -6,7 +6,7 @@ from gitsync.errors import ExportError, SecretStoreError
 from gitsync.model.export import Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.exports import ExportSinks
+from gitsync.secrets.export_sinks import ExportSinks
 from gitsync.secrets.sinks.status import KeptConfigMaps
 from tests.support.memory_places import MemorySink, MemorySource
 

@@ -12,7 +12,7 @@ import pytest
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import ObjectKind
 from gitsync.secrets.sinks.folder import FolderSink
-from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.sources.mounted_folder import FolderSource
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, tree, write
 
 DB = "secrets/default/db"

@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, ObjectKind
-from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.sources.mounted_folder import FolderSource
 from gitsync.secrets.store_rules import MOST_BYTES
 
 
@@ -151,7 +151,7 @@ READ_AS_SOMEBODY = """
 import asyncio, os, sys
 from pathlib import Path
 from gitsync.model.export import Address, ObjectKind
-from gitsync.secrets.sources.folder import FolderSource
+from gitsync.secrets.sources.mounted_folder import FolderSource
 from gitsync.errors import SecretStoreError
 if os.geteuid() == 0:
     os.setgroups([])

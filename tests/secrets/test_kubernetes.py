@@ -618,7 +618,7 @@ async def test_certificates_that_are_none_are_told(tmp_path):
 
 async def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightkube", None)
-    monkeypatch.delitem(sys.modules, "gitsync.secrets.kubernetes.requests", raising=False)
+    monkeypatch.delitem(sys.modules, "gitsync.secrets.kubernetes.cluster_requests", raising=False)
     with pytest.raises(ConfigError, match=r"pip install 'gitsync-azure\[kubernetes\]'"):
         async with open_kubernetes({}, FakeClock()):
             pass

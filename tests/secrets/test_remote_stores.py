@@ -4,8 +4,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gitsync.arm.auth.access import Network
-from gitsync.arm.http.network import open_connection
+from gitsync.arm.auth.arm_access import Network
+from gitsync.arm.http.connection import open_connection
 from gitsync.config.config import Config
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, ObjectKind

@@ -7,8 +7,8 @@ from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.export import ObjectKind
 from gitsync.secrets.sinks.sops import SopsSink
-from gitsync.secrets.sops import Sops
-from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
+from gitsync.secrets.sops_program import Sops
+from gitsync.secrets.sources.declared_objects import EncryptedSource, ManifestSource
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, tree, write
 from tests.support.sops_rig import KINDS, put_on_path, rig
 

@@ -15,8 +15,8 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.secrets.sops import Sops
-from gitsync.secrets.sources.manifests import EncryptedSource, ManifestSource
+from gitsync.secrets.sops_program import Sops
+from gitsync.secrets.sources.declared_objects import EncryptedSource, ManifestSource
 from tests.support.sops_rig import KINDS, put_on_path, rig
 
 DB = Address(ObjectKind.SECRET, "default", "db")

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.policy import Policy
 from gitsync.model.problem import REFUSALS, Level, Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.verdict import Action, Verdict
 from gitsync.status.conditions import make_other_agent
 from gitsync.status.exit_code import decide_exit_code

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.client import Arm, Reader, Writer, open_arm
 from gitsync.arm.cloud import make_cloud
 from gitsync.arm.session import Session

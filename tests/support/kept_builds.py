@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from gitsync.processes.programs import Grace
-from gitsync.units.sandbox import BuildJob, Builds, Built
+from gitsync.units.build_sandbox import BuildJob, Builds, Built
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = ROOT / ".pytest_cache" / "builds"

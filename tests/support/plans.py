@@ -12,7 +12,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
-from gitsync.planning import plan as planning
+from gitsync.planning import planner as planning
 from gitsync.planning.delete_guards import (
     Evidence,
     Moment,

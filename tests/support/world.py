@@ -21,7 +21,7 @@ from typing import Any
 from uuid import UUID
 
 from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.access import ArmAccess, Network
+from gitsync.arm.auth.arm_access import ArmAccess, Network
 from gitsync.arm.client import is_check
 from gitsync.arm.cloud import make_cloud
 from gitsync.catalog.catalog import open_catalog
@@ -34,8 +34,8 @@ from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.git.source.checkout import open_checkout
-from gitsync.git.state.folder import StatusFolder
 from gitsync.git.state.seal import RecordSeals
+from gitsync.git.state.state_folder import StatusFolder
 from gitsync.git.state.store import Update
 from gitsync.model.check import NO_CHECKS
 from gitsync.model.gvk import Key

@@ -14,12 +14,12 @@ import yaml
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ChartRelease, FileSelection, SetValue, Unit, UnitEntry, UnitOptions
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.units.build_sandbox import Builds
 from gitsync.units.controller_objects import MOST
 from gitsync.units.declarations import ThisRepository
 from gitsync.units.discovery import collect_units
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.kustomize import has_tool
-from gitsync.units.sandbox import Builds
 from tests.support.programs import needs_helm
 from tests.units.trees import GROUP, MemoryTree
 

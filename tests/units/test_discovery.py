@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.unit import UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.units.discovery import collect_units
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"

@@ -9,8 +9,8 @@ import pytest
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.sandbox import Builds
+from gitsync.units.build_sandbox import Builds
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.unit_builds import build_units
 from tests.units.trees import GROUP, MemoryTree
 

@@ -16,9 +16,9 @@ from gitsync.units.controller_objects import MOST, Followed
 from gitsync.units.controller_objects import follow as follow_objects
 from gitsync.units.declarations import Declarations, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
+from gitsync.units.object_fields import SourceView
 from gitsync.units.object_reader import read_declarations
-from gitsync.units.objects import SourceView
 from tests.units.trees import MemoryTree
 
 VIEW = SourceView(KustomizationReader(MemoryTree({})), ThisRepository(lambda: "github.com/acme/estate"))

@@ -15,11 +15,11 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ObjectSettings, Unit, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.units.build_sandbox import Builds
 from gitsync.units.discovery import collect_units
 from gitsync.units.flux_build import lay_out, lay_over, make_metadata_fields
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.kustomize import has_tool
-from gitsync.units.sandbox import Builds
 from gitsync.units.unit_builds import build_units
 from tests.units.trees import GROUP, MemoryTree
 

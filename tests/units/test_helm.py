@@ -12,10 +12,10 @@ from gitsync.model.problem import Problem
 from gitsync.model.unit import ChartRelease, SetValue, Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.processes.programs import Grace
+from gitsync.units.build_sandbox import ChartError
 from gitsync.units.chart_values import name_variable
 from gitsync.units.helm import make_chart_job
-from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.sandbox import ChartError
+from gitsync.units.kustomization_files import KustomizationReader
 from tests.support.programs import needs_helm
 from tests.units.trees import MemoryTree
 

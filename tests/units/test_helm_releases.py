@@ -9,14 +9,14 @@ import pytest
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, SetValue, Unit, ValuesKey, ValuesReference
 from gitsync.model.unit_kind import UnitKind
+from gitsync.units.build_sandbox import ChartError
 from gitsync.units.chart_values import fill_values, merge_values
 from gitsync.units.controller_objects import Followed, follow
 from gitsync.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.units.flux_variables import FluxVariables
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
+from gitsync.units.object_fields import SourceView, read_published
 from gitsync.units.object_reader import read_declarations
-from gitsync.units.objects import SourceView, read_published
-from gitsync.units.sandbox import ChartError
 from tests.units.trees import MemoryTree
 
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"

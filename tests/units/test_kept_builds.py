@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gitsync.units.sandbox import UnbuildableError
+from gitsync.units.build_sandbox import UnbuildableError
 from tests.support.kept_builds import KeptBuilds
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
+from gitsync.units.build_sandbox import UnbuildableError, write_files
 from gitsync.units.kustomize import build
-from gitsync.units.sandbox import UnbuildableError, write_files
 from tests.units.trees import GROUP
 
 BASE = "base/kustomization.yaml"

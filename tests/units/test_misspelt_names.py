@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from gitsync.units.discovery import collect_units
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.misspelt_names import list_misspelt
 from tests.support.world import GROUP, World
 from tests.units.trees import GROUP as ASO

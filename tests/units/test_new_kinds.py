@@ -23,7 +23,7 @@ import hashlib
 from dataclasses import dataclass
 
 from gitsync.units.kinds.builder import FoundFiles, MadeJobs, UnitBuilder
-from gitsync.units.sandbox import UnbuildableError
+from gitsync.units.build_sandbox import UnbuildableError
 from gitsync.units.tree import find_folder, is_below
 
 

@@ -7,10 +7,10 @@ import pytest
 from gitsync.manifests.reader import read_manifests
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.build_sandbox import Builds
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.kustomize import build
 from gitsync.units.relevance import Relevance
-from gitsync.units.sandbox import Builds
 from gitsync.units.unit_builds import build_units
 from tests.units.trees import GROUP, MemoryTree
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.units.discovery import list_roots
-from gitsync.units.kustomization import KustomizationReader, list_kustomizations
+from gitsync.units.kustomization_files import KustomizationReader, list_kustomizations
 from tests.units.trees import MemoryTree
 
 K = "kustomization.yaml"

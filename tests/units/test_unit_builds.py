@@ -8,9 +8,9 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.build_sandbox import Builds, UnbuildableError
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.kustomize import KustomizeJob
-from gitsync.units.sandbox import Builds, UnbuildableError
 from gitsync.units.unit_builds import build_units, list_inputs
 from tests.units.trees import GROUP, MemoryTree
 

@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.model.arm_id import ArmId
 from gitsync.unmanaged.creators import list_creators
-from gitsync.unmanaged.search import Stray
+from gitsync.unmanaged.unmanaged_search import Stray
 from tests.attribution.rows import AMY, GRAPH, LOG, OUR_OBJECT, OURS, ROB, SUBNET, TERRAFORM, VAULT, graph_row, log_rows
 from tests.checks.asking import make_questions
 from tests.support.arm_rig import StaticCredential, anonymous, jwt, rigged

@@ -8,8 +8,8 @@ import pytest
 from gitsync.logging import escape_controls
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind
-from gitsync.unmanaged.report import BY_LISTS, UnmanagedReport, build_document, format_lines, format_markdown
-from gitsync.unmanaged.search import Estate, Stray
+from gitsync.unmanaged.unmanaged_report import BY_LISTS, UnmanagedReport, build_document, format_lines, format_markdown
+from gitsync.unmanaged.unmanaged_search import Estate, Stray
 from tests.support.builders import group_id
 from tests.support.hostile_texts import HOSTILE
 

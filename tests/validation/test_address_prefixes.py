@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY
+from gitsync.model.reconcile_policy import RECONCILE_POLICY
 from gitsync.model.resource import OwnerRef
 from gitsync.validation.relations import Member, check_address_prefixes, check_overlaps
 from tests.support.handmade_kinds import a_kind, a_resource

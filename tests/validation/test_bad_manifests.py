@@ -73,7 +73,7 @@ MODULES = (
     "validation.name_rules",
     "validation.references",
     "validation.relations",
-    "validation.schema",
+    "validation.spec_schema",
 )
 NO_CODES = {"AzureManaged", "AzureManagedDomain", "FromConfig", "FromSecret"}
 KINDS = {

@@ -14,7 +14,7 @@ from gitsync.catalog.spec_visitor import visit_spec
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from gitsync.validation.constraints import check_constraints
-from gitsync.validation.schema import check_shape
+from gitsync.validation.spec_schema import check_shape
 from tests.support.handmade_kinds import a_kind
 
 TYPES = {

@@ -17,11 +17,11 @@ from typing import Any
 from azure.core.exceptions import AzureError, ClientAuthenticationError
 from loguru import logger
 
-from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
-from gitsync.arm.auth.refusals import advise_on_refusal
+from gitsync.arm.auth.arm_access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.arm.auth.sign_in_refusals import advise_on_refusal
 from gitsync.arm.auth.token_answers import TokenAnswer, note_answers
+from gitsync.arm.http.connection import HttpConnection, make_authority_error
 from gitsync.arm.http.failures import scrub
-from gitsync.arm.http.network import HttpConnection, make_authority_error
 from gitsync.errors import ArmError, AuthorityError, ConfigError, CredentialError, GitsyncError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

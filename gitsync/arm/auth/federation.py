@@ -19,7 +19,7 @@ from azure.identity.aio import ClientAssertionCredential
 
 from gitsync.arm.auth.token_answers import CI_SYSTEM, TokenAnswer, note_answer, read_answer
 from gitsync.arm.cloud import is_safe
-from gitsync.arm.http.network import HttpConnection
+from gitsync.arm.http.connection import HttpConnection
 from gitsync.errors import ConfigError
 from gitsync.formats.json_members import as_mapping, read_claims, read_text
 from gitsync.model.clock import Clock

@@ -21,12 +21,12 @@ from azure.identity.aio import (
     WorkloadIdentityCredential,
 )
 
-from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.auth.arm_access import ArmAccess
 from gitsync.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
 from gitsync.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
 from gitsync.arm.auth.token_answers import MACHINE, MACHINE_IS_UPDATED, NotingTransport
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.network import HttpConnection
+from gitsync.arm.http.connection import HttpConnection
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

@@ -23,7 +23,7 @@ from uuid import uuid5
 
 from loguru import logger
 
-from gitsync.arm.auth.access import ArmAccess
+from gitsync.arm.auth.arm_access import ArmAccess
 from gitsync.arm.auth.principal import Principal
 from gitsync.arm.cloud import Cloud
 from gitsync.arm.http.failures import make_arm_error, read_error

@@ -25,13 +25,11 @@ from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from multidict import CIMultiDict
 
 from gitsync import __version__
-from gitsync.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.arm.auth.arm_access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.arm.auth.credentials import open_credential
 from gitsync.arm.auth.principal import Principal, read_principal
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.failures import refuses_token
-from gitsync.arm.http.messages import ANSWER_TOO_LARGE, ArmRequest, Response
-from gitsync.arm.http.network import (
+from gitsync.arm.http.connection import (
     BLOCK,
     HttpConnection,
     connect,
@@ -39,6 +37,8 @@ from gitsync.arm.http.network import (
     make_transport_error,
     open_connection,
 )
+from gitsync.arm.http.failures import refuses_token
+from gitsync.arm.http.messages import ANSWER_TOO_LARGE, ArmRequest, Response
 from gitsync.errors import ArmError, CredentialError, GitsyncError, TransportError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.bodies import is_shown, read_live, read_shown_resource
 from gitsync.arm.http.failures import make_arm_error
 from gitsync.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, format_target
+from gitsync.arm.http.response_bodies import is_shown, read_live, read_shown_resource
 from gitsync.arm.http.retries import Retrier, may_read_again
 from gitsync.arm.lro.poll import (
     AcceptedWrite,

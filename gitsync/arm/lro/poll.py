@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gitsync.arm.cloud import Cloud
-from gitsync.arm.http.bodies import read_live
 from gitsync.arm.http.messages import ArmRequest, Response
+from gitsync.arm.http.response_bodies import read_live
 from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provisioning_state import FAILED_STATES, TERMINAL_STATES, StateMeaning

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.cel.syntax.tree import (
+from gitsync.cel.syntax.syntax_tree import (
     ExpressionNode,
     FunctionCall,
     Ident,

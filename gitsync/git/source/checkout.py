@@ -19,8 +19,9 @@ from gitsync.config.config_file import FILE_NAME, SourceFile
 from gitsync.errors import GitError, SourceError
 from gitsync.files.checkouts import is_in_repository
 from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.access import GitAccess, Remote, open_remote
+from gitsync.git.git_access import GitAccess, Remote, open_remote
 from gitsync.git.source.clone import fetch_ref, open_clone
+from gitsync.git.source.commit_signatures import TrustedKeys, check_signature
 from gitsync.git.source.contents import (
     SourceContents,
     SourcePart,
@@ -31,7 +32,6 @@ from gitsync.git.source.git_directory import find_headers, list_submodules, read
 from gitsync.git.source.history import History, ManifestPaths
 from gitsync.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.git.source.worktree import (
     FolderListing,
     WorkTree,
@@ -44,7 +44,7 @@ from gitsync.git.source.worktree import (
 from gitsync.model.plan import LastCommit
 from gitsync.model.unit import UnitEntry
 from gitsync.units.all_units import FollowContext
-from gitsync.units.sandbox import Builds
+from gitsync.units.build_sandbox import Builds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from gitsync.errors import GitError, SourceError
-from gitsync.git.access import Remote
-from gitsync.git.command import Repository
+from gitsync.git.git_access import Remote
+from gitsync.git.git_command import Repository
 from gitsync.git.source.location import is_commit_id
 from gitsync.processes.temporary_folders import make_temporary_folder, remove_temporary_folder
 

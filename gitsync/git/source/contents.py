@@ -14,8 +14,7 @@ from itertools import accumulate, chain
 
 from gitsync.config.config_file import FILE_NAME, SourceFile, list_source_names, list_unit_entries
 from gitsync.errors import SourceError
-from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
-from gitsync.git.source.selection import (
+from gitsync.git.source.file_selection import (
     IGNORE_FILE,
     IgnoreRules,
     ReadLimits,
@@ -29,6 +28,7 @@ from gitsync.git.source.selection import (
     warn_skipped,
     warn_too_large,
 )
+from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.git.source.unread_paths import FindUnread, UnreadPaths
 from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.units import KUSTOMIZATIONS, SUFFIXES
@@ -36,12 +36,12 @@ from gitsync.manifests.unread_documents import explain_unreadable, find_template
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry
 from gitsync.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.units.build_sandbox import Builds
 from gitsync.units.charts import CHART
 from gitsync.units.declarations import read_source_name
 from gitsync.units.discovery import FoundUnits, collect_units
 from gitsync.units.kinds.builder import find_builder
-from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.sandbox import Builds
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.tree import list_folders
 from gitsync.units.unit_builds import list_inputs as list_unit_inputs
 

@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from gitsync.errors import GitError, SourceError
 from gitsync.files.checkouts import is_repository_like
-from gitsync.git.access import GitAccess, GitSettings, use_no_repository
+from gitsync.git.git_access import GitAccess, GitSettings, use_no_repository
 from gitsync.git.source.location import Url
 
 _LONGEST_POINTER = 4096  # bytes of a path

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from gitsync.config.config_file import SourceFile
 from gitsync.errors import ConfigError, GitError, SourceError
-from gitsync.git.access import Remote
-from gitsync.git.command import Repository
+from gitsync.git.git_access import Remote
+from gitsync.git.git_command import Repository
 from gitsync.git.source.clone import Clone, fetch_commit, has_commit, list_advertised, open_clone
+from gitsync.git.source.commit_signatures import TrustedKeys, check_signature
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents, read_settings
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import is_commit_id
-from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.model.plan import LastCommit
 from gitsync.model.secret import truncate
 

@@ -15,21 +15,21 @@ from pathlib import Path
 
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.access import GitAccess, Remote, open_remote
+from gitsync.git.git_access import GitAccess, Remote, open_remote
 from gitsync.git.source.checkout import check_outside, find_remote, list_excluded
 from gitsync.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
+from gitsync.git.source.commit_signatures import TrustedKeys, check_signature
 from gitsync.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.git.source.git_directory import refuse_look_alike
 from gitsync.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.git.source.signatures import TrustedKeys, check_signature
 from gitsync.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
 from gitsync.model.plan import LastCommit
 from gitsync.model.unit import UnitEntry
 from gitsync.units.all_units import FollowContext
+from gitsync.units.build_sandbox import Builds
 from gitsync.units.declarations import ThisRepository
-from gitsync.units.sandbox import Builds
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gitsync.errors import SourceError
+from gitsync.git.source.file_selection import ReadLimits
 from gitsync.git.source.listing import Revision, SourceEntry, SourceListing
-from gitsync.git.source.selection import ReadLimits
 from gitsync.manifests.units import SUFFIXES
 from gitsync.units.tree import is_below
 

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, Self
 
 from gitsync.errors import GitError, SourceError
 from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.access import GitAccess, GitSettings
-from gitsync.git.command import Repository
+from gitsync.git.git_access import GitAccess, GitSettings
+from gitsync.git.git_command import Repository
 from gitsync.git.source.git_directory import (
     GitDirectory,
     find_git_directory,
@@ -247,7 +247,7 @@ def find_remote_url(tree: WorkTree) -> Url | None:
 #
 # GitPython is here because the project's owner asked for it, and refs are what it is good at: it reads them from their
 # files. For all else it starts git with all variables of the process, so gitsync starts git itself
-# (`gitsync.git.command`). Its import takes 80 ms and runs `git version`, with the variables that git may have, so a
+# (`gitsync.git.git_command`). Its import takes 80 ms and runs `git version`, with the variables that git may have, so a
 # repository with commits is read without it.
 
 

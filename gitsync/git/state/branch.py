@@ -16,7 +16,7 @@ from typing import Final, Self, TypeVar
 
 from gitsync.backoff import Backoff, retry_blocking
 from gitsync.errors import ConfigError, GitError, GitsyncError, PublishError, SourceError, StateError
-from gitsync.git.access import Remote
+from gitsync.git.git_access import Remote
 from gitsync.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.git.source.listing import Revision
 from gitsync.git.source.location import Url, folder_of

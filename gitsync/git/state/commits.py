@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from gitsync.git.command import Repository
+from gitsync.git.git_command import Repository
 from gitsync.git.state.former_tree import Files
 
 _REF = "refs/gitsync/written"

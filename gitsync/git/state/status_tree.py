@@ -18,8 +18,8 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.errors import SourceError, StateError
+from gitsync.git.source.file_selection import IgnoreRules, ReadLimits, check_budget, select_visible
 from gitsync.git.source.listing import EntryKind, SourceEntry, SourceListing
-from gitsync.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
 from gitsync.git.state.documents import check_schema, read_document, write_document
 from gitsync.git.state.former_tree import (
     FORMER_INVENTORY,

@@ -16,7 +16,7 @@ from gitsync.catalog.catalog import Catalog
 from gitsync.catalog.type_words import join_with_or
 from gitsync.imports.conversion.cluster_objects import ObjectVersion, choose_version, clean_metadata, clean_spec
 from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, Omission
-from gitsync.imports.conversion.manifests import list_secrets
+from gitsync.imports.conversion.imported_manifests import list_secrets
 from gitsync.manifests.aso_groups import is_ours
 from gitsync.manifests.document_forms import split_list
 from gitsync.manifests.headers import Header, is_object, read_header
@@ -25,8 +25,8 @@ from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.reconcile_policy import RECONCILE_POLICY
 from gitsync.problems.field_path import FieldPath
 from gitsync.problems.finding import Finding
 from gitsync.validation.annotations import ASO_PREFIX, CREDENTIAL_FROM

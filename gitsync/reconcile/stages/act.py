@@ -16,14 +16,14 @@ from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
-from gitsync.planning.removals import retain_removed
+from gitsync.planning.removed_values import retain_removed
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import begin_write
-from gitsync.reconcile.protocols import Acting
+from gitsync.reconcile.run_views import Acting
 from gitsync.reconcile.stages.body_extensions import build_body, run_required_actions
-from gitsync.reconcile.stages.embedded_children import leave_children, show_first_refusal
+from gitsync.reconcile.stages.parent_put import leave_children, show_first_refusal
 from gitsync.reconcile.stages.refusal import handle_refusal
-from gitsync.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
+from gitsync.reconcile.stages.value_removal import may_note_refusal, note_refusal, send_demands
 from gitsync.request.secret_digest import seal_body
 from gitsync.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
 

@@ -17,7 +17,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.formats.ignored_paths import keep_live_paths
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
-from gitsync.reconcile.protocols import Acting, Observing
+from gitsync.reconcile.run_views import Acting, Observing
 from gitsync.status.conditions import make_error, make_unreadable
 from gitsync.status.passing_refusals import may_recover
 

@@ -17,8 +17,8 @@ from gitsync.model.result import Stage
 from gitsync.model.verdict import Action
 from gitsync.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.reconcile.etag import begin_write, is_outrun, look_again
-from gitsync.reconcile.protocols import Pruning
 from gitsync.reconcile.run_cache import RunCache
+from gitsync.reconcile.run_views import Pruning
 from gitsync.status.conditions import DELETING, make_not_deleted, make_unreadable
 from gitsync.status.passing_refusals import may_recover
 

@@ -15,7 +15,7 @@ from gitsync.model.live import Live
 from gitsync.model.verdict import Action, Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
 from gitsync.reconcile.lists import is_settled
-from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.run_views import Observing
 from gitsync.reconcile.stages.observe import compare
 from gitsync.request.exports import collect_destinations
 from gitsync.request.secret_digest import mask_digests

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from gitsync.diff.handed_over import add_handed_over, take_live_values
+from gitsync.diff.handed_over_values import add_handed_over, take_live_values
 from gitsync.diff.hints import make_kind_hints
 from gitsync.diff.masked_differences import list_secret_shapes, redact_comparison
 from gitsync.diff.secret_changes import CHANGED, NEVER_SET, add_secret_changes, add_unset_secrets
@@ -34,12 +34,12 @@ from gitsync.planning.actions import (
 )
 from gitsync.planning.delete_scope import is_group
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
-from gitsync.reconcile.protocols import Observing, Others
 from gitsync.reconcile.rules import RunRules
+from gitsync.reconcile.run_views import Observing, Others
 from gitsync.reconcile.stages.body_extensions import extend_body
-from gitsync.reconcile.stages.embedded_children import add_children, describe_children
 from gitsync.reconcile.stages.on_success import remember_promises
 from gitsync.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
+from gitsync.reconcile.stages.parent_put import add_children, describe_children
 from gitsync.reconcile.stages.resolve_values import resolve_id
 from gitsync.request.secret_digest import Digests, is_sealed, mask_digests, seal_body
 from gitsync.status.conditions import RECONCILING, make_warning

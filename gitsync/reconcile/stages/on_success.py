@@ -13,8 +13,8 @@ from gitsync.arm.extension_client import ExtensionClient
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.model.gvk import Key
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.protocols import Acting, Observing
-from gitsync.secrets.values import RunValues
+from gitsync.reconcile.run_views import Acting, Observing
+from gitsync.secrets.reference_values import RunValues
 from gitsync.status.conditions import make_failed, make_unreadable
 from gitsync.validation.annotations import OVERRIDE
 

@@ -21,8 +21,8 @@ from gitsync.planning.delete_scope import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.problems.field_path import format_field
 from gitsync.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
-from gitsync.reconcile.protocols import Observing, read_live
-from gitsync.request.arm_id import is_alias
+from gitsync.reconcile.run_views import Observing, read_live
+from gitsync.request.arm_id_builder import is_alias
 from gitsync.request.fill import describe_missing_reference
 from gitsync.request.owner_subscriptions import advise_on_owner
 from gitsync.status.conditions import check_provider, make_error, make_other_agent, make_waiting_for_owner, make_warning

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from gitsync.arm.http.bodies import list_ids
+from gitsync.arm.http.response_bodies import list_ids
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import GVK
@@ -17,10 +17,10 @@ from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
 from gitsync.planning.delete_scope import GroupContent, is_group, list_unlisted
 from gitsync.reconcile.attempt import PruneAttempt, StopKind
-from gitsync.reconcile.protocols import Observing, read_live
+from gitsync.reconcile.run_views import Observing, read_live
 from gitsync.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.reconcile.stages.owner_check import has_resource
-from gitsync.request.arm_id import is_alias
+from gitsync.request.arm_id_builder import is_alias
 from gitsync.status.conditions import (
     DELETING,
     make_held,

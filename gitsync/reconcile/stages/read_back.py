@@ -11,10 +11,10 @@ from gitsync.errors import ProviderError
 from gitsync.formats.ignored_paths import remove_paths
 from gitsync.model.verdict import Action, Verdict
 from gitsync.reconcile.attempt import ApplyAttempt
-from gitsync.reconcile.protocols import Acting, read_live
+from gitsync.reconcile.run_views import Acting, read_live
 from gitsync.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.reconcile.stages.refusal import note_failed_write
-from gitsync.reconcile.stages.removals import check_removed
+from gitsync.reconcile.stages.value_removal import check_removed
 from gitsync.request.secret_digest import Digests, keep_digests, seal_body
 from gitsync.status.conditions import make_unreadable, make_warning
 

@@ -11,7 +11,7 @@ from gitsync.formats.arm_path import read_provider
 from gitsync.planning.actions import find_remembered
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.reconcile.etag import is_outrun, look_again
-from gitsync.reconcile.protocols import Acting, Observing
+from gitsync.reconcile.run_views import Acting, Observing
 from gitsync.reconcile.stages.owner_check import lacks_owner
 from gitsync.status.conditions import RECONCILING, make_refused
 from gitsync.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify

@@ -13,10 +13,10 @@ from gitsync.model.secret import Placeholder
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.reconcile.attempt import ApplyAttempt, StopKind
-from gitsync.reconcile.protocols import Observing
+from gitsync.reconcile.run_views import Observing
 from gitsync.request.fill import collect_value_refs, fill, list_value_refs
 from gitsync.secrets.lookup import TIMED_OUT
-from gitsync.secrets.values import RunValues
+from gitsync.secrets.reference_values import RunValues
 from gitsync.status.conditions import FAILED, make_warning
 
 

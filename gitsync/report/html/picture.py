@@ -15,7 +15,9 @@ from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.report.escape import shorten
-from gitsync.report.html.layout import (
+from gitsync.report.html.looks import LOOKS, BarPart, Tone, choose_look, choose_tone, divide_bar
+from gitsync.report.html.markup import make_anchor, render_template
+from gitsync.report.html.picture_layout import (
     NameT,
     Placed,
     Size,
@@ -25,8 +27,6 @@ from gitsync.report.html.layout import (
     place_layers,
     route_references,
 )
-from gitsync.report.html.looks import LOOKS, BarPart, Tone, choose_look, choose_tone, divide_bar
-from gitsync.report.html.markup import make_anchor, render_template
 from gitsync.report.ordering import GroupName, group_results, make_reading_order, rate_urgency
 
 _MOST_BOXES = 300  # resources; above that groups are drawn

@@ -29,7 +29,7 @@ from gitsync.secrets.private_files import (
     sync_folder,
     write_new,
 )
-from gitsync.secrets.sources.folder import NOTE, read_note
+from gitsync.secrets.sources.mounted_folder import NOTE, read_note
 from gitsync.secrets.store_rules import check_export, check_names, check_owner, encode_value
 
 _IGNORES = (".gitignore", ".gitsyncignore")

@@ -19,7 +19,7 @@ from gitsync.files.whole_files import open_parent, replace_file
 from gitsync.manifests.yaml_documents import Document, read_documents
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.secrets.private_files import lock_folder, sync_folder
-from gitsync.secrets.sops import Sops
+from gitsync.secrets.sops_program import Sops
 from gitsync.secrets.store_rules import check_export, check_names, check_owner
 
 OWNER = "gitsync/owner"

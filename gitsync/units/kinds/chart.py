@@ -13,11 +13,11 @@ from gitsync.manifests.aso_groups import mentions_aso
 from gitsync.manifests.headers import is_object
 from gitsync.manifests.yaml_documents import read_documents
 from gitsync.model.unit import Unit
+from gitsync.units.build_sandbox import ChartError, UnbuildableError, UnreleasedChartError
 from gitsync.units.charts import CHART, is_in_chart, list_chart_files, list_charts, list_local, list_packed, read_chart
 from gitsync.units.kinds.builder import FoundFiles
 from gitsync.units.kinds.helm_release import HelmReleases
-from gitsync.units.kustomization import KustomizationReader
-from gitsync.units.sandbox import ChartError, UnbuildableError, UnreleasedChartError
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.tree import find_folder
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from gitsync.model.unit import Unit
 from gitsync.units.flux_build import lay_out
 from gitsync.units.kinds.builder import MadeJobs, UnitBuilder
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.kustomize_jobs import list_build_inputs, make_kustomize_jobs
 
 

@@ -10,7 +10,7 @@ from gitsync.model.unit import Unit
 from gitsync.units.charts import CHART, list_chart_files
 from gitsync.units.helm import list_chart_inputs, make_chart_jobs
 from gitsync.units.kinds.builder import MadeJobs, UnitBuilder
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 
 
 class HelmReleases(UnitBuilder):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gitsync.model.unit import Unit
+from gitsync.units.build_sandbox import UnbuildableError
 from gitsync.units.kinds.builder import MadeJobs, UnitBuilder
-from gitsync.units.kustomization import KustomizationReader
+from gitsync.units.kustomization_files import KustomizationReader
 from gitsync.units.kustomize_jobs import list_build_inputs, make_kustomize_jobs
-from gitsync.units.sandbox import UnbuildableError
 
 
 class Kustomizations(UnitBuilder):
