@@ -33,7 +33,7 @@ help: ## this list
 demo: $(READY) ## the main job, step by step, on the emulator: plan, sync, drift, accept, revert, Flux, a drill
 	@$(BIN)/python tools/demo.py
 
-test: $(READY) ## all tests; TEST_ARGS='tests/request -k owner' for some of them
+test: $(READY) ## all tests; TEST_ARGS='tests/desired/request -k owner' for some of them
 	$(BIN)/pytest $(TEST_ARGS)
 
 fuzz: $(READY) ## hostile input of every kind for a minute; FUZZ_SECONDS=600 for longer

@@ -7,14 +7,14 @@ from functools import partial
 
 import azure.core.rest._aiohttp  # noqa: F401 - imported late by azure-core; imports are start-up
 
-import gitsync.arm.http.transport  # noqa: F401 - imported late by a run
+import gitsync.providers.arm.http.transport  # noqa: F401 - imported late by a run
 from bench.estate import SUBSCRIPTION
 from bench.meter import tell
 from gitsync.api import execute
 from gitsync.cli.main import collect_seldom
-from gitsync.config.config import Config
 from gitsync.model.unit_kind import UnitKind
-from gitsync.units.kinds.builder import find_builder
+from gitsync.repository.units.kinds.builder import find_builder
+from gitsync.settings.config.config import Config
 
 
 async def sync(url: str, tree: str) -> int:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from bench import estate, shards
 from bench.processes import azure, client, without_settings
-from gitsync.checks.allowance import MOST
+from gitsync.agent.checks.allowance import MOST
 
 SUBSCRIPTIONS = 3
 MOST_LATE = 1.25

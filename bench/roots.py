@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from bench.processes import command
-from gitsync.units.kustomize import has_tool
+from gitsync.repository.units.kustomize import has_tool
 
 MOST = 0.25
 FILES = 10

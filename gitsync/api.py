@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from gitsync.config.load import make_config
+from gitsync.agent.run.run import execute
 from gitsync.model.report import Report
 from gitsync.model.secret import Secret
-from gitsync.run.run import execute
+from gitsync.settings.config.load import make_config
 
 if TYPE_CHECKING:
     from gitsync.model.unit import UnitEntry

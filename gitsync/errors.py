@@ -46,8 +46,8 @@ RejectedInputError          one input is not used: it becomes a problem, and the
 
 An error that ends with 2 ends with 75 if an outage caused it (`is_outage`): then the same command may succeed later.
 
-The tree omits the control flow of single modules, and `UnbuildableError` and `InvalidFieldError` in `gitsync.units`,
-which carry the problem that they become.
+The tree omits the control flow of single modules, and `UnbuildableError` and `InvalidFieldError` in
+`gitsync.repository.units`, which carry the problem that they become.
 """
 
 from __future__ import annotations

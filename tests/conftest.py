@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.config.hosts import OTHERS, Host
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
+from gitsync.settings.config.hosts import OTHERS, Host
 from tests.support.hypothesis_profile import load_profile
 from tests.support.memory_folder import find_memory_folder
 from tests.support.parallel import add_option, run_in_processes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.units.kustomize import has_tool
+from gitsync.repository.units.kustomize import has_tool
 
 ROOT = Path(__file__).resolve().parent.parent
 SYNCS = ("first run of 22", "second run of 22", "second run of 4, throttled")

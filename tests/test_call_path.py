@@ -13,8 +13,8 @@ from gitsync.cli.running import execute_quietly
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gitsync"
-SENDS = (PACKAGE / "arm/arms.py", "send")
-ORDERS = (PACKAGE / "run/walk.py", "run_in_order")
+SENDS = (PACKAGE / "providers/arm/arms.py", "send")
+ORDERS = (PACKAGE / "agent/run/walk.py", "run_in_order")
 
 MOST_FRAMES = 13
 MOST_FILES = 7

@@ -16,13 +16,13 @@ import yaml
 
 from gitsync.cli.command_table import COMMANDS
 from gitsync.cli.main import run
-from gitsync.config.config import SETTINGS
-from gitsync.config.setting import VARIABLE_PREFIX
 from gitsync.errors import ExitCode
 from gitsync.extensions.api import Extension, ReadsAzure, Subject
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.setting import VARIABLE_PREFIX
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
 from gitsync.cli.offline import read_offline
-from gitsync.config.config import Config
-from gitsync.manifests.reader import read_manifests
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.request.build import prepare
 from gitsync.model.reconcile_policy import Policy
-from gitsync.redaction import Redactions
-from gitsync.request.build import prepare
-from gitsync.units.kustomize import has_tool
+from gitsync.repository.units.kustomize import has_tool
+from gitsync.settings.config.config import Config
+from gitsync.settings.redaction import Redactions
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "manifests"

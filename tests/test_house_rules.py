@@ -12,8 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from gitsync.cli.command_table import COMMANDS
-from gitsync.config.config import SETTINGS
-from gitsync.config.setting import HelpGroup
+from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.setting import HelpGroup
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gitsync"

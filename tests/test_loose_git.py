@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitsync.errors import GitError
-from gitsync.git.git_access import GitAccess
-from gitsync.git.source.worktree import find_work_tree
+from gitsync.repository.git.git_access import GitAccess
+from gitsync.repository.git.source.worktree import find_work_tree
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.loose_git import LeftToGitError, LooseAccess, answer
 

@@ -1,4 +1,4 @@
-"""Pack the values that Azure gives to leaves by itself into gitsync/catalog/data/azure_values.xz.
+"""Pack the values that Azure gives to leaves by itself into gitsync/desired/catalog/data/azure_values.xz.
 
 usage: build_azure_values.py RECORDINGS [MANIFESTS…] [--file FILE]
 
@@ -29,11 +29,11 @@ from typing import Any
 
 from build_catalog import DATA, pack
 
-from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.formats.json_pointer import JsonPath, format_pointer
-from gitsync.formats.leaf_changes import find
-from gitsync.imports.conversion.live_body import ConversionContext, convert_body
+from gitsync.desired.catalog.catalog import Catalog, open_catalog
+from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
+from gitsync.desired.formats.leaf_changes import find
 from gitsync.model.arm_id import ArmId
+from gitsync.workflows.imports.conversion.live_body import ConversionContext, convert_body
 
 LEAST = 3
 

@@ -1,11 +1,12 @@
-"""Pack the facts about kinds into gitsync/catalog/data: one compressed file a group, and an index over all of them.
+"""Pack the facts about kinds into gitsync/desired/catalog/data: one compressed file a group, and an index over all of
+them.
 
 usage: build_catalog.py FACTS [DATA]
 
 FACTS is a folder with one JSON file a group ("<group>.json"), and `lists.tsv` with the lists of each ARM type; DATA is
-gitsync/catalog/data by default. other_kinds.json has the kinds that are not ARM's, by their group and version, which
-FACTS lacks: they are added to those of their group. The same facts give the same bytes. Files of groups that the facts
-no longer have are removed.
+gitsync/desired/catalog/data by default. other_kinds.json has the kinds that are not ARM's, by their group and version,
+which FACTS lacks: they are added to those of their group. The same facts give the same bytes. Files of groups that the
+facts no longer have are removed.
 
 A group's file has one line of JSON for its name, its aliases and the names of its versions, and one for each version,
 so that only the versions that manifests use are parsed. The facts are packed as they are, except that they hold the
@@ -133,7 +134,7 @@ def read_facts(path: Path) -> Any:
 
 
 def main(argv: list[str]) -> None:
-    parser = argparse.ArgumentParser(description="Pack the facts about kinds into gitsync/catalog/data.")
+    parser = argparse.ArgumentParser(description="Pack the facts about kinds into gitsync/desired/catalog/data.")
     parser.add_argument("facts", type=Path)
     parser.add_argument("data", type=Path, nargs="?", default=DATA)
     options = parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""Pack for how long Azure works on the writes of each type into gitsync/catalog/data/durations.tsv.
+"""Pack for how long Azure works on the writes of each type into gitsync/desired/catalog/data/durations.tsv.
 
 usage: build_durations.py OPERATIONS PAIRS [--file FILE]
 

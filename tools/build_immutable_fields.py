@@ -1,4 +1,4 @@
-"""Pack the fields that Azure fixes when it creates a resource into gitsync/catalog/data/immutable_fields.tsv.
+"""Pack the fields that Azure fixes when it creates a resource into gitsync/desired/catalog/data/immutable_fields.tsv.
 
 usage: build_immutable_fields.py PACKAGES [--file FILE]
 
@@ -29,9 +29,9 @@ from pathlib import Path
 
 from build_catalog import DATA
 
-from gitsync.catalog.arm_fields import find_misfit
-from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.formats.json_pointer import format_pointer
+from gitsync.desired.catalog.arm_fields import find_misfit
+from gitsync.desired.catalog.catalog import Catalog, open_catalog
+from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
 

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.cel.answers import answer_as_aso, to_json
-from gitsync.cel.evaluate import evaluate
-from gitsync.cel.expressions import UNTYPED, compile_expression
-from gitsync.cel.objects import make_object
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.cel.answers import answer_as_aso, to_json
+from gitsync.desired.cel.evaluate import evaluate
+from gitsync.desired.cel.expressions import UNTYPED, compile_expression
+from gitsync.desired.cel.objects import make_object
 from gitsync.errors import EvaluationError, ExpressionError
 from gitsync.model.gvk import GVK
 

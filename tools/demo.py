@@ -30,7 +30,7 @@ from demo_stage import (
 from emulated_azure import SUBSCRIPTION, serve_azure
 
 from gitsync.report.terminal import Paint
-from gitsync.units.kustomize import has_tool
+from gitsync.repository.units.kustomize import has_tool
 
 FOLDER = EXAMPLES.parent / "build" / "demo"
 STATE = "azure.db"  # where `serve_azure` keeps it

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from gitsync.arm.client import is_check
+from gitsync.providers.arm.client import is_check
 
 GITSYNC = Path(sys.executable).parent / "gitsync"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from api_server import Server, make_kubeconfig
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/from-aso.md"
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

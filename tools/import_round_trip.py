@@ -18,15 +18,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.imports.conversion.found_resources import FoundResource
-from gitsync.imports.conversion.import_proof import ImportProof, prove
-from gitsync.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.manifests.reader import read_manifests
+from gitsync.desired.catalog.catalog import Catalog, open_catalog
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.request.build import prepare
+from gitsync.desired.request.placeholders import show
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
-from gitsync.request.build import prepare
-from gitsync.request.placeholders import show
+from gitsync.workflows.imports.conversion.found_resources import FoundResource
+from gitsync.workflows.imports.conversion.import_proof import ImportProof, prove
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 NAMESPACE = "default"

@@ -23,11 +23,11 @@ from emulated_azure import GITSYNC, SUBSCRIPTION, EmulatedAzure, serve_azure
 from pod_runner import INDEX, Pod, PodRunner, Variables, running_pods
 from program_environment import make_environment
 
-from gitsync.arm.real_clock import SystemClock
-from gitsync.git.git_access import GitAccess, open_remote
-from gitsync.git.source.location import Url
-from gitsync.git.state.branch import StatusBranch
 from gitsync.model.record import Durations, Record
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.repository.git.git_access import GitAccess, open_remote
+from gitsync.repository.git.source.location import Url
+from gitsync.repository.git.state.branch import StatusBranch
 
 BASE = Path(__file__).resolve().parent.parent / "deploy/kubernetes"
 CLUSTER_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager")

@@ -25,15 +25,15 @@ import yaml
 from api_server import Server, running
 from from_aso_page import follow_page
 
-from gitsync.arm.real_clock import SystemClock
 from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.secrets.export_sinks import ExportSinks
-from gitsync.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
-from gitsync.secrets.protocols import ExportNeeds
-from gitsync.secrets.sinks.status import KeptConfigMaps
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.repository.secrets.export_sinks import ExportSinks
+from gitsync.repository.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
+from gitsync.repository.secrets.protocols import ExportNeeds
+from gitsync.repository.secrets.sinks.status import KeptConfigMaps
 
 TOP = Path(__file__).resolve().parent.parent
 REDIS = Owner(Key("cache.azure.com", "Redis", "default", "cache"))

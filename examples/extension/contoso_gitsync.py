@@ -10,7 +10,7 @@ from collections.abc import Callable
 from gitsync.errors import ArmError
 from gitsync.extensions.api import CheckResult, Extension, NextCheck, ReadsAzure, Subject, block, failure
 from gitsync.model.condition import Retry
-from gitsync.status.error_classes import Classification
+from gitsync.planning.status.error_classes import Classification
 
 APPROVAL = "approvedBy"
 FREEZE = "changeFreeze"

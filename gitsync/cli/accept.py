@@ -21,17 +21,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, add_quiet
-from gitsync.config.config import Config, list_settings
-from gitsync.config.flags import find_group
-from gitsync.config.setting import HelpGroup
 from gitsync.errors import ConfigError, ExitCode, PublishError
 from gitsync.model.attribution import Who
+from gitsync.settings.config.config import Config, list_settings
+from gitsync.settings.config.flags import find_group
+from gitsync.settings.config.setting import HelpGroup
 
 if TYPE_CHECKING:
-    from gitsync.accept.drift import Accepted
-    from gitsync.accept.edit_proof import Tree
-    from gitsync.accept.publish import Publication, Published
     from gitsync.model.report import Report
+    from gitsync.workflows.accept.drift import Accepted
+    from gitsync.workflows.accept.edit_proof import Tree
+    from gitsync.workflows.accept.publish import Publication, Published
 
 SETTINGS = list_settings("accept")
 OUTPUTS = ("text", "json")
@@ -74,13 +74,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan, accept the drift, print it, and return the exit code."""
-    from gitsync.accept.edit_proof import open_tree
-    from gitsync.accept.fields import find_named
-    from gitsync.arm.real_clock import SystemClock
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.running import execute_quietly
     from gitsync.model.check import NO_CHECKS
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.hidden_people import leave_out_people
+    from gitsync.workflows.accept.edit_proof import open_tree
+    from gitsync.workflows.accept.fields import find_named
 
     check_flags(options, config)
     # The working tree is read before the plan: a tree that cannot be edited needs no requests.
@@ -110,11 +110,11 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def check_flags(options: argparse.Namespace, config: Config) -> None:
     """Raise ConfigError for flags that do not fit each other or this job, before the first request."""
-    from gitsync.accept.publish import check_branch_name
-    from gitsync.accept.wanted_fields import check_fields
-    from gitsync.git.state.store_choice import DEFAULT_BRANCH
     from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host, register_tokens
+    from gitsync.repository.git.state.store_choice import DEFAULT_BRANCH
+    from gitsync.workflows.accept.publish import check_branch_name
+    from gitsync.workflows.accept.wanted_fields import check_fields
 
     check_fields(options.field)
     if options.branch:
@@ -132,11 +132,11 @@ def take(
     """Accept the drift of a report into the files, or return with it the branches and pull requests that are made while
     one iterates over them.
     """
-    from gitsync.accept.accept import accept_drift
-    from gitsync.accept.publish import Publication, commit_branch
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.git.state.store_choice import DEFAULT_BRANCH
-    from gitsync.run.git_settings import make_git_access
+    from gitsync.agent.run.git_settings import make_git_access
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.repository.git.state.store_choice import DEFAULT_BRANCH
+    from gitsync.workflows.accept.accept import accept_drift
+    from gitsync.workflows.accept.publish import Publication, commit_branch
 
     publication = Publication(
         folder=tree.folder,
@@ -162,10 +162,10 @@ def take_in_groups(
     report: Report, tree: Tree, options: argparse.Namespace, publication: Publication
 ) -> tuple[Accepted, Iterable[Published]]:
     """Accept the drift of each author by itself, for pull requests, which are made while one iterates over them."""
-    from gitsync.accept.accept import accept_resources
-    from gitsync.accept.drift import Accepted
-    from gitsync.accept.fields import collect_drift
-    from gitsync.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
+    from gitsync.workflows.accept.accept import accept_resources
+    from gitsync.workflows.accept.drift import Accepted
+    from gitsync.workflows.accept.fields import collect_drift
+    from gitsync.workflows.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 
     found = collect_drift(report, tree, options.names, options.field)
     groups = [
@@ -183,7 +183,7 @@ def take_in_groups(
 
 def write(accepted: Accepted, tree: Tree) -> None:
     """Write the new texts into the working tree: all, or none. ConfigError if a file has changed since it was read."""
-    from gitsync.files.target_folder import TargetFolder
+    from gitsync.settings.files.target_folder import TargetFolder
 
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     texts = {path.removeprefix(prefix): text for path, text in accepted.texts.items()}
@@ -196,10 +196,10 @@ def print_accepted(
     """Print what was accepted, what was skipped, and where the edits are if not in the files."""
     import json
 
-    from gitsync.accept import accept_report
-    from gitsync.accept.publish import PublishedAs
     from gitsync.cli.output import may_name_people
-    from gitsync.logging import neutralize
+    from gitsync.settings.logging import neutralize
+    from gitsync.workflows.accept import accept_report
+    from gitsync.workflows.accept.publish import PublishedAs
 
     mask = options.redactions.mask
     names = may_name_people(Who(config.who), os.environ)

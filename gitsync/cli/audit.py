@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.audit.audit_report import AuditReport
+    from gitsync.workflows.audit.audit_report import AuditReport
 
 SETTINGS = list_settings("audit")
 OUTPUTS = ("text", "json", "html")
@@ -44,8 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_since(text: str, now: datetime) -> datetime:
     """Read the beginning of an audit. ConfigError for another text, or one that Azure's log does not reach."""
-    from gitsync.attribution.activity_log import RETENTION
-    from gitsync.attribution.change import read_time
+    from gitsync.agent.attribution.activity_log import RETENTION
+    from gitsync.agent.attribution.change import read_time
 
     age = _AGE.fullmatch(text)
     since = now - int(age[1]) * _UNITS[age[2]] if age else read_time(text)
@@ -68,10 +68,10 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Audit, print the report and return the exit code."""
     import asyncio
 
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.audit.audit_report import list_figures
+    from gitsync.agent.run.connections import find_global_subscription
     from gitsync.cli.searching import watch_search
-    from gitsync.run.connections import find_global_subscription
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.workflows.audit.audit_report import list_figures
 
     since = read_since(options.since, SystemClock().now())
     with watch_search(options, config, "audit") as watch:
@@ -83,14 +83,14 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 async def _audit(options: argparse.Namespace, config: Config, since: datetime) -> AuditReport:
-    from gitsync.audit.audit import audit
-    from gitsync.audit.audit_report import AuditReport
-    from gitsync.checks.check_requests import CheckRequests
+    from gitsync.agent.checks.check_requests import CheckRequests
     from gitsync.cli.offline import check_subscription, read_all
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
-    from gitsync.unmanaged.inventory import make_inventory
+    from gitsync.workflows.audit.audit import audit
+    from gitsync.workflows.audit.audit_report import AuditReport
+    from gitsync.workflows.unmanaged.inventory import make_inventory
 
     offline = read_all(config, options.redactions)
     with open_recorded(config) as store:
@@ -120,14 +120,14 @@ def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> 
     import json
     import os
 
-    from gitsync.audit.audit_report import build_document, format_lines
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people, hide_people_within
-    from gitsync.logging import escape_controls, neutralize
+    from gitsync.desired.formats.people import hide_people, hide_people_within
+    from gitsync.settings.logging import escape_controls, neutralize
+    from gitsync.workflows.audit.audit_report import build_document, format_lines
 
     names = may_name_people(report.who, os.environ)
     if config.output == "html":
-        from gitsync.audit.audit_page import render
+        from gitsync.workflows.audit.audit_page import render
 
         print(options.redactions.mask(render(report, names=names)), end="")
         return

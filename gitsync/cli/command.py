@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from gitsync.config.config import Config
-from gitsync.config.flags import find_group
-from gitsync.config.setting import HelpGroup
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.flags import find_group
+from gitsync.settings.config.setting import HelpGroup
 
 if TYPE_CHECKING:
     from gitsync.model.manifests import Coverage
@@ -32,9 +32,9 @@ class Command(Protocol):
     """A module `gitsync.cli.<name>`. `gitsync <name> --help` shows its docstring above the flags."""
 
     SETTINGS: tuple[str, ...]
-    """The settings that it takes, of `gitsync.config.config.list_settings`: they are its flags, except secrets, which
-    have no flag. `source` is the positional SOURCE. Every command has the flags for logs and colour and `--config`;
-    they are not listed here.
+    """The settings that it takes, of `gitsync.settings.config.config.list_settings`: they are its flags, except
+    secrets, which have no flag. `source` is the positional SOURCE. Every command has the flags for logs and colour and
+    `--config`; they are not listed here.
     """
 
     OUTPUTS: tuple[str, ...]
@@ -49,7 +49,7 @@ class Command(Protocol):
 
     def run(self, options: argparse.Namespace, config: Config) -> ExitCode:
         """Run the command and return the exit code. `options` has what `arguments` added, and `redactions`
-        (`gitsync.redaction`), to which it adds each secret that it reads. It may raise GitsyncError.
+        (`gitsync.settings.redaction`), to which it adds each secret that it reads. It may raise GitsyncError.
         """
         ...
 
@@ -93,8 +93,8 @@ def add_quiet(flags: argparse._ActionsContainer, text: str) -> None:
 
 def list_left_out(options: argparse.Namespace, config: Config, coverage: Coverage) -> None:
     """With `-v`, print the list: after a text report, else on stderr, to keep stdout machine-readable."""
-    from gitsync.logging import neutralize
     from gitsync.report.run_facts import list_left_out
+    from gitsync.settings.logging import neutralize
 
     if not options.verbose:
         return

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.report.hosts.host import Status

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, SourceError
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.diff.document_comparison import ArmBody
     from gitsync.model.verdict import Comparison
+    from gitsync.planning.diff.document_comparison import ArmBody
 
 SETTINGS = list_settings("compare")
 OUTPUTS = ("text", "json")
@@ -53,9 +53,9 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 def _compare_pair(options: argparse.Namespace, config: Config) -> ExitCode:
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.diff.document_comparison import DocumentComparison, answer, build_document
-    from gitsync.logging import neutralize
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.planning.diff.document_comparison import DocumentComparison, answer, build_document
+    from gitsync.settings.logging import neutralize
 
     pair = DocumentComparison(
         desired=_read_document(options.desired),
@@ -77,9 +77,9 @@ def _compare_pair(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 def _compare_many(path: str) -> ExitCode:
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.diff.document_comparison import answer, build_document, read_pair
-    from gitsync.logging import neutralize
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.planning.diff.document_comparison import answer, build_document, read_pair
+    from gitsync.settings.logging import neutralize
 
     catalog, exit_code = open_catalog(), ExitCode.FINE
     with open_lines(path) as lines:
@@ -110,7 +110,7 @@ def _make_unreadable(path: str, error: OSError) -> SourceError:
 
 def _read_document(path: str) -> ArmBody:
     """The one document of a file."""
-    from gitsync.manifests.yaml_documents import read_documents
+    from gitsync.desired.manifests.yaml_documents import read_documents
 
     try:
         contents = read_documents(path, Path(path).read_bytes())
@@ -129,9 +129,9 @@ def _read_document(path: str) -> ArmBody:
 
 def _format_lines(comparison: Comparison) -> Iterator[str]:
     """A difference in diff form: the live value, then the desired value."""
-    from gitsync.logging import escape_controls
     from gitsync.report.escape import format_sides
     from gitsync.report.wording import format_plural
+    from gitsync.settings.logging import escape_controls
 
     for difference in comparison.differences:
         yield f"{escape_controls(difference.path)}: {difference.rule}"

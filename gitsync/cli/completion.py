@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config
 
 SETTINGS = ()
 OUTPUTS = ()

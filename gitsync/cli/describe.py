@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.command import Example
 from gitsync.cli.recorded import build_objects, load_state, print_object, select_records
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.model.record import Record
@@ -30,9 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the record of the resource."""
     from gitsync.cli.output import find_terminal_width
-    from gitsync.logging import neutralize
-    from gitsync.manifests.selection import find_key
+    from gitsync.desired.manifests.selection import find_key
     from gitsync.report.records import describe_record
+    from gitsync.settings.logging import neutralize
 
     state = load_state(config)
     record = state.records[find_key(options.resource, [record.key for record in select_records(state, config)])]
@@ -45,8 +45,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def add_advice(document: dict[str, Any], record: Record) -> dict[str, Any]:
     """The object with all advice for its condition in gitsync.advice; the file has only what its error said."""
-    from gitsync.git.state.documents import sort_keys
-    from gitsync.status.advice import find_condition_advice
+    from gitsync.planning.status.advice import find_condition_advice
+    from gitsync.repository.git.state.documents import sort_keys
 
     advice = find_condition_advice(record.condition, record.key)
     return document | {"gitsync": sort_keys(document["gitsync"] | {"advice": advice})} if advice else document

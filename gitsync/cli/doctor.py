@@ -14,15 +14,15 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
-from gitsync.config.flags import find_group
-from gitsync.config.setting import HelpGroup
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config, list_settings
+from gitsync.settings.config.flags import find_group
+from gitsync.settings.config.setting import HelpGroup
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from gitsync.doctor.setup_check import Check
+    from gitsync.workflows.doctor.setup_check import Check
 
 SETTINGS = list_settings("doctor")
 OUTPUTS = ("text", "json")
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Make the checks, or the role, print them, and return the exit code."""
     import asyncio
 
-    from gitsync.doctor.setup_check import has_errors
+    from gitsync.workflows.doctor.setup_check import has_errors
 
     compares = config.from_revision is not None or config.to_revision is not None
     if options.role and not compares:
@@ -58,8 +58,8 @@ def _print_role(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the role on stdout, and what a person should know of it on stderr."""
     import sys
 
-    from gitsync.doctor.role import build_role
-    from gitsync.logging import neutralize
+    from gitsync.settings.logging import neutralize
+    from gitsync.workflows.doctor.role import build_role
 
     role = build_role(config, options.redactions)
     print(neutralize(role.format_json()), flush=True)
@@ -87,13 +87,13 @@ async def _print_checks(options: argparse.Namespace, config: Config, *, compares
 
 async def _list_checks(options: argparse.Namespace, config: Config, *, compares: bool) -> AsyncIterator[Check]:
     if compares:
-        from gitsync.doctor.role import compare_rights
+        from gitsync.workflows.doctor.role import compare_rights
 
         _refuse_alone(options, config)
         for check in compare_rights(config, options.redactions):
             yield check
         return
-    from gitsync.doctor.examination import examine
+    from gitsync.workflows.doctor.examination import examine
 
     async for check in examine(config, options.redactions):
         yield check
@@ -112,8 +112,8 @@ _WIDTH = len("warning")
 
 def _print_check(check: Check, paint: Any) -> None:
     from gitsync.cli.output import find_terminal_width
-    from gitsync.logging import escape_controls, neutralize
     from gitsync.report.terminal import indent, indent_after
+    from gitsync.settings.logging import escape_controls, neutralize
 
     word = f"{check.level.value:<{_WIDTH}}"
     shade = {"ok": paint.mark_good, "warning": paint.mark_notable, "error": paint.mark_bad}[check.level.value]
@@ -127,7 +127,7 @@ def _print_check(check: Check, paint: Any) -> None:
 def _print_json(checks: list[Check]) -> None:
     import json
 
-    from gitsync.logging import neutralize
+    from gitsync.settings.logging import neutralize
 
     entries = [
         {"name": check.name, "level": check.level.value, "message": check.message, "hint": check.hint}

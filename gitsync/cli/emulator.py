@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, make_number_reader
-from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
     import ssl
@@ -52,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, _config: Config) -> ExitCode:
     import asyncio
 
-    from gitsync.run.emulator_settings import load_emulator_settings
+    from gitsync.agent.run.emulator_settings import load_emulator_settings
 
     settings = load_emulator_settings(options.script)
     _refuse_strangers(options.host, settings)
@@ -81,7 +81,7 @@ async def _serve(options: argparse.Namespace, settings: EmulatorSettings) -> Non
 
     from gitsync.emulator.http.server import Emulator
     from gitsync.emulator.state.store import MemoryStore, SqliteStore
-    from gitsync.processes.temporary_folders import open_temporary_folder
+    from gitsync.settings.processes.temporary_folders import open_temporary_folder
 
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -129,7 +129,7 @@ def _find_version(package: str) -> str:
 
 
 def _print_error(lines: list[str], mask: Callable[[str], str]) -> None:
-    from gitsync.logging import escape_controls, neutralize
+    from gitsync.settings.logging import escape_controls, neutralize
 
     text = "\n".join(escape_controls(line) for part in lines for line in part.splitlines())
     try:

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 from gitsync.cli.command import Example
 from gitsync.cli.compare import open_lines
 from gitsync.cli.recorded import build_objects, load_state
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, GitsyncError, SourceError
 from gitsync.model.secret import MASKED
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.catalog.catalog import Catalog
-    from gitsync.cel.answers import Answer
-    from gitsync.cel.objects import Object
+    from gitsync.desired.catalog.catalog import Catalog
+    from gitsync.desired.cel.answers import Answer
+    from gitsync.desired.cel.objects import Object
     from gitsync.model.facts import Kind
     from gitsync.model.record import Record
     from gitsync.model.resource import Prepared
-    from gitsync.redaction import Redactions
+    from gitsync.settings.redaction import Redactions
 
 SETTINGS = list_settings("eval")
 OUTPUTS = ("text", "json")
@@ -56,8 +56,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 def _answer_many(path: str) -> ExitCode:
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.cel.answers import evaluate_request, read_expression_request
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.cel.answers import evaluate_request, read_expression_request
 
     catalog = open_catalog()
     with open_lines(path) as lines:
@@ -70,9 +70,9 @@ def _answer_many(path: str) -> ExitCode:
 def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
-    from gitsync.cel.answers import answer_program
-    from gitsync.cel.expressions import build_environment, compile_expression
-    from gitsync.cel.types.kinds import list_secret_names
+    from gitsync.desired.cel.answers import answer_program
+    from gitsync.desired.cel.expressions import build_environment, compile_expression
+    from gitsync.desired.cel.types.kinds import list_secret_names
 
     redactions: Redactions = options.redactions
     prepared, kind = _find_prepared(options.resource, config, redactions)
@@ -99,7 +99,7 @@ def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
 def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[Prepared, Kind]:
     """The resource of a name, with its kind. ConfigError if there is none, or several."""
     from gitsync.cli.offline import read_offline
-    from gitsync.manifests.selection import find_key
+    from gitsync.desired.manifests.selection import find_key
 
     offline = read_offline(config, redactions)
     key = find_key(name, [resource.key for resource in offline.everything])
@@ -130,8 +130,8 @@ async def _read_live(
     """What Azure answers to a GET, with the credential of the settings; None if the resource is not there."""
     import asyncio
 
-    from gitsync.arm.session import Session
-    from gitsync.run.connections import open_connections
+    from gitsync.agent.run.connections import open_connections
+    from gitsync.providers.arm.session import Session
 
     arm_id = prepared.arm_id or (record.arm_id if record else "")
     if not arm_id:
@@ -147,9 +147,9 @@ async def _read_live(
 def _build_self(
     prepared: Prepared, kind: Kind, record: Record | None, body: Mapping[str, Any], *, is_live: bool
 ) -> Object:
-    from gitsync.cel.objects import make_recorded_status, make_self
+    from gitsync.desired.cel.objects import make_recorded_status, make_self
     from gitsync.planning.record_counts import find_generation
-    from gitsync.status.aso_status import build_aso_status
+    from gitsync.planning.status.aso_status import build_aso_status
 
     status = build_aso_status(kind, body)
     if record is not None:
@@ -164,14 +164,14 @@ def _build_self(
 
 
 def _print_value(answer: Answer) -> None:
-    from gitsync.cel.answers import to_json
-    from gitsync.logging import escape_controls, neutralize
+    from gitsync.desired.cel.answers import to_json
+    from gitsync.settings.logging import escape_controls, neutralize
 
     value = to_json(answer.value)
     print(neutralize(escape_controls(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))))
 
 
 def _print_json(answer: Answer) -> None:
-    from gitsync.logging import neutralize
+    from gitsync.settings.logging import neutralize
 
     print(neutralize(json.dumps(answer.to_json(), ensure_ascii=False)))

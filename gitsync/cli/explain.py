@@ -17,14 +17,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.catalog.catalog import Catalog
+    from gitsync.desired.catalog.catalog import Catalog
+    from gitsync.desired.problems.problem_codes import CodeMeaning
+    from gitsync.desired.validation.explain import Explanation
     from gitsync.model.facts import Kind
-    from gitsync.problems.problem_codes import CodeMeaning
-    from gitsync.validation.explain import Explanation
 
 SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
@@ -59,7 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
-    from gitsync.problems.problem_codes import find_code_meaning
+    from gitsync.desired.problems.problem_codes import find_code_meaning
 
     if options.kind.casefold() == _DELETES:
         _print_guards(config)
@@ -71,10 +71,10 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         _print_word(options.kind, word, config)
         return ExitCode.FINE
 
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.catalog.kind_names import find_kind
-    from gitsync.logging import neutralize
-    from gitsync.validation.explain import explain_kind
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.catalog.kind_names import find_kind
+    from gitsync.desired.validation.explain import explain_kind
+    from gitsync.settings.logging import neutralize
 
     catalog = open_catalog()
     if not options.kind and options.example:
@@ -95,8 +95,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 def _print_example(kind: Kind, catalog: Catalog, config: Config) -> None:
-    from gitsync.editor.examples import build_example
-    from gitsync.manifests.yaml_output import dump
+    from gitsync.desired.editor.examples import build_example
+    from gitsync.desired.manifests.yaml_output import dump
 
     example = build_example(kind, catalog)
     print(json.dumps(example, indent=2) if config.output == "json" else dump(example).decode().rstrip("\n"))
@@ -121,8 +121,8 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 
 def _explain_word(name: str) -> dict[str, str]:
     """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
-    from gitsync.problems.problem_codes import find_verdict_meaning
-    from gitsync.status.advice import BY_KIND, find_advice
+    from gitsync.desired.problems.problem_codes import find_verdict_meaning
+    from gitsync.planning.status.advice import BY_KIND, find_advice
 
     if verdict := find_verdict_meaning(name):
         return {"Verdict": verdict.means, "A sync": verdict.does}
@@ -176,9 +176,9 @@ def _print_guards(config: Config) -> None:
 
 def _label_mistakes(meaning: CodeMeaning) -> list[str]:
     """The lines of the example; those with the mistake have a comment."""
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.manifests.reader import read_manifests
-    from gitsync.request.build import prepare
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.manifests.reader import read_manifests
+    from gitsync.desired.request.build import prepare
 
     manifests = read_manifests({"example.yaml": meaning.example.encode()})
     prepared = prepare(manifests, catalog=open_catalog(), subscription="0")

@@ -11,8 +11,8 @@ import json
 import sys
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 SETTINGS = list_settings("graph")
 OUTPUTS = ("mermaid", "dot", "json")
@@ -26,8 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the graph and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.logging import neutralize
     from gitsync.report.owner_graph import build_graph_document, build_owner_graph, draw_dot, draw_mermaid
+    from gitsync.settings.logging import neutralize
 
     offline = read_offline(config, options.redactions)
     graph = build_owner_graph(offline.prepared, offline.catalog, offline.everything)

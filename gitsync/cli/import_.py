@@ -23,15 +23,15 @@ from gitsync.cli.import_target import (
     show_repository,
     write_manifests,
 )
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.reconcile_policy import Policy
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
-    from gitsync.imports.conversion.import_proof import ImportProof
-    from gitsync.imports.conversion.scope import Filters, ImportScope
-    from gitsync.redaction import Redactions
+    from gitsync.settings.redaction import Redactions
+    from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
+    from gitsync.workflows.imports.conversion.import_proof import ImportProof
+    from gitsync.workflows.imports.conversion.scope import Filters, ImportScope
 
 SETTINGS = list_settings("import")
 OUTPUTS = ("text", "json")
@@ -78,11 +78,11 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Import, print the report and return the exit code."""
     import asyncio
 
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.files.target_folder import TargetFolder
-    from gitsync.imports.conversion.scope import make_filters, read_scope
-    from gitsync.imports.import_report import ImportReport
+    from gitsync.desired.catalog.catalog import open_catalog
     from gitsync.report.masked import mask_problem
+    from gitsync.settings.files.target_folder import TargetFolder
+    from gitsync.workflows.imports.conversion.scope import make_filters, read_scope
+    from gitsync.workflows.imports.import_report import ImportReport
 
     folder = Path(options.out)
     TargetFolder(folder).check()
@@ -116,14 +116,14 @@ async def _search(
     options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
 ) -> tuple[SearchResult, int]:
     """What is in Azure, and the number of requests that it took to find it."""
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.catalog.children import KindTree
     from gitsync.cli.searching import open_search
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.catalog.children import KindTree
     from gitsync.extensions.registry import Registry
-    from gitsync.imports.acceptance import Acceptance
-    from gitsync.imports.conversion.imported_manifests import is_as_made
-    from gitsync.imports.resource_discovery import Discovery
-    from gitsync.imports.resource_reader import ResourceReader
+    from gitsync.workflows.imports.acceptance import Acceptance
+    from gitsync.workflows.imports.conversion.imported_manifests import is_as_made
+    from gitsync.workflows.imports.resource_discovery import Discovery
+    from gitsync.workflows.imports.resource_reader import ResourceReader
 
     tree = KindTree(open_catalog(), options.api_version)
     keeps_all = (lambda _: False) if options.full else is_as_made
@@ -143,7 +143,7 @@ def _write(
     resources: Sequence[FoundResource], existing: ExistingManifests, options: argparse.Namespace, config: Config
 ) -> dict[str, list[ImportedManifest]]:
     """Write the manifests, and return those of each file."""
-    from gitsync.imports.conversion.imported_manifests import ManifestStyle, make_manifests
+    from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, make_manifests
 
     style = ManifestStyle(
         existing=existing.ids,
@@ -159,7 +159,7 @@ def _prove(
     files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
 ) -> tuple[ImportProof, ...]:
     """Validate what was written, and compare it with what was read."""
-    from gitsync.imports.conversion.import_proof import prove
+    from gitsync.workflows.imports.conversion.import_proof import prove
 
     imported = {manifest.key: manifest.resource for manifests in files.values() for manifest in manifests}
     if not imported:

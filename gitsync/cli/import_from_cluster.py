@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from gitsync.catalog.catalog import open_catalog
 from gitsync.cli.import_target import (
     ExistingManifests,
     find_repository,
@@ -16,17 +15,18 @@ from gitsync.cli.import_target import (
     show_repository,
     write_manifests,
 )
-from gitsync.config.config import Config
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.errors import ConfigError, ExitCode
-from gitsync.imports.conversion.cluster_export import (
+from gitsync.report.masked import mask_problem
+from gitsync.settings.config.config import Config
+from gitsync.workflows.imports.conversion.cluster_export import (
     find_only_subscription,
     list_left_out,
     read_cluster_export,
     take_manifests,
 )
-from gitsync.imports.conversion.import_proof import prove_handover
-from gitsync.imports.import_report import ImportReport
-from gitsync.report.masked import mask_problem
+from gitsync.workflows.imports.conversion.import_proof import prove_handover
+from gitsync.workflows.imports.import_report import ImportReport
 
 _OF_AZURE = ("ids", "resource_group", "type", "name", "tag", "exclude", "api_version", "full", "policy")
 """Options for what is read from Azure, and how it is written."""

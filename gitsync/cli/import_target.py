@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitsync.config.config import Config
 from gitsync.model.arm_id import IdKey
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.imports.conversion.found_resources import ImportedManifest
-    from gitsync.imports.import_report import ImportReport
+    from gitsync.desired.request.placeholders import Shown
     from gitsync.model.gvk import Key
-    from gitsync.redaction import Redactions
-    from gitsync.request.placeholders import Shown
+    from gitsync.settings.redaction import Redactions
+    from gitsync.workflows.imports.conversion.found_resources import ImportedManifest
+    from gitsync.workflows.imports.import_report import ImportReport
 
 DEFAULT_NAMESPACE = "default"
 
@@ -55,10 +55,10 @@ def write_manifests(
     """Write manifests into new files, all or none, and return those of each file. ConfigError if one cannot be written.
     Values that look like secrets are marked, and no message shows them.
     """
-    from gitsync.files.target_folder import TargetFolder
-    from gitsync.imports.conversion.imported_manifests import format_manifests
-    from gitsync.imports.conversion.layout import Layout, place_manifests
-    from gitsync.imports.plain_secrets import mark_plain_secrets
+    from gitsync.settings.files.target_folder import TargetFolder
+    from gitsync.workflows.imports.conversion.imported_manifests import format_manifests
+    from gitsync.workflows.imports.conversion.layout import Layout, place_manifests
+    from gitsync.workflows.imports.plain_secrets import mark_plain_secrets
 
     marked = [mark_plain_secrets(manifest) for manifest in manifests]
     for secret in (secret for manifest in marked for secret in manifest.plain_secrets):
@@ -73,7 +73,7 @@ def write_manifests(
 def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
     """The requests of all manifests in the repository."""
     from gitsync.cli.offline import read_offline
-    from gitsync.request.placeholders import show
+    from gitsync.desired.request.placeholders import show
 
     environments = read_offline(config, redactions).environments
     return [
@@ -86,10 +86,10 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
 def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:
     """Print what an import did, as text or JSON."""
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people, hide_people_within
-    from gitsync.imports.import_report import build_document, format_lines
-    from gitsync.logging import escape_controls, neutralize
+    from gitsync.desired.formats.people import hide_people, hide_people_within
     from gitsync.model.attribution import Who
+    from gitsync.settings.logging import escape_controls, neutralize
+    from gitsync.workflows.imports.import_report import build_document, format_lines
 
     names = may_name_people(Who(config.who), os.environ)
     if config.output == "json":

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.files.target_folder import TargetFolder
+    from gitsync.settings.files.target_folder import TargetFolder
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -28,10 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.editor.schema_files import build_files
-    from gitsync.files.target_folder import TargetFolder
-    from gitsync.logging import escape_controls
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.editor.schema_files import build_files
+    from gitsync.settings.files.target_folder import TargetFolder
+    from gitsync.settings.logging import escape_controls
 
     if "://" in options.folder:
         raise ConfigError(f"{options.folder} is a URL, not a folder.", hint="Clone the repository, and run init in it.")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG00
 
 def prepare_folder(target: TargetFolder) -> Iterator[str]:
     """Write the files that are missing, and list the result for each. ConfigError if one cannot be written."""
-    from gitsync.editor.workspace import build_workspace
+    from gitsync.desired.editor.workspace import build_workspace
 
     for file in build_workspace():
         if target.create(file.path, file.content.encode()):
@@ -60,8 +60,8 @@ def prepare_folder(target: TargetFolder) -> Iterator[str]:
 def update_schemas(target: TargetFolder, files: Iterable[tuple[str, bytes]]) -> str:
     """Write the schemas, and describe the result. ConfigError if one cannot be written."""
     from gitsync.cli.schema import write_schemas
-    from gitsync.editor.schema_files import ENTRY
-    from gitsync.editor.workspace import SCHEMAS
+    from gitsync.desired.editor.schema_files import ENTRY
+    from gitsync.desired.editor.workspace import SCHEMAS
 
     is_new = target.read(f"{SCHEMAS}/{ENTRY}") is None
     total, changed = write_schemas(target, files, f"{SCHEMAS}/")

@@ -21,8 +21,8 @@ from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.processes.programs import Grace
 from gitsync.report.progress import ListLimits, Tally, Work
+from gitsync.settings.processes.programs import Grace
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 

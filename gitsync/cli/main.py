@@ -20,8 +20,8 @@ from gitsync.cli.ending import report_unraisable, run_guarded
 from gitsync.errors import ExitCode
 
 if TYPE_CHECKING:
-    from gitsync.config.config import Config
-    from gitsync.redaction import Redactions
+    from gitsync.settings.config.config import Config
+    from gitsync.settings.redaction import Redactions
 
     Mask = Callable[[str], str]
 
@@ -120,8 +120,8 @@ def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCod
     command = load_command(name)
     options = read_arguments(name, command, arguments)
 
-    from gitsync.config.load import resolve
-    from gitsync.redaction import Redactions
+    from gitsync.settings.config.load import resolve
+    from gitsync.settings.redaction import Redactions
 
     redactions = Redactions()
     opened.append(redactions.mask)
@@ -129,7 +129,7 @@ def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCod
     needs_file = not {"output"}.issuperset(command.SETTINGS)
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, uses_azure=uses_azure, needs_file=needs_file)
     if uses_azure:
-        from gitsync.formats.people import make_log_mask
+        from gitsync.desired.formats.people import make_log_mask
 
         opened.append(make_log_mask(redactions.mask))
     options.log_mask = opened[-1]
@@ -145,11 +145,11 @@ def _check_outputs(config: Config) -> None:
     """
     folders = [config.report_dir, config.plan_out and str(Path(config.plan_out).parent)]
     for folder in filter(None, folders):
-        from gitsync.files.target_folder import TargetFolder
+        from gitsync.settings.files.target_folder import TargetFolder
 
         TargetFolder(Path(folder), config.source).check()
     if config.metrics:
-        from gitsync.files.output_path import check_output_path
+        from gitsync.settings.files.output_path import check_output_path
 
         check_output_path(Path(config.metrics), config.source, "The metrics")
 
@@ -160,10 +160,10 @@ def _start_logs(config: Config, redactions: Redactions, mask: Mask, *, quiet: bo
     """
     from loguru import logger
 
-    from gitsync.config.hosts import is_pipeline
-    from gitsync.config.load import list_misspelt_variables
-    from gitsync.logging import set_up
-    from gitsync.redaction import tell_settings
+    from gitsync.settings.config.hosts import is_pipeline
+    from gitsync.settings.config.load import list_misspelt_variables
+    from gitsync.settings.logging import set_up
+    from gitsync.settings.redaction import tell_settings
 
     tell_settings(redactions, config, os.environ)
     is_terminal = sys.stderr.isatty()

@@ -7,27 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitsync.arm.real_clock import SystemClock
-from gitsync.catalog.catalog import Catalog, open_catalog
-from gitsync.config.config import Config
-from gitsync.config.config_file import join_source_settings
-from gitsync.errors import ConfigError, SourceError
-from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.manifests.selection import Selection, check_namespaces, spell_out
-from gitsync.model.arm_id import ArmId
-from gitsync.model.manifests import Coverage, Manifests
-from gitsync.model.problem import Problem
-from gitsync.model.resource import Prepared
-from gitsync.planning.claims import assign_writers
-from gitsync.redaction import Redactions
-from gitsync.report.masked import mask_coverage, mask_problem
-from gitsync.report.wording import join_renderers
-from gitsync.request.credential_choice import choose_offline
-from gitsync.request.owner_subscriptions import warn_owners_elsewhere
-from gitsync.run.git_settings import make_git_access
-from gitsync.run.known_ids import add_foreign_ids, read_known_from
-from gitsync.run.missing_values import warn_missing_values
-from gitsync.run.prepared_manifests import (
+from gitsync.agent.run.git_settings import make_git_access
+from gitsync.agent.run.known_ids import add_foreign_ids, read_known_from
+from gitsync.agent.run.missing_values import warn_missing_values
+from gitsync.agent.run.prepared_manifests import (
     EnvironmentSet,
     coverage_of,
     drop_units,
@@ -37,6 +20,23 @@ from gitsync.run.prepared_manifests import (
     read_declared_manifests,
     redact_manifests,
 )
+from gitsync.desired.catalog.catalog import Catalog, open_catalog
+from gitsync.desired.manifests.selection import Selection, check_namespaces, spell_out
+from gitsync.desired.request.credential_choice import choose_offline
+from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
+from gitsync.errors import ConfigError, SourceError
+from gitsync.model.arm_id import ArmId
+from gitsync.model.manifests import Coverage, Manifests
+from gitsync.model.problem import Problem
+from gitsync.model.resource import Prepared
+from gitsync.planning.claims import assign_writers
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.report.masked import mask_coverage, mask_problem
+from gitsync.report.wording import join_renderers
+from gitsync.repository.git.source.checkout import Checkout, open_checkout
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.config_file import join_source_settings
+from gitsync.settings.redaction import Redactions
 
 ANY_SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 """Used in ids if no subscription is set: nothing offline depends on it."""

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TextIO
 
 from gitsync.cli.report_forms import REPORT_FORMS, ReportForm
-from gitsync.config.config import Config
-from gitsync.config.hosts import Host, find_host, is_pipeline
 from gitsync.errors import SUCCESS, ConfigError, PublishError
-from gitsync.files.target_folder import TargetFolder
-from gitsync.logging import neutralize
 from gitsync.model.attribution import Who
 from gitsync.model.report import Report
 from gitsync.report import markdown, pipelines, text
 from gitsync.report.progress import Tally, print_progress
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.hosts import Host, find_host, is_pipeline
+from gitsync.settings.files.target_folder import TargetFolder
+from gitsync.settings.logging import neutralize
 
 _EVERY = 60.0  # seconds between two lines of progress
 

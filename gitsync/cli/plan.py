@@ -10,8 +10,8 @@ import argparse
 
 from gitsync.cli.command import Example, add_verbosity
 from gitsync.cli.report_forms import REPORT_OUTPUTS
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 SETTINGS = list_settings("plan")
 OUTPUTS = REPORT_OUTPUTS

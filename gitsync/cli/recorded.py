@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitsync.config.config import Config
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.git.state.store import StateStore
     from gitsync.model.record import Record, State
+    from gitsync.repository.git.state.store import StateStore
 
 
 def load_state(config: Config) -> State:
@@ -24,10 +24,10 @@ def load_state(config: Config) -> State:
 @contextmanager
 def open_recorded(config: Config) -> Iterator[StateStore]:
     """Open the status branch or folder of SOURCE. SourceError or StateError if it cannot be used."""
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.git.source.checkout import open_checkout
-    from gitsync.git.state.store_choice import open_store
-    from gitsync.run.git_settings import make_git_access, make_seals
+    from gitsync.agent.run.git_settings import make_git_access, make_seals
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.repository.git.source.checkout import open_checkout
+    from gitsync.repository.git.state.store_choice import open_store
 
     status_dir = Path(config.status_dir) if config.status_dir else None
     seals = make_seals(config, os.environ)
@@ -44,7 +44,7 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
 
 def select_records(state: State, config: Config) -> tuple[Record, ...]:
     """The records that --only and --target-namespaces select, sorted. ConfigError if a name of either matches none."""
-    from gitsync.manifests.selection import check_namespaces, make_selection, spell_out
+    from gitsync.desired.manifests.selection import check_namespaces, make_selection, spell_out
 
     check_namespaces(config.target_namespaces, records=state.records)
     choice = spell_out(make_selection(config), state.records)
@@ -53,7 +53,7 @@ def select_records(state: State, config: Config) -> tuple[Record, ...]:
 
 def build_objects(records: Iterable[Record]) -> list[Any]:
     """The Kubernetes objects that the status tree contains for these records."""
-    from gitsync.git.state.record_files import build_object
+    from gitsync.repository.git.state.record_files import build_object
 
     return [build_object(record) for record in records]
 
@@ -62,7 +62,7 @@ def print_object(value: Mapping[str, Any], form: str) -> None:
     """Print an object as "json" or "yaml"."""
     import json
 
-    from gitsync.logging import neutralize
-    from gitsync.manifests.yaml_output import dump
+    from gitsync.desired.manifests.yaml_output import dump
+    from gitsync.settings.logging import neutralize
 
     print(neutralize(json.dumps(value, indent=2) if form == "json" else dump(value).decode().rstrip("\n")))

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, add_verbosity
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.model.rehearsal import Rehearsal
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 def _rehearse(options: argparse.Namespace, config: Config) -> Rehearsal:
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.output import show_progress
-    from gitsync.rehearsal.rehearse import rehearse
+    from gitsync.workflows.rehearsal.rehearse import rehearse
 
     interruption = Interruption()
     # Nothing outside of the process changes, so a signal ends it at once.
@@ -80,8 +80,8 @@ def _rehearse(options: argparse.Namespace, config: Config) -> Rehearsal:
 def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> None:
     """Write the report to stdout, into the folder of --report, and to the summary of the job."""
     from gitsync.cli.output import add_to_summary, find_terminal_width, use_colour, write_files
-    from gitsync.logging import neutralize
-    from gitsync.rehearsal.rehearsal_report import format_lines, format_markdown, render_json
+    from gitsync.settings.logging import neutralize
+    from gitsync.workflows.rehearsal.rehearsal_report import format_lines, format_markdown, render_json
 
     def mask(render: Callable[[Rehearsal], str]) -> Callable[[], str]:
         return lambda: options.redactions.mask(render(rehearsal))
@@ -93,7 +93,7 @@ def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> 
         return "".join(f"{line}\n" for line in lines)
 
     def format_page(rehearsal: Rehearsal) -> str:
-        from gitsync.rehearsal.rehearsal_page import render
+        from gitsync.workflows.rehearsal.rehearsal_page import render
 
         return render(rehearsal)
 

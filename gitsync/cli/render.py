@@ -14,15 +14,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
+    from gitsync.desired.request.placeholders import Shown
     from gitsync.model.problem import Problem
     from gitsync.model.resource import Prepared
     from gitsync.model.template import Request
-    from gitsync.request.placeholders import Shown
 
 SETTINGS = list_settings("render")
 OUTPUTS = ("text", "json")
@@ -39,8 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the requests and give the exit code."""
     from gitsync.cli.offline import read_offline
-    from gitsync.logging import neutralize
-    from gitsync.request.placeholders import show
+    from gitsync.desired.request.placeholders import show
+    from gitsync.settings.logging import neutralize
 
     offline = read_offline(config, options.redactions)
     selected_ids = {id(resource) for resource in offline.prepared}
@@ -110,8 +110,8 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
 
 def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
-    from gitsync.logging import escape_controls
     from gitsync.report.wording import format_renderers
+    from gitsync.settings.logging import escape_controls
 
     prepared = shown.prepared
     yield "---"
@@ -131,8 +131,8 @@ def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
 
 
 def _format_request(request: Request, prepared: Prepared, config: Config) -> str:
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.catalog.type_words import PROVIDER_NAMES
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.catalog.type_words import PROVIDER_NAMES
     from gitsync.model.provider import Provider
 
     provider = open_catalog().provider(prepared.key.group, prepared.key.kind)

@@ -12,8 +12,8 @@ import os
 
 from gitsync.cli.command import Example
 from gitsync.cli.report_forms import REPORT_OUTPUTS
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 SETTINGS = list_settings("report")
 OUTPUTS = REPORT_OUTPUTS
@@ -32,9 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Gather a run, print its report and return its exit code."""
+    from gitsync.agent.run.gathering import gather
     from gitsync.cli.output import tell
-    from gitsync.redaction import tell_settings
-    from gitsync.run.gathering import gather
+    from gitsync.settings.redaction import tell_settings
 
     if not options.gather or not config.run_id:
         raise ConfigError(

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, SplitSource, add_verbosity
 from gitsync.cli.report_forms import REPORT_OUTPUTS
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, DeclinedError, ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.model.plan import Review
@@ -46,10 +46,10 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """
     from gitsync.cli.output import tell
     from gitsync.cli.running import execute_run
-    from gitsync.git.state.plan_file import encode_plan
-    from gitsync.git.state.plan_seal import seal_plan
-    from gitsync.processes.temporary_folders import open_temporary_folder
     from gitsync.report.text import Extent
+    from gitsync.repository.git.state.plan_file import encode_plan
+    from gitsync.repository.git.state.plan_seal import seal_plan
+    from gitsync.settings.processes.temporary_folders import open_temporary_folder
 
     if not options.names:
         raise ConfigError("No resource is named.", hint="Name the resources to revert, such as VirtualNetwork/hub.")
@@ -80,8 +80,8 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.output import format_text
     from gitsync.cli.running import execute_quietly
-    from gitsync.logging import neutralize
     from gitsync.report.text import Extent
+    from gitsync.settings.logging import neutralize
 
     interruption = Interruption()
     try:
@@ -131,6 +131,6 @@ def _confirm(config: Config, count: int) -> None:
 
 
 def _say(sentence: str) -> None:
-    from gitsync.logging import neutralize
+    from gitsync.settings.logging import neutralize
 
     print(neutralize(sentence), file=sys.stderr, flush=True)

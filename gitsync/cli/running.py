@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from gitsync.agent.run.guards import ChangeCounts, Confirm
 from gitsync.cli.command import list_left_out
 from gitsync.cli.ending import choose_exit_code
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
-from gitsync.config.config import Config
 from gitsync.errors import ExitCode
-from gitsync.git.state.plan_file import encode_plan
-from gitsync.logging import neutralize
 from gitsync.model.report import Report, RunTarget
-from gitsync.redaction import Redactions
 from gitsync.report.text import Extent
-from gitsync.run.guards import ChangeCounts, Confirm
+from gitsync.repository.git.state.plan_file import encode_plan
+from gitsync.settings.config.config import Config
+from gitsync.settings.logging import neutralize
+from gitsync.settings.redaction import Redactions
 
 Pause = Callable[[], AbstractContextManager[None]]
 """Takes the live display away while the context lasts."""
@@ -91,7 +91,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, ex
 
 def execute_quietly(options: argparse.Namespace, config: Config, interruption: Interruption, *, writes: bool) -> Report:
     """Run once with progress, and return the report without printing it. Raises GitsyncError if the run is refused."""
-    from gitsync.run.run import execute
+    from gitsync.agent.run.run import execute
 
     redactions: Redactions = options.redactions
     stop = asyncio.Event()
@@ -122,7 +122,7 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
     """Log the end of a run, also of one that an error ends: an alert may wait for it. Where a person reads the log, the
     report or the error message has it.
     """
-    from gitsync.run.watch import log_end
+    from gitsync.agent.run.watch import log_end
 
     end = _RunEnd()
     try:
@@ -147,8 +147,8 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, ex
 
 def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan from two revisions, print the report and return the exit code. GitsyncError if the run is refused."""
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.run import revision_plan as rehearsal
+    from gitsync.agent.run import revision_plan as rehearsal
+    from gitsync.providers.arm.real_clock import SystemClock
 
     redactions: Redactions = options.redactions
     with _log_end(options, "plan") as end:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.files.target_folder import TargetFolder
+    from gitsync.settings.files.target_folder import TargetFolder
 
 SETTINGS = ()
 OUTPUTS = ()
@@ -30,10 +30,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.editor.schema_files import build_files
-    from gitsync.files.target_folder import TargetFolder
-    from gitsync.logging import escape_controls
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.editor.schema_files import build_files
+    from gitsync.settings.files.target_folder import TargetFolder
+    from gitsync.settings.logging import escape_controls
 
     total, changed = write_schemas(TargetFolder(Path(options.out)), build_files(open_catalog()))
     print(escape_controls(f"{total} schemas in {options.out}, {changed} written."))

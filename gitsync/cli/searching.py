@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gitsync.config.config import Config
 from gitsync.errors import ArmError, SourceError
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.arm.client import Arm
-    from gitsync.arm.session import Session
-    from gitsync.run.watch import RunWatch
+    from gitsync.agent.run.watch import RunWatch
+    from gitsync.providers.arm.client import Arm
+    from gitsync.providers.arm.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,8 @@ def watch_search(options: argparse.Namespace, config: Config, command: str) -> I
     """Watch a search. If an error ends it, its metrics are written anyway."""
     import os
 
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.run.watch import begin_watch
+    from gitsync.agent.run.watch import begin_watch
+    from gitsync.providers.arm.real_clock import SystemClock
 
     watch = begin_watch(config, os.environ, options.redactions, SystemClock(), None, command=command)
     try:
@@ -58,9 +58,9 @@ async def open_search(options: argparse.Namespace, config: Config) -> AsyncItera
     """Open Azure for a search that only reads, and show its progress. ConfigError if Azure cannot be reached,
     SourceError for a read that got no answer.
     """
-    from gitsync.arm.session import Session
+    from gitsync.agent.run.connections import open_azure
     from gitsync.cli.output import show_progress
-    from gitsync.run.connections import open_azure
+    from gitsync.providers.arm.session import Session
 
     with show_progress(options.log_mask, prints=options.prints_progress) as tally:
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 
 from gitsync.cli.command import Example, add_verbosity, make_number_reader
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 SETTINGS = list_settings("shards")
 OUTPUTS = ("text", "json", "github", "gitlab", "azure")
@@ -38,12 +38,12 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Make the cut, pin the run if it has an id, print the cut and return the exit code."""
     import json
 
+    from gitsync.agent.run.shard_costs import estimate_costs
+    from gitsync.agent.run.shards import cut_shards, list_members
     from gitsync.cli.offline import read_offline
     from gitsync.cli.recorded import load_state
-    from gitsync.logging import neutralize
     from gitsync.report.shard_matrix import MATRICES, build_document, format_lines, format_matrix
-    from gitsync.run.shard_costs import estimate_costs
-    from gitsync.run.shards import cut_shards, list_members
+    from gitsync.settings.logging import neutralize
 
     if config.run_id:
         _pin(config, options.workers)
@@ -62,10 +62,10 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _pin(config: Config, workers: int) -> None:
     """Pin the source and the status for the workers of the run. Raises ConfigError or StateError if that fails."""
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.processes.programs import Grace
-    from gitsync.run.connections import open_source, open_state
-    from gitsync.run.workers import pin_run
+    from gitsync.agent.run.connections import open_source, open_state
+    from gitsync.agent.run.workers import pin_run
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.settings.processes.programs import Grace
 
     clock = SystemClock()
     with open_source(config, Grace()) as source, open_state(config, source, clock) as store:

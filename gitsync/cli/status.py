@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.command import Example, SplitSource, add_quiet
 from gitsync.cli.recorded import build_objects, open_recorded, print_object, select_records
-from gitsync.config.config import Config, list_settings
-from gitsync.config.flags import find_group
-from gitsync.config.setting import HelpGroup
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import Config, list_settings
+from gitsync.settings.config.flags import find_group
+from gitsync.settings.config.setting import HelpGroup
 
 if TYPE_CHECKING:
     from gitsync.model.gvk import Key
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record, ...]:
     """The records that the settings select, and of them those that the names select, if there are any."""
-    from gitsync.manifests.selection import find_key, list_keys_of_kind
+    from gitsync.desired.manifests.selection import find_key, list_keys_of_kind
 
     records = select_records(state, config)
     if not names:
@@ -89,9 +89,9 @@ def _build_list(
     state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat], last_run: LastRun | None
 ) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.git.state.status_tree import build_leftovers
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import build_heartbeats, build_last_run
+    from gitsync.repository.git.state.status_tree import build_leftovers
 
     objects = {"apiVersion": "v1", "items": build_objects(records), "kind": "List"}
     if not state.leftovers and not heartbeats and not state.strays and last_run is None:
@@ -103,10 +103,10 @@ def _build_list(
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.logging import neutralize
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import count_failed, count_waiting, list_operations
     from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_revision
+    from gitsync.settings.logging import neutralize
 
     if not state.records:
         print("No records yet. Run `gitsync sync` first.")
@@ -131,10 +131,10 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
 
 
 def _print_table(records: Sequence[Record], config: Config) -> None:
-    from gitsync.arm.real_clock import SystemClock
     from gitsync.cli.output import find_terminal_width, use_colour
-    from gitsync.logging import neutralize
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import list_records, list_wide
+    from gitsync.settings.logging import neutralize
 
     width, colour = find_terminal_width(), use_colour(config)
     if not records:
@@ -148,9 +148,9 @@ def _print_table(records: Sequence[Record], config: Config) -> None:
 
 def _print_last_run(state: State, last_run: LastRun | None) -> None:
     """When the last run was that changed something, and what came of it."""
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.logging import neutralize
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import describe_last_run
+    from gitsync.settings.logging import neutralize
 
     if last_run is not None:
         print(neutralize("\n".join(describe_last_run(last_run, state.agents, SystemClock().now()))))
@@ -158,8 +158,8 @@ def _print_last_run(state: State, last_run: LastRun | None) -> None:
 
 def _print_leftovers(state: State) -> None:
     """Exports of deleted resources that no run could remove."""
-    from gitsync.logging import neutralize
     from gitsync.report.wording import format_plural
+    from gitsync.settings.logging import neutralize
 
     if not state.leftovers:
         return
@@ -172,7 +172,7 @@ def _print_leftovers(state: State) -> None:
 
 def _print_strays(state: State) -> None:
     """Branches among those of workers that were not read."""
-    from gitsync.logging import neutralize
+    from gitsync.settings.logging import neutralize
 
     if state.strays:
         print("\nIgnored branches among the workers' branches:")
@@ -182,9 +182,9 @@ def _print_strays(state: State) -> None:
 
 def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
     """The last success of each agent that has a heartbeat."""
-    from gitsync.arm.real_clock import SystemClock
-    from gitsync.logging import neutralize
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import list_heartbeats
+    from gitsync.settings.logging import neutralize
 
     if heartbeats:
         print(neutralize("\n".join(list_heartbeats(heartbeats, SystemClock().now()))))
@@ -193,8 +193,8 @@ def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
 def _print_claims(records: Sequence[Record]) -> None:
     """What each record lets --prune delete, and whether it is signed."""
     from gitsync.cli.output import find_terminal_width
-    from gitsync.logging import neutralize
     from gitsync.report.records import list_claims
+    from gitsync.settings.logging import neutralize
 
     print(neutralize("\n".join(list_claims(records, width=find_terminal_width()))))
 
@@ -212,9 +212,9 @@ def _list_doubtful(state: State) -> frozenset[Trust]:
 
 def _sign(config: Config, names: Sequence[str]) -> ExitCode:
     """Show what the selected records claim, and sign those that no run with the key has signed for this status."""
-    from gitsync.git.state.store import Update
     from gitsync.model.record import Trust
     from gitsync.report.wording import format_plural
+    from gitsync.repository.git.state.store import Update
 
     if config.digest_key is None:
         raise ConfigError("--sign needs a key.", hint="Set GITSYNC_DIGEST_KEY.")

@@ -15,16 +15,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ConfigError, ExitCode, SourceError
 from gitsync.model.arm_id import ArmId
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.checks.check_requests import CheckRequests
+    from gitsync.agent.checks.check_requests import CheckRequests
     from gitsync.cli.searching import Search
-    from gitsync.unmanaged.inventory import Inventory
-    from gitsync.unmanaged.unmanaged_report import UnmanagedReport
-    from gitsync.unmanaged.unmanaged_search import Estate
+    from gitsync.workflows.unmanaged.inventory import Inventory
+    from gitsync.workflows.unmanaged.unmanaged_report import UnmanagedReport
+    from gitsync.workflows.unmanaged.unmanaged_search import Estate
 
 SETTINGS = list_settings("unmanaged")
 OUTPUTS = ("text", "json", "markdown")
@@ -71,12 +71,12 @@ def read_count(text: str) -> int:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Search, print the report and return the exit code."""
+    from gitsync.agent.run.connections import find_global_subscription
     from gitsync.cli.offline import read_all
     from gitsync.cli.recorded import load_state
     from gitsync.cli.searching import watch_search
-    from gitsync.run.connections import find_global_subscription
-    from gitsync.unmanaged.inventory import make_inventory
-    from gitsync.unmanaged.unmanaged_report import list_figures
+    from gitsync.workflows.unmanaged.inventory import make_inventory
+    from gitsync.workflows.unmanaged.unmanaged_report import list_figures
 
     with watch_search(options, config, "unmanaged") as watch:
         config = replace(config, subscription=find_global_subscription(config) or None)
@@ -94,7 +94,7 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
     settings, and those that git has groups in. ConfigError if there are none.
     """
     from gitsync.cli.offline import check_subscription
-    from gitsync.imports.conversion.scope import is_pattern
+    from gitsync.workflows.imports.conversion.scope import is_pattern
 
     if names:
         own, others = config.subscription or "", inventory.groups if any(map(is_pattern, names)) else {}
@@ -115,11 +115,11 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
 async def _search(
     options: argparse.Namespace, config: Config, inventory: Inventory, scopes: Mapping[str, tuple[str, ...]]
 ) -> UnmanagedReport:
-    from gitsync.checks.check_requests import CheckRequests
+    from gitsync.agent.checks.check_requests import CheckRequests
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
-    from gitsync.unmanaged.creators import list_creators
-    from gitsync.unmanaged.unmanaged_report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
+    from gitsync.workflows.unmanaged.creators import list_creators
+    from gitsync.workflows.unmanaged.unmanaged_report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
 
     async with open_search(options, config) as search:
         requests = CheckRequests(search.arm, search.begin_session)
@@ -149,12 +149,12 @@ async def _search_scopes(
     scopes: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Estate]:
     """Search each subscription. SourceError for a name or a pattern that no group of any has."""
-    from gitsync.catalog.catalog import open_catalog
-    from gitsync.catalog.children import KindTree
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.catalog.children import KindTree
     from gitsync.extensions.registry import Registry
-    from gitsync.imports.conversion.scope import ImportScope
-    from gitsync.imports.resource_reader import ResourceReader
-    from gitsync.unmanaged.unmanaged_search import EstateSearch
+    from gitsync.workflows.imports.conversion.scope import ImportScope
+    from gitsync.workflows.imports.resource_reader import ResourceReader
+    from gitsync.workflows.unmanaged.unmanaged_search import EstateSearch
 
     registry, tree, missing = Registry.load(), KindTree(open_catalog()), {*options.resource_group}
     estates = {}
@@ -184,10 +184,10 @@ def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config)
     import os
 
     from gitsync.cli.output import may_name_people
-    from gitsync.formats.people import hide_people, hide_people_within
-    from gitsync.logging import escape_controls, neutralize
+    from gitsync.desired.formats.people import hide_people, hide_people_within
     from gitsync.model.attribution import Who
-    from gitsync.unmanaged.unmanaged_report import build_document, format_lines, format_markdown
+    from gitsync.settings.logging import escape_controls, neutralize
+    from gitsync.workflows.unmanaged.unmanaged_report import build_document, format_lines, format_markdown
 
     who = Who(config.who)
     names = may_name_people(who, os.environ)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 from gitsync import list_addresses
 from gitsync.cli.command import Command, Example
-from gitsync.config.config import SETTINGS
-from gitsync.config.flags import CONFIG_VARIABLE, add_flags, format_default, list_choices
-from gitsync.config.setting import HelpGroup, SettingForm
 from gitsync.errors import ConfigError, ExitCode
+from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.flags import CONFIG_VARIABLE, add_flags, format_default, list_choices
+from gitsync.settings.config.setting import HelpGroup, SettingForm
 
 HELP = "help"
 """The title of the last group of options, which has no settings."""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, add_verbosity, list_left_out
 from gitsync.cli.report_forms import REPORT_FORMS, list_outputs
-from gitsync.config.config import Config, list_settings
 from gitsync.errors import ExitCode
+from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.cli.offline import Offline
@@ -39,11 +39,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Print the problems and return the exit code."""
-    from gitsync.arm.real_clock import SystemClock
     from gitsync.cli.offline import read_offline
     from gitsync.cli.output import publish
     from gitsync.model.clock import format_rfc3339
     from gitsync.planning.run_problems import fail_unread
+    from gitsync.providers.arm.real_clock import SystemClock
 
     clock = SystemClock()
     started = clock.now()

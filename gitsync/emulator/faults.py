@@ -14,10 +14,10 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gitsync.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields
 from gitsync.emulator.http.messages import Course, ListFault, ServerRequest, ServerResponse, make_refusal
 from gitsync.emulator.state.store import Store
 from gitsync.emulator.types.behaviour import Style
+from gitsync.settings.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields
 
 
 class Drop(StrEnum):

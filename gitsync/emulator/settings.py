@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from gitsync.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields, read_yaml
 from gitsync.emulator.faults import FaultRule, PlannedMove, read_planned_move, read_rule
 from gitsync.emulator.governance.policies import (
     EmulatedExemption,
@@ -27,6 +26,7 @@ from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
+from gitsync.settings.config.yaml_file import FieldReader, YamlNode, read_as, read_each, read_fields, read_yaml
 
 _MOST_BYTES = 10_000_000
 TENANT = "11111111-1111-4111-8111-111111111111"

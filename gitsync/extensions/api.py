@@ -15,7 +15,7 @@ from gitsync.errors import ArmError, GitsyncError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.secret import Secret
-from gitsync.status.error_classes import Classification
+from gitsync.planning.status.error_classes import Classification
 
 
 class ReadsAzure(Protocol):

@@ -37,7 +37,7 @@ from gitsync.extensions.factories.state_checks import OwnState
 from gitsync.extensions.third_party import load_installed
 from gitsync.model.live import Live
 from gitsync.model.secret import Secret
-from gitsync.status.error_classes import Classification, classify
+from gitsync.planning.status.error_classes import Classification, classify
 
 
 class Registry:

@@ -38,7 +38,7 @@ from gitsync.extensions.api import (
     SuccessHandler,
 )
 from gitsync.model.secret import Secret
-from gitsync.status.error_classes import Classification
+from gitsync.planning.status.error_classes import Classification
 
 ENTRY_POINTS = "gitsync.extensions"
 

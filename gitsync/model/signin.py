@@ -1,6 +1,6 @@
 """The identity that signs in to Azure, and its method: the values of the settings or of a credential Secret.
 
-Separate from `gitsync.arm`, which opens credentials: choosing the credential of a resource needs no request.
+Separate from `gitsync.providers.arm`, which opens credentials: choosing the credential of a resource needs no request.
 """
 
 from __future__ import annotations

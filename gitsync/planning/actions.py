@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitsync.diff.hints import Hints
-from gitsync.diff.three_way import Remembered, compare
-from gitsync.formats.ignored_paths import Paths, remove_paths
+from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.model.live import Live
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.diff.hints import Hints
+from gitsync.planning.diff.three_way import Remembered, compare
 from gitsync.planning.record_counts import find_generation
 
 

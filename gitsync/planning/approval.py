@@ -10,17 +10,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitsync.diff.projection import project, select_desired
-from gitsync.diff.unknown_values import blank, collect_unknown_values, match_paths
-from gitsync.formats.json_pointer import JsonPath, format_pointer
+from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
+from gitsync.desired.request.secret_digest import mask_digests
 from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.live import Live
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action
-from gitsync.request.secret_digest import mask_digests
-from gitsync.status.conditions import make_warning
+from gitsync.planning.diff.projection import project, select_desired
+from gitsync.planning.diff.unknown_values import blank, collect_unknown_values, match_paths
+from gitsync.planning.status.conditions import make_warning
 
 OUTDATED = WaitReason.PLAN_OUTDATED.value
 NOT_REVIEWED = WaitReason.NOT_REVIEWED.value

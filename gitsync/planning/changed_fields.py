@@ -8,18 +8,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.catalog.catalog import Catalog
-from gitsync.diff.list_elements import split_lists
-from gitsync.formats.json_pointer import JsonPath, format_pointer, parse_pointer
-from gitsync.formats.list_pairing import KEY_FIELDS, find_key
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.desired.formats.list_pairing import KEY_FIELDS, find_key
+from gitsync.desired.problems.field_path import Entry, format_field
+from gitsync.desired.problems.finding import find_location
+from gitsync.desired.request.body import find_field
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
 from gitsync.model.resource import Resource
 from gitsync.model.result import ManifestField, Result
-from gitsync.problems.field_path import Entry, format_field
-from gitsync.problems.finding import find_location
-from gitsync.request.body import find_field
+from gitsync.planning.diff.list_elements import split_lists
 
 
 def locate_fields(results: Iterable[Result], applies: Mapping[Key, Apply], catalog: Catalog) -> tuple[Result, ...]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
-from gitsync.manifests.units import find_declaration
+from gitsync.desired.manifests.units import find_declaration
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune

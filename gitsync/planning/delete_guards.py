@@ -36,7 +36,7 @@ from gitsync.planning.hidden_manifests import (
     find_declaring,
 )
 from gitsync.planning.moved_manifests import ALL_READ, LastDeclared, UnreadParts, advise_release
-from gitsync.status.conditions import make_undeletable
+from gitsync.planning.status.conditions import make_undeletable
 
 
 class Moment(Enum):

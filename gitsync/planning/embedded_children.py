@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gitsync.catalog.children import find_embedded
-from gitsync.diff.hints import make_kind_hints
-from gitsync.diff.three_way import compare
-from gitsync.formats.ignored_paths import keep_live_paths, remove_paths
+from gitsync.desired.catalog.children import find_embedded
+from gitsync.desired.formats.ignored_paths import keep_live_paths, remove_paths
+from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -24,7 +23,8 @@ from gitsync.model.resource import Prepared
 from gitsync.model.template import ResourceRef
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import find_remembered
-from gitsync.validation.annotations import UPDATE_METHOD
+from gitsync.planning.diff.hints import make_kind_hints
+from gitsync.planning.diff.three_way import compare
 
 _ID = re.compile(r"/(?:subscriptions|providers)/", re.IGNORECASE)
 

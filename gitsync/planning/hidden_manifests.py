@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from gitsync.manifests.units import find_unit, find_unit_name, may_hide
+from gitsync.desired.manifests.units import find_unit, find_unit_name, may_hide
+from gitsync.desired.problems.suggest import measure_distance
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument
@@ -20,7 +21,6 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 from gitsync.planning.moved_manifests import LastDeclared
-from gitsync.problems.suggest import measure_distance
 
 NOTHING_ELSE: Final = RestOfSource()
 _NOT_KNOWN: Final = Removal()

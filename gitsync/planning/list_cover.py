@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import cast
 from zlib import crc32
 
-from gitsync.catalog.collections import Collection
-from gitsync.formats.arm_path import read_collection_type
+from gitsync.desired.catalog.collections import Collection
+from gitsync.desired.formats.arm_path import read_collection_type
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeVar
 
-from gitsync.manifests.named_objects import NamedObject
-from gitsync.manifests.units import KUSTOMIZATIONS, find_unit, is_inside
+from gitsync.desired.manifests.named_objects import NamedObject
+from gitsync.desired.manifests.units import KUSTOMIZATIONS, find_unit, is_inside
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 

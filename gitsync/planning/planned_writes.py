@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from gitsync.catalog.packed_tables import read_typical_durations
-from gitsync.formats.arm_path import name_lock
+from gitsync.desired.catalog.packed_tables import read_typical_durations
+from gitsync.desired.formats.arm_path import name_lock
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket

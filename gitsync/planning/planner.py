@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import date
 from graphlib import CycleError, TopologicalSorter
 
+from gitsync.desired.manifests.units import Declaration
 from gitsync.errors import StateError
-from gitsync.manifests.units import Declaration
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
@@ -23,7 +23,7 @@ from gitsync.model.resource import Prepared
 from gitsync.planning.claims import find_last_policies, join_deletes
 from gitsync.planning.delete_guards import NO_EVIDENCE, Evidence
 from gitsync.planning.hidden_manifests import RemovedResource
-from gitsync.status.conditions import make_warning
+from gitsync.planning.status.conditions import make_warning
 
 UNTRUSTED = "RecordNotTrusted"
 """The reason for a resource, and the code of a problem, if its record is not believed."""

@@ -22,7 +22,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.verdict import Comparison, Verdict
-from gitsync.status.conditions import make_warning
+from gitsync.planning.status.conditions import make_warning
 
 FLAPPING: Final = WaitReason.FLAPPING.value
 """The reason if a resource is no longer written, since something resets it each time."""

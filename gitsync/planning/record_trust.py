@@ -16,16 +16,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitsync.catalog.catalog import Catalog
-from gitsync.manifests.units import may_hide
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.manifests.units import may_hide
+from gitsync.desired.request.arm_id_builder import is_alias
+from gitsync.desired.validation.references import is_arm_id
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record, Trust
-from gitsync.request.arm_id_builder import is_alias
-from gitsync.validation.references import is_arm_id
 
 _ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 

@@ -11,14 +11,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.catalog.children import list_embedding
-from gitsync.diff.first_sight import format_value, is_equal
-from gitsync.diff.hints import Hints
-from gitsync.diff.projection import project, select_desired
-from gitsync.formats.json_pointer import JsonPath
-from gitsync.formats.leaf_changes import compute_changes, find, find_removed
-from gitsync.formats.list_pairing import OPEN_LISTS, TAGS, find_key, find_key_field, find_member, index_by_key, is_plain
-from gitsync.request.secret_digest import is_seal, mask_digests
+from gitsync.desired.catalog.children import list_embedding
+from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.formats.leaf_changes import compute_changes, find, find_removed
+from gitsync.desired.formats.list_pairing import (
+    OPEN_LISTS,
+    TAGS,
+    find_key,
+    find_key_field,
+    find_member,
+    index_by_key,
+    is_plain,
+)
+from gitsync.desired.request.secret_digest import is_seal, mask_digests
+from gitsync.planning.diff.first_sight import format_value, is_equal
+from gitsync.planning.diff.hints import Hints
+from gitsync.planning.diff.projection import project, select_desired
 
 KEPT: Final = "KeptByAzure"
 """Reason of a resource that still has what was removed from git, although a write asked for its removal."""

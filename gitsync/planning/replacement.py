@@ -13,10 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from gitsync.catalog.packed_tables import is_immutable
-from gitsync.diff.unknown_values import NOT_KNOWN, collect_unknown_values
-from gitsync.formats.arm_path import normalize_region
-from gitsync.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.desired.catalog.packed_tables import is_immutable
+from gitsync.desired.formats.arm_path import normalize_region
+from gitsync.desired.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.desired.problems.field_path import find_member, format_field
+from gitsync.desired.problems.finding import Finding, locate_finding
+from gitsync.desired.request.body import find_field
+from gitsync.desired.validation.replace_annotation import LOSES_DATA, REPLACE, format_consent_value, read_consent
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.facts import Kind
@@ -30,13 +33,10 @@ from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_scope import is_group
+from gitsync.planning.diff.unknown_values import NOT_KNOWN, collect_unknown_values
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.referrers import collect_referrers
-from gitsync.problems.field_path import find_member, format_field
-from gitsync.problems.finding import Finding, locate_finding
-from gitsync.request.body import find_field
-from gitsync.status.conditions import make_warning
-from gitsync.validation.replace_annotation import LOSES_DATA, REPLACE, format_consent_value, read_consent
+from gitsync.planning.status.conditions import make_warning
 
 REFUSED: Final = "PropertyChangeNotAllowed"
 """The code with which Azure refuses to change a field; the message has its name."""

@@ -10,11 +10,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
-from gitsync.diff.masked_differences import Bodies
-from gitsync.diff.three_way import remove_secrets
+from gitsync.desired.formats.ignored_paths import remove_paths
+from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.request.arm_id_builder import ConfigMaps
+from gitsync.desired.request.fill import fill
+from gitsync.desired.request.placeholders import Placeholders, Secrets
+from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.errors import MissingValueError
-from gitsync.formats.ignored_paths import remove_paths
-from gitsync.manifests.units import find_declaration
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
@@ -24,6 +26,8 @@ from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import AttemptEnding, ComparisonNotes, ManifestOrigin, Result, ResultChange
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
+from gitsync.planning.diff.masked_differences import Bodies
+from gitsync.planning.diff.three_way import remove_secrets
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.replacement import (
     add_takes,
@@ -32,11 +36,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     make_move,
 )
-from gitsync.request.arm_id_builder import ConfigMaps
-from gitsync.request.fill import fill
-from gitsync.request.placeholders import Placeholders, Secrets
-from gitsync.status.conditions import make_error, make_kept, make_undeletable, make_warning
-from gitsync.validation.annotations import UPDATE_METHOD
+from gitsync.planning.status.conditions import make_error, make_kept, make_undeletable, make_warning
 
 _ID_RULE = "the ARM id, which cannot change"
 

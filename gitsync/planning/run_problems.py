@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from gitsync.formats.name_list import name_first
+from gitsync.desired.formats.name_list import name_first
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Coverage
 from gitsync.model.plan import Apply, Plan

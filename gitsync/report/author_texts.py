@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from gitsync.formats.name_list import name_first
-from gitsync.logging import escape_controls
+from gitsync.desired.formats.name_list import name_first
 from gitsync.model.attribution import A_PERSON, Attribution, AuthorKind
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
@@ -21,6 +20,7 @@ from gitsync.model.result import Result
 from gitsync.report.differences import list_changes
 from gitsync.report.escape import shorten
 from gitsync.report.wording import format_plural, shorten_revision
+from gitsync.settings.logging import escape_controls
 
 Quote = Callable[[str], str]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from gitsync.diff.list_elements import split_lists
-from gitsync.diff.three_way import REMOVED
 from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.planning.diff.list_elements import split_lists
+from gitsync.planning.diff.three_way import REMOVED
 from gitsync.report.ordering import SECTIONS, Section, choose_section
 from gitsync.report.wording import shorten_revision
 

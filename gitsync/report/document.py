@@ -11,8 +11,10 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
+from gitsync.desired.formats.strict_json import read_json
+from gitsync.desired.problems.checked_mapping import CheckedMapping
+from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.errors import ExitCode, StateError
-from gitsync.formats.strict_json import read_json
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
@@ -36,11 +38,9 @@ from gitsync.model.result import (
     Stage,
 )
 from gitsync.model.verdict import Action, Difference, Verdict, Written
-from gitsync.problems.checked_mapping import CheckedMapping
-from gitsync.problems.field_path import FieldPath, format_field
+from gitsync.planning.status.advice import find_code_advice
 from gitsync.report.json import SCHEMA_VERSION
 from gitsync.report.run_facts import estimate_sync
-from gitsync.status.advice import find_code_advice
 
 MOST_DOCUMENTS: Final = 1_000_000
 """Documents of one kind that were skipped in a source: they are only counted, and a count can be any number."""

@@ -10,11 +10,11 @@ import json
 import re
 from typing import Any
 
-from gitsync.formats.long_text import count_characters, leave_out_equal_start
-from gitsync.logging import escape_controls
+from gitsync.desired.formats.long_text import count_characters, leave_out_equal_start
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
-from gitsync.status.advice import find_condition_advice
+from gitsync.planning.status.advice import find_condition_advice
+from gitsync.settings.logging import escape_controls
 
 _MEANINGFUL = re.compile(r"(?<=:)//|(?<=www)\.|[<>&|`*_\[\]{}#@~\\$^]", re.IGNORECASE)
 """The characters of markup, links, mentions and formulas."""

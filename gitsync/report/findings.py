@@ -20,6 +20,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.planning.data_types import describe_loss
+from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.author_texts import list_authors
 from gitsync.report.check_texts import format_check, format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_location, list_changes
@@ -33,7 +34,6 @@ from gitsync.report.wording import (
     format_renderers,
     format_waiting,
 )
-from gitsync.status.advice import find_condition_advice
 
 REPLACED_RULE = "replace"
 """The rule for a resource that a sync would replace."""

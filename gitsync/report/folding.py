@@ -12,18 +12,18 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gitsync.formats.name_list import name_first
-from gitsync.logging import escape_controls
+from gitsync.desired.formats.name_list import name_first
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.alike import MOST_NAMED, split_alike
 from gitsync.report.author_texts import find_authors
 from gitsync.report.check_texts import format_remedy, list_shown
 from gitsync.report.differences import name_path
 from gitsync.report.ordering import CHANGES, HELD, OTHERS, WAITING, GroupName, Section
 from gitsync.report.wording import format_message, format_plural, format_state
-from gitsync.status.advice import find_condition_advice
+from gitsync.settings.logging import escape_controls
 
 MOST_PLAIN: Final = 50
 """Resources of one state without details that are listed; more than these are counted."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitsync.formats.people import hide_people
+from gitsync.desired.formats.people import hide_people
 from gitsync.model.condition import Condition
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record

@@ -12,7 +12,6 @@ from io import BytesIO
 
 from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, TestSuite
 
-from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.verdict import Verdict
 from gitsync.report.author_texts import list_busy_authors, list_doubts
@@ -22,6 +21,7 @@ from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
 from gitsync.report.run_facts import format_coverage, list_target
 from gitsync.report.wording import format_headline
+from gitsync.settings.logging import escape_controls
 
 
 class _Case(TestCase):

@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from gitsync.formats.long_text import cut_middle
+from gitsync.desired.formats.long_text import cut_middle
 from gitsync.report.progress import Tally
 from gitsync.report.wording import format_plural
 

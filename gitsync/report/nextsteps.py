@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gitsync.diff.unknown_values import is_not_known
 from gitsync.model.problem import REFUSALS, is_refused
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.diff.unknown_values import is_not_known
 from gitsync.planning.record_counts import FLAPPING
 from gitsync.planning.removed_values import KEPT
 

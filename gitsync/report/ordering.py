@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from gitsync.logging import escape_controls
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.wording import is_quiet
+from gitsync.settings.logging import escape_controls
 
 _GROUP = "resourcegroups"
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.type_words import format_short_key
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.type_words import format_short_key
+from gitsync.desired.validation.references import list_named_references
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
-from gitsync.validation.references import list_named_references
 
 
 class Presence(StrEnum):

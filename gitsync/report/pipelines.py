@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from gitsync.config.hosts import Host
-from gitsync.logging import escape_controls
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Action
@@ -21,6 +19,8 @@ from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.wording import count_actions, format_headline
+from gitsync.settings.config.hosts import Host
+from gitsync.settings.logging import escape_controls
 
 MOST = 10
 """Annotations of one weight in one step that GitHub shows."""

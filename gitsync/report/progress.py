@@ -17,11 +17,11 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from gitsync.errors import ExitCode
-from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.report import LimitUse, Report
 from gitsync.model.result import Outcome, Result, Stage, Wait
 from gitsync.report.wording import PAST, format_seconds
+from gitsync.settings.logging import escape_controls
 
 _MOST_NAMED = 5  # resources named at once
 _RATE_SECONDS = 2.0  # that a rate is of, at least

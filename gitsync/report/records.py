@@ -9,15 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime, timedelta
 from typing import Any
 
-from gitsync.logging import escape_controls
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
 from gitsync.model.record import Claim, Heartbeat, LastRun, Record, WriteStreak
+from gitsync.planning.status.advice import find_condition_advice
+from gitsync.planning.status.conditions import is_waiting
 from gitsync.report.ordering import has_namespaces, make_reading_order, shorten_names
 from gitsync.report.terminal import Paint, format_table, indent
 from gitsync.report.wording import format_duration, format_plural, shorten_revision
-from gitsync.status.advice import find_condition_advice
-from gitsync.status.conditions import is_waiting
+from gitsync.settings.logging import escape_controls
 
 _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
 _MOST_NAMES = 10

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from gitsync.logging import escape_controls
 from gitsync.model.manifests import Coverage, UnreadDocument, format_title
 from gitsync.model.problem import is_refused
 from gitsync.model.report import Report, RequestCounts, RunTarget
@@ -17,6 +16,7 @@ from gitsync.model.schedule import Estimate, Schedule
 from gitsync.model.verdict import Action
 from gitsync.planning.record_counts import round_duration
 from gitsync.report.wording import format_duration, format_plural, format_seconds, shorten_revision
+from gitsync.settings.logging import escape_controls
 
 MOST_KINDS = 10  # in a sentence
 _LEAST_SHARE = 0.01

@@ -15,17 +15,17 @@ from typing import Any
 from urllib.parse import quote
 
 from gitsync import __version__, list_addresses
+from gitsync.desired.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.errors import ExitCode
-from gitsync.logging import escape_controls
 from gitsync.model.check import CheckName
 from gitsync.model.report import Report
-from gitsync.problems.problem_codes import PAGE, CodeMeaning, find_code_meaning
 from gitsync.report.author_texts import list_busy_authors, list_doubts
 from gitsync.report.check_texts import make_flag
 from gitsync.report.findings import CHECK_RULE, FAILED, REPLACED_RULE, ReportFinding, Weight, list_findings
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
+from gitsync.settings.logging import escape_controls
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"

@@ -16,12 +16,12 @@ from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import RunTarget
+from gitsync.planning.status.conditions import READY
 from gitsync.report.escape import format_advice, format_code, format_prose, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import make_reading_order, shorten_names
 from gitsync.report.run_facts import list_target
 from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_problems, shorten_revision
-from gitsync.status.conditions import READY
 
 _FAILED, _WAITING, _READY = "Failed", "Waiting", "Ready"
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole

@@ -13,9 +13,7 @@ from enum import Enum, auto
 from itertools import islice
 from typing import NamedTuple
 
-from gitsync.diff.handed_over_values import is_handed_over
-from gitsync.diff.unknown_values import is_not_known
-from gitsync.logging import escape_controls
+from gitsync.desired.problems.problem_codes import find_code_meaning
 from gitsync.model.check import CheckFinding, CheckVerdict
 from gitsync.model.condition import WaitReason
 from gitsync.model.problem import Problem
@@ -23,7 +21,9 @@ from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.planning.data_types import describe_loss
-from gitsync.problems.problem_codes import find_code_meaning
+from gitsync.planning.diff.handed_over_values import is_handed_over
+from gitsync.planning.diff.unknown_values import is_not_known
+from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.author_texts import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
 from gitsync.report.check_texts import (
     MOST_REASONS,
@@ -91,7 +91,7 @@ from gitsync.report.wording import (
     shorten_problems,
     shorten_revision,
 )
-from gitsync.status.advice import find_condition_advice
+from gitsync.settings.logging import escape_controls
 
 _SCREEN = 25
 """Lines; a longer report has its headline at its end too."""

@@ -15,8 +15,7 @@ from typing import Any
 
 import yaml
 
-from gitsync.formats.name_list import name_first
-from gitsync.logging import escape_controls
+from gitsync.desired.formats.name_list import name_first
 from gitsync.model.condition import WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
@@ -29,6 +28,7 @@ from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.replacement import list_takes
 from gitsync.report.alike import MOST_NAMED, split_alike
 from gitsync.report.escape import shorten
+from gitsync.settings.logging import escape_controls
 
 PAST = {
     Action.CREATE: "created",

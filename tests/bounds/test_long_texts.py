@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.manifests.unparsed_text import has_no_name, may_be_object, may_be_ours
+from gitsync.desired.manifests.unparsed_text import has_no_name, may_be_object, may_be_ours
 
 LONG = 2_000_000
 

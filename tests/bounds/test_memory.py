@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.git.state.documents import write_document
-from gitsync.manifests.yaml_documents import read_documents
+from gitsync.desired.manifests.yaml_documents import read_documents
+from gitsync.repository.git.state.documents import write_document
 from tests.support import hostile_files
 
 HERE = Path(__file__).parent

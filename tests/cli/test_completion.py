@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
 from gitsync.cli.command_table import COMMANDS
 from gitsync.cli.completion import SHELLS
 from gitsync.cli.main import run
 from gitsync.cli.shell.candidates import FILES, FOLDERS, list_candidates
 from gitsync.cli.shell.command_line import split_line
+from gitsync.desired.catalog.catalog import open_catalog
 from tests.support import shells
 from tests.support.command_line import gitsync, variables
 from tests.support.git_repositories import init_repository

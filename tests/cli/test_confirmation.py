@@ -7,10 +7,10 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 
+from gitsync.agent.run.guards import ChangeCounts
 from gitsync.cli.running import format_confirmation, make_confirm
-from gitsync.config.config import Config
 from gitsync.model.report import RunTarget
-from gitsync.run.guards import ChangeCounts
+from gitsync.settings.config.config import Config
 
 TARGET = RunTarget(repository="https://github.com/contoso/estate", subscription="1", subscription_name="Production")
 COUNTS = ChangeCounts(creates=12, updates=3, deletes=0, hindered=0)

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from gitsync.formats.repository_name import normalize_repository
-from gitsync.git.state.seal import name_source
+from gitsync.desired.formats.repository_name import normalize_repository
+from gitsync.repository.git.state.seal import name_source
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
 from tests.support.git_repositories import init_bare

@@ -21,7 +21,7 @@ from gitsync.errors import (
     UnsafePlanError,
 )
 from gitsync.model.secret import Secret
-from gitsync.redaction import Redactions
+from gitsync.settings.redaction import Redactions
 
 
 @pytest.fixture(autouse=True)

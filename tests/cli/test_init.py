@@ -8,8 +8,8 @@ import pytest
 from gitsync.cli.init import prepare_folder, update_schemas
 from gitsync.cli.main import run
 from gitsync.cli.schema import write_schemas
-from gitsync.config.config_file import read_source_settings
-from gitsync.files.target_folder import TargetFolder
+from gitsync.settings.config.config_file import read_source_settings
+from gitsync.settings.files.target_folder import TargetFolder
 
 FILES = (
     "gitsync.yaml",

@@ -12,7 +12,7 @@ import pytest
 
 import gitsync
 from gitsync.cli.command_table import COMMANDS
-from gitsync.config.config import SETTINGS
+from gitsync.settings.config.config import SETTINGS
 from tests.support import command_line
 
 

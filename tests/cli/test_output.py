@@ -7,12 +7,12 @@ import pytest
 
 from gitsync.cli.output import find_terminal_width, show_progress, tell
 from gitsync.cli.report_forms import REPORT_OUTPUTS
-from gitsync.config.config import Config
-from gitsync.config.load import list_misspelt_variables
 from gitsync.errors import PublishError
 from gitsync.model.attribution import Who
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RequestCounts
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.load import list_misspelt_variables
 from tests.report.golden_runs import RUNS
 from tests.support.parts import build
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.cli.command_table import COMMANDS, load_command
-from gitsync.config.config import SETTINGS
+from gitsync.settings.config.config import SETTINGS
 from tests.support.command_line import run_here
 from tests.support.git_repositories import commit_all, init_repository
 

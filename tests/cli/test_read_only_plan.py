@@ -14,10 +14,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.arm.client import is_check
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore
+from gitsync.providers.arm.client import is_check
 from tests.support.command_line import SUBSCRIPTION, run_here, start, variables
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"

@@ -11,14 +11,14 @@ import pytest
 import yaml
 
 from gitsync.cli.describe import add_advice
-from gitsync.git.source.checkout import open_checkout
-from gitsync.git.state.state_folder import StatusFolder
-from gitsync.git.state.store import Update
-from gitsync.git.state.store_choice import open_store
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
+from gitsync.repository.git.source.checkout import open_checkout
+from gitsync.repository.git.state.state_folder import StatusFolder
+from gitsync.repository.git.state.store import Update
+from gitsync.repository.git.state.store_choice import open_store
 from tests.support.command_line import run_here
 from tests.support.git_repositories import init_bare
 from tests.support.parts import build, change

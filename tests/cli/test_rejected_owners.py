@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.manifests.unparsed_text import find_likely_header
+from gitsync.desired.manifests.unparsed_text import find_likely_header
 from tests.support.command_line import run_here
 
 CHILD = """\

@@ -8,10 +8,10 @@ from gitsync.cli import sync
 from gitsync.cli.output import publish
 from gitsync.cli.report_forms import REPORT_FORMS, REPORT_OUTPUTS, ReportForm, list_outputs
 from gitsync.cli.usage import CommandParser, read_arguments
-from gitsync.config.config import Config
-from gitsync.config.load import resolve
 from gitsync.errors import ConfigError
 from gitsync.model.report import Report, RequestCounts
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.load import resolve
 from tests.support.parts import build
 
 REPORT = build(

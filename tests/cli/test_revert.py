@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from gitsync.arm.real_clock import SystemClock
 from gitsync.cli import main
+from gitsync.providers.arm.real_clock import SystemClock
 from tests.support.command_line import azure, run_here
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, annotated
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from gitsync.cli.main import run
-from gitsync.units.kustomize import has_tool
+from gitsync.repository.units.kustomize import has_tool
 from tests.cli import wild_shapes as wild
 from tests.support.command_line import azure
 from tests.support.git_repositories import commit_all, init_repository

@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 import gitsync
-from gitsync.config.config import SETTINGS, Config
-from gitsync.config.load import resolve
-from gitsync.config.setting import SettingForm
+from gitsync.agent.run.workers import Worker, find_worker
 from gitsync.errors import ExitCode
-from gitsync.run.workers import Worker, find_worker
+from gitsync.settings.config.config import SETTINGS, Config
+from gitsync.settings.config.load import resolve
+from gitsync.settings.config.setting import SettingForm
 from tests.deploy.cluster_tools import BASE, CHART, KUBERNETES, build, index, read_block, refuse, template
 from tests.support.programs import needs_helm, needs_kustomize
 

@@ -14,11 +14,11 @@ import promql_parser
 import pytest
 import yaml
 
-from gitsync.audit.audit import Origin
 from gitsync.cli.command_table import COMMANDS
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Verdict
 from gitsync.report.metrics import METRICS
+from gitsync.workflows.audit.audit import Origin
 from tests.deploy.cluster_tools import MONITORING, read_block, template
 from tests.support.programs import needs_helm
 

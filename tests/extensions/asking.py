@@ -9,7 +9,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
-from gitsync.status.error_classes import classify
+from gitsync.planning.status.error_classes import classify
 from tests.support.builders import vnet_id
 
 REGISTRY = Registry(BUILT_IN)

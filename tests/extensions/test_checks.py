@@ -8,7 +8,7 @@ from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.extensions.third_party import load_installed
 from gitsync.model.condition import Retry
-from gitsync.status.error_classes import Classification
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import REGISTRY, asked, subject
 from tests.support.builders import live
 

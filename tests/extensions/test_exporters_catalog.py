@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.extensions.factories.private_endpoints import FIELD
 from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.gvk import GVK

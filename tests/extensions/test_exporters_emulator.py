@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from gitsync.arm.client import open_arm
-from gitsync.arm.extension_client import ExtensionClient
-from gitsync.arm.session import Session
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.factories.private_endpoints import FIELD
 from gitsync.model.arm_id import ArmId
+from gitsync.providers.arm.client import open_arm
+from gitsync.providers.arm.extension_client import ExtensionClient
+from gitsync.providers.arm.session import Session
 from tests.extensions.asking import REGISTRY, subject
 from tests.extensions.exporting import exporters
 from tests.support.arm_rig import anonymous

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.arm_id import ArmId
 from tests.extensions.asking import subject
 from tests.extensions.exporting import exporters

@@ -5,7 +5,7 @@ import pytest
 from gitsync.errors import ArmError
 from gitsync.extensions.factories.error_rules import ANY_CODE, Class, ErrorRule, Refusals, make_classifiers
 from gitsync.model.condition import Retry
-from gitsync.status.error_classes import Classification
+from gitsync.planning.status.error_classes import Classification
 
 
 def row(**more):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.factories.error_rules import Class, Refusals
 from tests.extensions.asking import REGISTRY, Nobody, subject, with_

@@ -20,16 +20,16 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.request.build import prepare
 from gitsync.errors import GitsyncError
-from gitsync.git.source.file_selection import read_rules
-from gitsync.git.state.former_tree import convert_file
-from gitsync.git.state.plan_file import decode_plan as read_plan_text
-from gitsync.git.state.plan_file import read_plan
-from gitsync.git.state.record_files import decode_record
-from gitsync.git.state.status_tree import decode_config_map
-from gitsync.manifests.reader import read_manifests
-from gitsync.request.build import prepare
+from gitsync.repository.git.source.file_selection import read_rules
+from gitsync.repository.git.state.former_tree import convert_file
+from gitsync.repository.git.state.plan_file import decode_plan as read_plan_text
+from gitsync.repository.git.state.plan_file import read_plan
+from gitsync.repository.git.state.record_files import decode_record
+from gitsync.repository.git.state.status_tree import decode_config_map
 from tests.support.arm_rig import API, GROUP, OPERATION, VNET, moving, rigged
 from tests.support.replaced_files import PLACES, contents, has_documents, list_deletes_after
 from tests.support.scripted_server import Say

@@ -14,18 +14,18 @@ import pytest
 
 from gitsync import api
 from gitsync.cli.main import run as command
-from gitsync.config.config import Config
 from gitsync.emulator.types.keys import make_key
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.api import Extension
 from gitsync.extensions.registry import BUILT_IN
-from gitsync.logging import set_up
 from gitsync.model.secret import MASKED, Secret
 from gitsync.report import json as json_report
 from gitsync.report import junit, markdown, sarif, text
 from gitsync.report.html import page
-from gitsync.secrets.kubernetes.kubernetes import open_kubernetes
-from gitsync.secrets.stores import SecretStores
+from gitsync.repository.secrets.kubernetes.kubernetes import open_kubernetes
+from gitsync.repository.secrets.stores import SecretStores
+from gitsync.settings.config.config import Config
+from gitsync.settings.logging import set_up
 from tests.leaks.hunting import Hunt, files
 from tests.leaks.leak_estate import ACCOUNT, ACCOUNT_ID, SERVER, said
 from tests.support import private_ca

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gitsync.config.config import SETTINGS
+from gitsync.settings.config.config import SETTINGS
 from tests.pipelines.action_runner import ACTION
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.diff.hints import Hints, make_kind_hints
-from gitsync.diff.three_way import Remembered, remove_secrets
 from gitsync.model.record import Claim, FailedWrite
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.actions import (
@@ -15,6 +13,8 @@ from gitsync.planning.actions import (
     find_remembered,
     recognize_failure,
 )
+from gitsync.planning.diff.hints import Hints, make_kind_hints
+from gitsync.planning.diff.three_way import Remembered, remove_secrets
 from tests.support.builders import live, record, vnet, vnet_id
 
 BODY = {"properties": {"a": 1}}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.formats.json_pointer import format_pointer, parse_pointer
+from gitsync.desired.request.body import find_field
 from gitsync.model.gvk import GVK
-from gitsync.request.body import find_field
 
 STORAGE = GVK("storage.azure.com", "v1api20230101", "StorageAccount")
 NETWORK = GVK("network.azure.com", "v1api20201101", "VirtualNetwork")

@@ -16,7 +16,7 @@ from gitsync.model.resource import OwnerRef
 from gitsync.model.template import SecretKeyRef, Template
 from gitsync.model.verdict import Action
 from gitsync.planning.embedded_children import group_by_owner, may_go_along
-from gitsync.status.conditions import READY
+from gitsync.planning.status.conditions import READY
 from tests.support.builders import prepared, prune, record, rg, subnet, vnet, vnet_id
 from tests.support.parts import change
 

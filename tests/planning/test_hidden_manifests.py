@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.manifests.units import find_unit, may_hide
+from gitsync.desired.manifests.units import find_unit, may_hide
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import UnreadDocument

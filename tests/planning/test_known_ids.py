@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key

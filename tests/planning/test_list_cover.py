@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.catalog.collections import list_collections
+from gitsync.desired.catalog.collections import list_collections
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation
 from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
-from gitsync.status.conditions import READY, RECONCILING
+from gitsync.planning.status.conditions import READY, RECONCILING
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.parts import change
 

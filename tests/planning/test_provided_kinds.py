@@ -7,17 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.catalog.children import KindTree
-from gitsync.catalog.collections import list_collections
-from gitsync.checks.planned_bodies import plan_delete
+from gitsync.agent.checks.planned_bodies import plan_delete
+from gitsync.agent.reconcile.context import RunContext
+from gitsync.agent.run.authors import add_authors
+from gitsync.agent.run.shard_costs import estimate_costs
+from gitsync.desired.catalog.children import KindTree
+from gitsync.desired.catalog.collections import list_collections
 from gitsync.model.shard import Account, Shard
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes
 from gitsync.planning.replacement import find_replacement
-from gitsync.reconcile.context import RunContext
-from gitsync.run.authors import add_authors
-from gitsync.run.shard_costs import estimate_costs
 from tests.support.builders import SUBSCRIPTION, prune, record, result
 from tests.support.provided import CATALOG, NAMES, prepare_all
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.manifests.reader import read_manifests
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.request.build import prepare
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Trust
 from gitsync.planning.record_trust import find_contradiction, find_untrusted
-from gitsync.request.build import prepare
 from tests.support.builders import SUBSCRIPTION, group_id, record, rg, subnet, vnet, vnet_id
 
 CATALOG = open_catalog()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.diff.hints import Hints
+from gitsync.planning.diff.hints import Hints
 from gitsync.planning.removed_values import KeptValue, demand_removal, list_kept, retain_removed
 
 ONE, TWO = "/subscriptions/s/one", "/subscriptions/s/two"

@@ -10,7 +10,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.replacement import add_takes, find_replacement, list_takes, make_move
-from gitsync.status.conditions import make_error
+from gitsync.planning.status.conditions import make_error
 from tests.support.builders import group_id, record, rg, subnet, vnet, vnet_id
 from tests.support.parts import build
 

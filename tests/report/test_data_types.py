@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.catalog.catalog import open_catalog
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.arm_id import ArmId
 from gitsync.planning.data_types import _LOST, describe_loss
 

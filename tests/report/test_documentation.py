@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.problems.problem_codes import find_code_meaning
+from gitsync.desired.problems.problem_codes import find_code_meaning
 from gitsync.report.sarif import find_help_page
 
 MEANING = find_code_meaning("OwnerNotFound")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.formats.name_list import name_first
+from gitsync.desired.formats.name_list import name_first
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.plan import LastCommit

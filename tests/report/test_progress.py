@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.arm.session import Session
 from gitsync.model.report import LimitUse
 from gitsync.model.result import Stage, Wait
 from gitsync.model.verdict import Verdict
+from gitsync.providers.arm.session import Session
 from gitsync.report.live_progress import format_rows, show_live
 from gitsync.report.progress import Silent, Tally, format_ordinal, print_progress
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key, result

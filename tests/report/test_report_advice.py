@@ -7,10 +7,10 @@ from html import unescape
 import pytest
 
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.status.advice import find_advice
 from gitsync.report import json as as_json
 from gitsync.report import junit, markdown, pipelines, records, sarif, summary, text
 from gitsync.report.html import page
-from gitsync.status.advice import find_advice
 from tests.report.report_builders import IN_SYNC, failed, key, record, report, result
 
 LOCKED = result(

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.logging import escape_controls
 from gitsync.model.condition import Severity
 from gitsync.model.problem import Problem
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.escape import format_block, format_code, format_prose
 from gitsync.report.markdown import LIMIT, MARKER, render
+from gitsync.settings.logging import escape_controls
 from tests.report.report_builders import (
     DRIFTED,
     FULL,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.diff.secret_changes import NO_KEY
-from gitsync.diff.unknown_values import NOT_KNOWN
 from gitsync.model.problem import Level, Problem
 from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.diff.secret_changes import NO_KEY
+from gitsync.planning.diff.unknown_values import NOT_KNOWN
 from gitsync.report.nextsteps import list_next_steps
 from tests.report.report_builders import IN_SYNC, key, report
 from tests.support.parts import change

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.logging import escape_controls
 from gitsync.model.condition import Severity
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
@@ -23,6 +22,7 @@ from gitsync.report.pipelines import (
     set_azure_variables,
 )
 from gitsync.report.wording import format_headline
+from gitsync.settings.logging import escape_controls
 from tests.report.report_builders import (
     DRIFTED,
     FULL,

@@ -7,9 +7,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from gitsync.desired.problems.problem_codes import find_code_meaning
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Verdict
-from gitsync.problems.problem_codes import find_code_meaning
 from gitsync.report.findings import FAILED
 from gitsync.report.sarif import build_log, render
 from tests.report.report_builders import (

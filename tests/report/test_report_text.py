@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitsync.agent.reconcile.result_builder import NO_TURN
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.reconcile.result_builder import NO_TURN
 from gitsync.report import junit, markdown, sarif
 from gitsync.report.html import page
 from gitsync.report.text import Extent, format_problems, render

@@ -1,7 +1,7 @@
 """The timeline: one visit for a row of steps of one stage, also if a resource is tried again."""
 
-from gitsync.arm.session import Session
 from gitsync.model.result import Stage
+from gitsync.providers.arm.session import Session
 from gitsync.report.progress import StageVisit, Tally, Timeline, collect_stage_seconds
 from tests.report.report_builders import DRIFTED, IN_SYNC
 from tests.support.fake_clock import FakeClock

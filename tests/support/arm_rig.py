@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.arm.auth.arm_access import ArmAccess, Network
-from gitsync.arm.client import Arm, Reader, Writer, open_arm
-from gitsync.arm.cloud import make_cloud
-from gitsync.arm.session import Session
 from gitsync.model.signin import Method, SignIn
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
+from gitsync.providers.arm.client import Arm, Reader, Writer, open_arm
+from gitsync.providers.arm.cloud import make_cloud
+from gitsync.providers.arm.session import Session
 from tests.support.fake_clock import FakeClock
 from tests.support.scripted_server import ScriptedServer, serving
 

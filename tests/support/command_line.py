@@ -27,11 +27,11 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from gitsync.arm.client import is_check
 from gitsync.cli.main import run
 from gitsync.emulator.http.server import Emulator, close_server
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
+from gitsync.providers.arm.client import is_check
 from tests.support.warm_process import WarmProcess
 
 T = TypeVar("T")

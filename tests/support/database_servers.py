@@ -23,7 +23,7 @@ import asyncpg
 import pymysql
 from pymysql.constants import CLIENT
 
-from gitsync.databases.quoting import make_verifier
+from gitsync.providers.databases.quoting import make_verifier
 from tests.support import private_ca
 
 ADMIN = "azadmin"

@@ -4,8 +4,8 @@ import asyncio
 
 import aiohttp
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.catalog.children import KindTree
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.children import KindTree
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gitsync.manifests.yaml_output import dump
+from gitsync.desired.manifests.yaml_output import dump
 
 DOCUMENTS = ("*/*/*/*.json", "*/ConfigMap/*.json")
 

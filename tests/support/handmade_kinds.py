@@ -3,8 +3,8 @@
 import json
 import lzma
 
-from gitsync.catalog.catalog import Catalog
-from gitsync.catalog.spec_visitor import visit_spec
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.spec_visitor import visit_spec
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import SourceLocation

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gitsync.processes.programs import Grace
-from gitsync.units.build_sandbox import BuildJob, Builds, Built
+from gitsync.repository.units.build_sandbox import BuildJob, Builds, Built
+from gitsync.settings.processes.programs import Grace
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = ROOT / ".pytest_cache" / "builds"

@@ -1,8 +1,8 @@
 """Manifests of the kinds that are not ARM's, with the servers that they are on, and the same made ready."""
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.manifests.reader import read_manifests
-from gitsync.request.build import prepare
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.request.build import prepare
 from tests.support.builders import SUBSCRIPTION
 
 CATALOG = open_catalog()

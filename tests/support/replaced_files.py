@@ -15,18 +15,18 @@ from pathlib import Path
 import yaml
 from hypothesis import strategies as st
 
-from gitsync.catalog.catalog import open_catalog
-from gitsync.config.config import Config
-from gitsync.git.source.checkout import Checkout, open_checkout
-from gitsync.manifests.reader import read_manifests
-from gitsync.manifests.units import find_declaration
+from gitsync.agent.run.removals import Reading, collect_removals
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.request.build import prepare
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import RestOfSource
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Prepared
-from gitsync.request.build import prepare
-from gitsync.run.removals import Reading, collect_removals
+from gitsync.repository.git.source.checkout import Checkout, open_checkout
+from gitsync.settings.config.config import Config
 from tests.support.parts import build
 from tests.support.plans import make_plan
 

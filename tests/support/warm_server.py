@@ -28,9 +28,9 @@ from loguru import logger
 
 import gitsync
 from gitsync.__main__ import main
-from gitsync.catalog.catalog import open_catalog
-from gitsync.git.source.worktree import load_gitpython
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
+from gitsync.repository.git.source.worktree import load_gitpython
 
 IMPORTED_LATE = ("azure.core.rest._aiohttp", "encodings.utf_8_sig")
 """What libraries import when they are first used, as gitsync imports GitPython."""

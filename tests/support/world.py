@@ -20,23 +20,18 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from gitsync.arm.arms import open_arms
-from gitsync.arm.auth.arm_access import ArmAccess, Network
-from gitsync.arm.client import is_check
-from gitsync.arm.cloud import make_cloud
-from gitsync.catalog.catalog import open_catalog
-from gitsync.config.config import Config
-from gitsync.config.config_file import join_source_settings
+from gitsync.agent.reconcile.context import AzureConnection, Connections
+from gitsync.agent.run.connections import make_opener
+from gitsync.agent.run.git_settings import make_seals
+from gitsync.agent.run.guards import Confirm
+from gitsync.agent.run.run import sync_revision
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.emulator.faults import Move
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
-from gitsync.git.source.checkout import open_checkout
-from gitsync.git.state.seal import RecordSeals
-from gitsync.git.state.state_folder import StatusFolder
-from gitsync.git.state.store import Update
 from gitsync.model.check import NO_CHECKS
 from gitsync.model.gvk import Key
 from gitsync.model.limits import ARM_LIMITS
@@ -47,14 +42,19 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.reconcile.context import AzureConnection, Connections
-from gitsync.redaction import Redactions
+from gitsync.providers.arm.arms import open_arms
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
+from gitsync.providers.arm.client import is_check
+from gitsync.providers.arm.cloud import make_cloud
 from gitsync.report.progress import Silent
-from gitsync.run.connections import make_opener
-from gitsync.run.git_settings import make_seals
-from gitsync.run.guards import Confirm
-from gitsync.run.run import sync_revision
-from gitsync.secrets.stores import SecretStores
+from gitsync.repository.git.source.checkout import open_checkout
+from gitsync.repository.git.state.seal import RecordSeals
+from gitsync.repository.git.state.state_folder import StatusFolder
+from gitsync.repository.git.state.store import Update
+from gitsync.repository.secrets.stores import SecretStores
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.config_file import join_source_settings
+from gitsync.settings.redaction import Redactions
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.kept_builds import KeptBuilds

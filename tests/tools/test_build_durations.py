@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from build_durations import main
 
-from gitsync.catalog import data
+from gitsync.desired.catalog import data
 from tests.support.recordings import FOLDER, needs_recordings
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_durations.py"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.catalog.handed_over import HANDED_OVER_FIELDS
-from gitsync.diff.equivalence import SPELLING_RULES
-from gitsync.diff.rules.own_entries import OWN_ENTRIES
-from gitsync.diff.rules.quantities import MIXED_RULES
-from gitsync.diff.rules.single_types import TYPE_RULES
+from gitsync.desired.catalog.handed_over import HANDED_OVER_FIELDS
+from gitsync.planning.diff.equivalence import SPELLING_RULES
+from gitsync.planning.diff.rules.own_entries import OWN_ENTRIES
+from gitsync.planning.diff.rules.quantities import MIXED_RULES
+from gitsync.planning.diff.rules.single_types import TYPE_RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -27,7 +27,7 @@ def site():
         ("CONTRIBUTING.md", "[a](docs/git.md#x)", "[a](git.md#x)", "that page leads back into docs/"),
         (
             "docs/git.md",
-            "[a `b`](../gitsync/run)",
+            "[a `b`](../gitsync/agent/run)",
             f"[a `b`]({HOME}/blob/HEAD/gitsync/run)",
             "code is in the repository",
         ),
@@ -42,7 +42,7 @@ def test_links_work_on_the_site(site, source, link, expected, why):
 
 
 def test_a_link_to_the_repository_is_text_where_none_is_known(site):
-    assert site.rewrite_links("see [the code](../gitsync/run.py).", "docs/git.md", "") == "see the code."
+    assert site.rewrite_links("see [the code](../gitsync/agent/run.py).", "docs/git.md", "") == "see the code."
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_it_reads_the_project(tool):
         "docs/drift.md",
         "examples/README.md",
         "gitsync/__init__.py",
-        "gitsync/problems/data/checks.toml",
+        "gitsync/desired/problems/data/checks.toml",
         "gitsync/report/html/templates/run.html",
         "tests/tools/test_words.py",
         "tools/words.py",

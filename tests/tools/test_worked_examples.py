@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.units.kustomize import has_tool
+from gitsync.repository.units.kustomize import has_tool
 from tests.support.warm_process import write_command
 
 ROOT = Path(__file__).resolve().parents[2]

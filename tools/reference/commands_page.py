@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from gitsync.cli.command_table import COMMANDS, CommandGroup
 from gitsync.cli.usage import HELP, CommandHelp, OptionGroup
-from gitsync.config.setting import HelpGroup
+from gitsync.settings.config.setting import HelpGroup
 from reference.command_helps import build_helps
 
 PAGE = "docs/commands.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitsync.catalog.catalog import Catalog, open_catalog
+from gitsync.desired.catalog.catalog import Catalog, open_catalog
 
 PAGE = "docs/kinds.md"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from gitsync.cli.command_table import COMMANDS, CommandGroup
 from gitsync.cli.usage import CommandHelp, Option
-from gitsync.config.config import SETTINGS
-from gitsync.config.flags import CONFIG_VARIABLE
-from gitsync.config.setting import VARIABLE_PREFIX, SettingForm
+from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.flags import CONFIG_VARIABLE
+from gitsync.settings.config.setting import VARIABLE_PREFIX, SettingForm
 from reference.command_helps import build_helps
 
 MAN_FOLDER = "docs/man"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from gitsync.problems.problem_codes import PAGE, TOPICS, CodeMeaning, load_codes
+from gitsync.desired.problems.problem_codes import PAGE, TOPICS, CodeMeaning, load_codes
 
 HEAD = """# Problem codes
 

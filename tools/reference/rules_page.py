@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gitsync.catalog.handed_over import HANDED_OVER_FIELDS
-from gitsync.diff.equivalence import SPELLING_RULES
-from gitsync.diff.rules.own_entries import OWN_ENTRIES
-from gitsync.diff.rules.quantities import MIXED_RULES
-from gitsync.diff.rules.single_types import TYPE_RULES
-from gitsync.diff.rules.words import CHOICES
-from gitsync.formats.list_pairing import KEY_FIELDS, OPEN_LISTS, ORDERED
+from gitsync.desired.catalog.handed_over import HANDED_OVER_FIELDS
+from gitsync.desired.formats.list_pairing import KEY_FIELDS, OPEN_LISTS, ORDERED
+from gitsync.planning.diff.equivalence import SPELLING_RULES
+from gitsync.planning.diff.rules.own_entries import OWN_ENTRIES
+from gitsync.planning.diff.rules.quantities import MIXED_RULES
+from gitsync.planning.diff.rules.single_types import TYPE_RULES
+from gitsync.planning.diff.rules.words import CHOICES
 
 PAGE = "docs/drift-rules.md"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from gitsync.cli.command_table import COMMANDS
-from gitsync.config.config import EVERYWHERE, SETTINGS
-from gitsync.config.flags import show_default
-from gitsync.config.setting import HelpGroup, Setting, SettingForm
+from gitsync.settings.config.config import EVERYWHERE, SETTINGS
+from gitsync.settings.config.flags import show_default
+from gitsync.settings.config.setting import HelpGroup, Setting, SettingForm
 
 PAGE = "docs/settings.md"
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitsync.cli.command import Command
 from gitsync.cli.command_table import COMMANDS, load_command
 from gitsync.cli.shell.command_line import Slot, find_slot, split_line
-from gitsync.config.config import SETTINGS
-from gitsync.config.flags import list_choices
-from gitsync.config.setting import SettingForm
 from gitsync.errors import ExitCode, GitsyncError
+from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.flags import list_choices
+from gitsync.settings.config.setting import SettingForm
 
 if TYPE_CHECKING:
-    from gitsync.config.config import Config
     from gitsync.model.gvk import Key
+    from gitsync.settings.config.config import Config
 
 _SEPARATORS = frozenset({"=", ":"})
 
@@ -103,7 +103,7 @@ def _filter(text: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
 
 def _resolve(wanted: _Wanted) -> Config:
     """The settings of the command line so far. GitsyncError if they are wrong."""
-    from gitsync.config.load import resolve
+    from gitsync.settings.config.load import resolve
 
     names = {"source", "path", "status_dir", "status_branch", "namespace", "config"}
     given = {name: value for name, value in wanted.slot.given.items() if name in names}
@@ -166,7 +166,7 @@ def _list_revisions(wanted: _Wanted) -> Iterator[Candidate]:
 
 def _list_kinds(_: _Wanted) -> Iterator[Candidate]:
     """The kinds of the catalog, with the group where several have one."""
-    from gitsync.catalog.catalog import open_catalog
+    from gitsync.desired.catalog.catalog import open_catalog
 
     catalog = open_catalog()
     group_kinds = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]

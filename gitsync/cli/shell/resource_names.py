@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from gitsync.config.config import Config
 from gitsync.errors import GitsyncError
 from gitsync.model.gvk import Key
+from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
-    from gitsync.git.source.worktree import WorkTree
+    from gitsync.repository.git.source.worktree import WorkTree
 
 _SUFFIXES = ("json", "yaml")  # of records: YAML was written by earlier versions
 _MOST_FILES = 2_000
@@ -96,8 +96,8 @@ def _list_branch(folder: Path, branch: str | None) -> list[str]:
 @contextmanager
 def _open_git(folder: Path) -> Iterator[Callable[..., list[str]]]:
     """Run git in the repository around a folder: each call gives the lines that it prints, and none if it fails."""
-    from gitsync.git.git_access import GitAccess
-    from gitsync.git.source.worktree import find_work_tree
+    from gitsync.repository.git.git_access import GitAccess
+    from gitsync.repository.git.source.worktree import find_work_tree
 
     with ExitStack() as stack:
         try:

@@ -12,9 +12,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from gitsync.config.yaml_file import FieldReader, YamlNode, read_each, read_fields
 from gitsync.emulator.http.target import GROUP_TYPE, PathShape, parse
 from gitsync.emulator.patch import set_value
+from gitsync.settings.config.yaml_file import FieldReader, YamlNode, read_each, read_fields
 
 UNKNOWN: Final = object()
 """A value in a body that is only known when the template is deployed: it meets no condition."""

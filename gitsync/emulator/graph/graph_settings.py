@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitsync.config.yaml_file import FieldReader, YamlNode, read_as
+from gitsync.settings.config.yaml_file import FieldReader, YamlNode, read_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

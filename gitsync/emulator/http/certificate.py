@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from gitsync.files.target_folder import TargetFolder
+from gitsync.settings.files.target_folder import TargetFolder
 
 _LIFE = timedelta(days=30)
 _PEM = serialization.Encoding.PEM

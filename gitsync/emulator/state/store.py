@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gitsync.errors import ConfigError
-from gitsync.files.output_path import check_output_path
 from gitsync.model.clock import Clock
+from gitsync.settings.files.output_path import check_output_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.catalog.packed_tables import make_role_id
+from gitsync.desired.catalog.packed_tables import make_role_id
+from gitsync.desired.formats.json_members import read_mapping, read_text
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import (
     Extension,
@@ -20,7 +21,6 @@ from gitsync.extensions.api import (
     Subject,
     skipped,
 )
-from gitsync.formats.json_members import read_mapping, read_text
 from gitsync.model.arm_id import ArmId
 
 GROUP = "authorization.azure.com"

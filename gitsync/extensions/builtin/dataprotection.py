@@ -7,6 +7,7 @@ the cause.
 
 from __future__ import annotations
 
+from gitsync.desired.problems.field_path import find_member
 from gitsync.extensions.api import (
     ActionCall,
     CheckResult,
@@ -17,7 +18,6 @@ from gitsync.extensions.api import (
     Subject,
     failure,
 )
-from gitsync.problems.field_path import find_member
 
 GROUP = "dataprotection.azure.com"
 SYNC_API_VERSION = "2024-04-01"

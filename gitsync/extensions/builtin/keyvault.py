@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from gitsync.desired.formats.json_members import read_text
 from gitsync.errors import GitsyncError
 from gitsync.extensions.api import ActionCall, Extension, Extensions, LookupRequest, Modifier, PermanentError, Subject
-from gitsync.formats.json_members import read_text
 from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 

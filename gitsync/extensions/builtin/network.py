@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from gitsync.desired.formats.address_ranges import AddressRange, is_inside, parse_range
+from gitsync.desired.problems.field_path import find_member
 from gitsync.extensions.api import Extension, Extensions, Subject
 from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, make_classifiers
 from gitsync.extensions.factories.kept_children import ChildShape, keep_children, merge_by_name, replace
 from gitsync.extensions.factories.private_endpoints import check_connections, export_private_address
-from gitsync.formats.address_ranges import AddressRange, is_inside, parse_range
 from gitsync.model.arm_id import ArmId
-from gitsync.problems.field_path import find_member
 
 GROUP = "network.azure.com"
 ID: ChildShape = {"id": None}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from gitsync.desired.validation.annotations import OVERRIDE
 from gitsync.errors import ArmError, GitsyncError
 from gitsync.extensions.api import ActsOnAzure, Extension, Extensions, NextDelete, Subject
-from gitsync.validation.annotations import OVERRIDE
 
 GROUP = "subscription.azure.com"
 CANCEL_API_VERSION = "2021-10-01"

@@ -16,7 +16,7 @@ from itertools import groupby
 from gitsync.errors import ArmError
 from gitsync.extensions.api import Extension, Extensions
 from gitsync.model.condition import Retry
-from gitsync.status.error_classes import Classification
+from gitsync.planning.status.error_classes import Classification
 
 ANY_CODE = "*"
 

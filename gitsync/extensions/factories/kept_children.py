@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gitsync.desired.problems.field_path import find_member
 from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import LookupRequest, Modifier, Subject
 from gitsync.model.arm_id import ArmId
-from gitsync.problems.field_path import find_member
 
 ChildShape = Mapping[str, Any]
 """Members that may be sent: name → None for any value, a shape for an object, [shape] for a list of objects."""

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gitsync.desired.problems.field_path import find_member
 from gitsync.errors import GitsyncError, UnexpectedShapeError
 from gitsync.extensions.api import CheckResult, NextCheck, ReadsAzure, Subject, failure
 from gitsync.extensions.factories.value_paths import At, find_value, list_entries
-from gitsync.problems.field_path import find_member
 
 APPROVED = "Approved"
 FIELD = "primaryNicPrivateIpAddress"

@@ -13,10 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
-from gitsync.processes.programs import Program
-from gitsync.processes.temporary_folders import open_temporary_folder
 from gitsync.report.hosts.host import (
     Comment,
     Deployment,
@@ -29,6 +26,9 @@ from gitsync.report.hosts.host import (
     choose_request,
     get_variable,
 )
+from gitsync.settings.config.hosts import find_job_url
+from gitsync.settings.processes.programs import Program
+from gitsync.settings.processes.temporary_folders import open_temporary_folder
 
 _GRANT = (
     'Set AZURE_DEVOPS_EXT_PAT to $(System.AccessToken), and grant the build service "Contribute to pull requests" in '

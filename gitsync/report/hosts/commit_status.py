@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from gitsync.errors import SUCCESS
-from gitsync.logging import escape_controls
 from gitsync.report.escape import shorten
 from gitsync.report.hosts.comment import check_name
 from gitsync.report.hosts.host import Status, StatusHost, StatusState
+from gitsync.settings.logging import escape_controls
 
 RUNNING = Status(StatusState.PENDING, "The run has begun.")
 WITHOUT_REPORT = Status(StatusState.FAILURE, "The run wrote no report. See its log.")

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
-from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
     Comment,
     Deployment,
@@ -30,6 +28,8 @@ from gitsync.report.hosts.host import (
     choose_request,
     get_variable,
 )
+from gitsync.settings.config.hosts import find_job_url
+from gitsync.settings.processes.programs import Program
 
 _HINTS = {
     HostUse.COMMENT: "Set GH_TOKEN to the token of the job, and grant the job pull-requests: write.",

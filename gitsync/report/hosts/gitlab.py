@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from gitsync.config.hosts import find_job_url
 from gitsync.errors import ConfigError
-from gitsync.processes.programs import Program
 from gitsync.report.hosts.host import (
     Comment,
     Deployment,
@@ -26,6 +24,8 @@ from gitsync.report.hosts.host import (
     choose_request,
     get_variable,
 )
+from gitsync.settings.config.hosts import find_job_url
+from gitsync.settings.processes.programs import Program
 
 _HINTS = {
     HostUse.COMMENT: "Set GITLAB_TOKEN to an access token of the project with the scope api; CI_JOB_TOKEN cannot "

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from gitsync.errors import ConfigError, PublishError
-from gitsync.processes.programs import Program, ProgramCall, run, select_environment
+from gitsync.settings.processes.programs import Program, ProgramCall, run, select_environment
 
 _TIMEOUT = 120.0  # seconds of one request, with the retries of the program
 

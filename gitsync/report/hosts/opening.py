@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gitsync.config.hosts import Host, find_host
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.report.hosts.azure_repos import open_azure_repos
 from gitsync.report.hosts.github import open_github
 from gitsync.report.hosts.gitlab import open_gitlab
 from gitsync.report.hosts.host import HostUse, PipelineHost
+from gitsync.settings.config.hosts import Host, find_host
 
 _OPENINGS: Mapping[Host, Callable[[Mapping[str, str], HostUse], PipelineHost]] = {
     Host.GITHUB: open_github,

@@ -16,10 +16,10 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.report.html.looks import LOOKS, choose_tone
 from gitsync.report.wording import format_plural, format_renderers
+from gitsync.settings.logging import escape_controls
 
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from gitsync.logging import escape_controls
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.report.escape import shorten
@@ -28,6 +27,7 @@ from gitsync.report.html.picture_layout import (
     route_references,
 )
 from gitsync.report.ordering import GroupName, group_results, make_reading_order, rate_urgency
+from gitsync.settings.logging import escape_controls
 
 _MOST_BOXES = 300  # resources; above that groups are drawn
 _FEW_BOXES = 30  # as many are shown from the start

@@ -23,6 +23,7 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.secret import truncate
 from gitsync.model.verdict import Action, Difference
 from gitsync.planning.data_types import describe_loss
+from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.author_texts import list_authors
 from gitsync.report.check_texts import (
     format_check,
@@ -46,7 +47,6 @@ from gitsync.report.wording import (
     format_last_commit,
     format_plural,
 )
-from gitsync.status.advice import find_condition_advice
 
 _SHORT_MESSAGE, _LONGEST_MESSAGE = 300, 4000  # characters, folded and unfolded
 _MOST_LINES, _LONGEST_LINE = 400, 500  # of the body of a create

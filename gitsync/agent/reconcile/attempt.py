@@ -1,0 +1,417 @@
+"""The state of one resource while a run reconciles it, and why that stopped.
+
+An attempt is a frozen value in parts: what Azure showed, what follows from it, and what was sent. Each stage returns
+the attempt with one more fact. It reaches neither Azure nor the run: a stage takes those from `run_views`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Self
+
+from gitsync.desired.formats.ignored_paths import Paths, remove_paths
+from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.validation.annotations import UPDATE_METHOD
+from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.model.arm_id import NO_ID, ArmId, IdKey
+from gitsync.model.check import CheckFinding, PlannedChange
+from gitsync.model.condition import Condition
+from gitsync.model.export import Address
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK, Key
+from gitsync.model.live import Live
+from gitsync.model.plan import Apply, Prune, Reviewed
+from gitsync.model.provider import Provider
+from gitsync.model.reconcile_policy import Policy
+from gitsync.model.record import Record, WriteStreak
+from gitsync.model.resource import Prepared
+from gitsync.model.result import Replacement, Result
+from gitsync.model.template import Request, Template
+from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.planning.diff.three_way import Remembered
+from gitsync.planning.removed_values import KeptValue
+from gitsync.planning.status.conditions import RECONCILING, check_subscription, make_unknown_state
+from gitsync.providers.arm.lro.poll import AcceptedWrite
+from gitsync.providers.arm.session import Session
+
+
+class StopKind(Enum):
+    """What follows from a stop: whether another try may succeed, in this run or the next, without a change of the
+    manifest, and whether the run fails.
+    """
+
+    WAITS = "waits"  # the cause may go away by itself: this run tries again
+    LATE = "late"  # the time was up before any response: the stop of an earlier try reports more
+    NEXT_RUN = "next-run"  # this run fails, the next may succeed
+    FINAL = "final"  # each run fails until something changes
+    TOLERATED = "tolerated"  # it waits for a change, and the run does not fail
+    TOLERATED_NOW = "tolerated-now"  # it waits for what the next run may find, and this run does not fail
+    FINE = "fine"  # nothing has to be done, though the condition is not True
+    FINE_NOW = "fine-now"  # nothing has to be done in this run: the next may go on
+
+    @property
+    def is_retryable(self) -> bool:
+        """Return whether another run may succeed without a change of the manifest."""
+        return self not in _FINAL
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether the resource is as it should be, though the condition is not True."""
+        return self in _FINE
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Return whether the resource is not Ready, and the run does not fail."""
+        return self in _TOLERATED
+
+
+_FINE = frozenset({StopKind.FINE, StopKind.FINE_NOW})
+_TOLERATED = frozenset({StopKind.TOLERATED, StopKind.TOLERATED_NOW})
+_FINAL = frozenset({StopKind.FINAL, StopKind.TOLERATED, StopKind.FINE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why an attempt ended before its last stage."""
+
+    condition: Condition
+    verdict: Verdict | None = None  # None: that of the comparison
+    kind: StopKind = StopKind.NEXT_RUN
+    fault: Exception | None = None  # of a bug in gitsync
+    blocked_by: Key | None = None  # the resource that the attempt waits for
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What Azure showed of a resource."""
+
+    live: Live | None = None  # None before it is read, or if Azure does not have it
+    exists: bool | None = None  # None before a request is sent
+    owner: Live | None = None  # the live owner, if a check needs it
+    answers: Mapping[LookupRequest, LookupResult] = field(default_factory=dict)
+    """The responses to the lookups of extensions."""
+
+    is_listed: bool = False  # a list showed the resource as unchanged, so it is not read
+    is_sampled: bool = False  # a list did, and it is read anyway
+    writes_before: int = 0  # the number of this run's writes near the resource before the read
+    children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The bodies of those that go along with an update, by ARM ids in lower case."""
+
+    brought: Mapping[IdKey, Comparison] = field(default_factory=dict)
+    """How these children differ before, by the same ids."""
+
+    leaving: frozenset[str] = frozenset()  # what this run then deletes of them, likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do about a resource."""
+
+    comparison: Comparison | None = None  # the last one, None before the first
+    first_comparison: Comparison | None = None
+    """The one that led to a write: the report shows it, even if a later comparison finds no difference."""
+
+    action: Action = Action.NONE
+    note: str = ""  # shows what a write does in addition
+    is_untouched: bool = False  # nothing has changed since the record was made, so that it needs no new baseline
+    reviewed: Reviewed | None = None  # the resource's part of a plan for review
+    replacement: Replacement | None = None  # with one, Azure refuses the write, which is not sent
+    streak: WriteStreak | None = None  # with one, something resets the resource after each write, which is not sent
+    withheld: Verdict | None = None  # the verdict without the hold that stopped it
+    change: PlannedChange | None = None  # what will be written or deleted, for the checks
+    checks: tuple[CheckFinding, ...] = ()  # what they found
+
+    @property
+    def reported(self) -> Comparison:
+        """The comparison that a report shows."""
+        return self.first_comparison or self.comparison or _NOT_COMPARED
+
+
+_NOT_COMPARED = Comparison(verdict=Verdict.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What this run sent for a resource, and what came of it."""
+
+    tried: bool = False  # it has begun to write
+    existed: bool = False  # the resource existed before the first try
+    sent: Request | None = None  # the last request, if Azure accepted it or may have
+    reply: AcceptedWrite | None = None  # the response to that request
+    done: Action = Action.NONE  # the write that was accepted
+    unfinished: bool = False  # its operation goes on after the run
+    if_match: str | None = None  # the ETag that the write demands
+    outrun: str | None = None  # the ETag of a refused write
+    unseen: int = 0  # the number of reads that did not find what Azure had accepted
+    resent: bool = False  # after these reads, it was sent again
+    has_failed: bool = False  # Azure refused the last write, or its operation failed
+    is_deleting: bool = False  # Azure has accepted a delete that is not over
+    is_unknown: bool = False  # a delete may have been done
+    given_id: str = ""  # the id that another provider than ARM gave the resource
+    called: tuple[ActionCall, ...] = ()  # the actions that were called for a check
+    create_seconds: float | None = None
+    """How long Azure worked on a create that this run saw from the request to its end."""
+
+    update_seconds: float | None = None  # the same for an update
+    demands: tuple[KeptValue, ...] = ()  # what the next write must remove, since Azure kept it when it was left out
+    demanded: frozenset[JsonPath] = frozenset()  # all of that so far
+    keeps: bool = False  # Azure keeps some of it anyway
+    refused_body: Condition | None = None
+    """Why Azure refused it with the children that would go along: it is sent without them since."""
+
+
+_NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptBase:
+    """What an apply and a prune have in common."""
+
+    subscription: str  # of the credential of the resource
+    refusal: Condition | None  # why that credential cannot be used, None if it can
+    session: Session
+    before: Mapping[Key, Result]  # the results of the resource's dependencies
+    observed: Observation = _NOTHING_OBSERVED
+    decision: Decision = _UNDECIDED
+    write: Write = _UNWRITTEN
+    is_restarted: bool = False  # it is a further try in this run, which reads the resource again
+    stop: Stop | None = None  # None while the attempt goes on
+
+    def explain_out_of_reach(self, arm_id: ArmId) -> Condition | None:
+        """Why the credential cannot act on an id, if that is so
+        (docs/reference/reconciliation.md#subscription-check).
+        """
+        return self.refusal or check_subscription(arm_id, self.subscription)
+
+    def stopped(
+        self,
+        condition: Condition,
+        verdict: Verdict | None = None,
+        kind: StopKind = StopKind.NEXT_RUN,
+        *,
+        fault: Exception | None = None,
+        blocked_by: Key | None = None,
+    ) -> Self:
+        """The attempt with a reason to end it."""
+        stop = Stop(condition=condition, verdict=verdict, kind=kind, fault=fault, blocked_by=blocked_by)
+        return replace(self, stop=stop)
+
+    def with_observed(self, observed: Observation) -> Self:
+        """The attempt with another observation."""
+        return replace(self, observed=observed)
+
+    def with_decision(self, decision: Decision) -> Self:
+        """The attempt with another decision."""
+        return replace(self, decision=decision)
+
+    def with_write(self, write: Write) -> Self:
+        """The attempt with another write."""
+        return replace(self, write=write)
+
+    def with_live(self, live: Live | None) -> Self:
+        """The attempt with the resource as it was just read; None if it does not exist."""
+        return self.with_observed(replace(self.observed, live=live, exists=live is not None))
+
+    def existing(self) -> Self:
+        """The attempt of a resource that exists, and was not read."""
+        return self.with_observed(replace(self.observed, exists=True))
+
+    def absent(self) -> Self:
+        """The attempt of a resource that does not exist."""
+        return self.with_observed(replace(self.observed, exists=False))
+
+    def unfinished(self) -> Self:
+        """The attempt, whose operation goes on after the run: the next one continues it."""
+        return self.with_write(replace(self.write, unfinished=True))
+
+    def deleting(self, condition: Condition) -> Self:
+        """The attempt, stopped by its timeout, of a resource whose delete Azure has accepted and not ended."""
+        return self.with_write(replace(self.write, unfinished=True, is_deleting=True)).stopped(condition)
+
+    def restarted(self) -> Self:
+        """The same attempt at its first stage; what was sent is kept."""
+        return replace(
+            self,
+            stop=None,
+            observed=replace(
+                self.observed, live=None, owner=None, is_listed=False, is_sampled=False, children={}, brought={}
+            ),
+            decision=replace(self.decision, comparison=None, action=Action.NONE, is_untouched=False),
+            write=replace(self.write, unfinished=False, is_deleting=False),
+            is_restarted=True,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyAttempt(AttemptBase):
+    """An attempt to bring a resource to its state in git."""
+
+    apply: Apply
+    known_kind: Kind | None  # None if the catalog does not have it
+    remembered: Remembered | None = None  # the last write, as the record has it or as this run made it
+    request: Request | None = None  # made once its values are known, with Azure's values where they are handed over
+    handed_over: Paths = ()  # the paths of these values
+    id_doubt: str = ""  # why a plan does not have the ARM id, or cannot be sure of it
+    exported: tuple[Address, ...] = ()  # the Secrets and config maps of the resource
+
+    @property
+    def key(self) -> Key:
+        return self.apply.prepared.resource.key
+
+    @property
+    def record(self) -> Record | None:
+        return self.apply.record
+
+    @property
+    def prepared(self) -> Prepared:
+        return self.apply.prepared
+
+    @property
+    def policy(self) -> Policy:
+        return self.apply.prepared.policy
+
+    @property
+    def provider(self) -> Provider:
+        return self.apply.prepared.provider
+
+    @property
+    def kind(self) -> Kind:
+        if self.known_kind is None:
+            raise AssertionError("a valid manifest is of a known kind")
+        return self.known_kind
+
+    @property
+    def template(self) -> Template:
+        if self.apply.prepared.template is None:
+            raise AssertionError("a valid manifest has a template")
+        return self.apply.prepared.template
+
+    @property
+    def filled_request(self) -> Request:
+        """The request, once its values are resolved."""
+        if self.request is None:
+            raise AssertionError("the request is filled before it is used")
+        return self.request
+
+    @property
+    def arm_id(self) -> ArmId:
+        """The ARM id as far as it is known."""
+        return self.request.arm_id if self.request else self.apply.prepared.arm_id or NO_ID
+
+    @property
+    def location(self) -> ArmId:
+        """The ARM id as far as it is known, else that on record."""
+        return self.arm_id or (self.record.arm_id if self.record else NO_ID)
+
+    @property
+    def api_version(self) -> str:
+        return self.apply.prepared.api_version or ""
+
+    @property
+    def ignored(self) -> Paths:
+        """The paths of the body that gitsync ignores."""
+        return self.apply.prepared.ignored
+
+    @property
+    def desired(self) -> Mapping[str, Any]:
+        """The body as it is compared and recorded: without the ignored paths."""
+        desired: Mapping[str, Any] = remove_paths(self.filled_request.body, self.ignored)
+        return desired
+
+    @property
+    def is_patched(self) -> bool:
+        """Return whether an update is sent as a PATCH of what differs."""
+        asks = self.prepared.resource.annotations.get(UPDATE_METHOD) == "patch"
+        return asks and self.observed.live is not None and self.provider is Provider.ARM
+
+    @property
+    def is_resumed(self) -> bool:
+        """An earlier run began an operation, and this one sent nothing. A replacement is not an operation in Azure."""
+        record = self.record
+        is_pending = record is not None and record.writes.operation is not None and not record.is_replacing
+        return is_pending and self.write.sent is None
+
+    def with_request(self, request: Request, id_doubt: str) -> ApplyAttempt:
+        """The attempt with its request, and with what is doubtful about the id."""
+        return replace(self, request=request, id_doubt=id_doubt)
+
+    def describe_unsettled(self) -> Condition:
+        """The condition of an operation that goes on when the time is up, with the last error of its polls; or an
+        unknown state.
+        """
+        live = self.observed.live
+        if live is not None and live.has_unknown_state:
+            return make_unknown_state(live.provisioning_state or "")
+        cause = self.session.last_error(self.session.stage)
+        return replace(RECONCILING, message=f"{RECONCILING.message}. {cause}") if cause else RECONCILING
+
+    def as_subject(self) -> Subject:
+        """What extensions see of this attempt."""
+        owner = (
+            self.apply.prepared.relations.owner.key.name
+            if self.apply.prepared.relations.owner and self.apply.prepared.relations.owner.key
+            else ""
+        )
+        return Subject(
+            key=self.key,
+            gvk=self.apply.prepared.resource.gvk,
+            spec=self.apply.prepared.resource.spec,
+            arm_id=self.arm_id,
+            api_version=self.api_version,
+            live=self.observed.live,
+            owner=self.observed.owner,
+            owner_name=owner,
+            answers=self.observed.answers,
+            children=self.observed.children,
+            leaving=self.observed.leaving,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneAttempt(AttemptBase):
+    """An attempt to delete or forget a resource that was removed from git."""
+
+    prune: Prune
+    known_kind: Kind | None  # of the record's manifest; None if the catalog no longer has it
+
+    @property
+    def key(self) -> Key:
+        return self.prune.key
+
+    @property
+    def record(self) -> Record:
+        return self.prune.record
+
+    @property
+    def provider(self) -> Provider:
+        return self.known_kind.provider if self.known_kind else Provider.ARM
+
+    @property
+    def arm_id(self) -> ArmId:
+        return self.record.arm_id
+
+    @property
+    def location(self) -> ArmId:
+        return self.record.arm_id
+
+    @property
+    def is_resumed(self) -> bool:
+        """An earlier run began a delete."""
+        return self.record.writes.operation is not None and not self.record.is_replacing
+
+    def as_subject(self) -> Subject:
+        """What deleters see: the resource as read, without its manifest, which is no longer in git."""
+        return Subject(
+            key=self.key,
+            gvk=GVK.parse(self.record.manifest.api_version, self.key.kind),
+            spec={},
+            arm_id=self.record.arm_id,
+            api_version=self.record.arm_api_version,
+            live=self.observed.live,
+            owner_name=self.record.manifest.owner.name if self.record.manifest.owner else "",
+        )
+
+
+Attempt = ApplyAttempt | PruneAttempt

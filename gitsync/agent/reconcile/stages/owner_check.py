@@ -1,0 +1,293 @@
+"""First stages: may gitsync change the resource, is it still the same one, and do its dependencies exist?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.agent.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
+from gitsync.agent.reconcile.run_views import Observing, read_live
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.type_words import format_short_key
+from gitsync.desired.problems.field_path import format_field
+from gitsync.desired.request.arm_id_builder import is_alias
+from gitsync.desired.request.fill import describe_missing_reference
+from gitsync.desired.request.owner_subscriptions import advise_on_owner
+from gitsync.desired.validation.references import list_named_references
+from gitsync.errors import ProviderError
+from gitsync.model.arm_id import NO_ID, ArmId
+from gitsync.model.condition import Condition
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import GVK
+from gitsync.model.live import Live
+from gitsync.model.problem import Problem
+from gitsync.model.record import Claim, Record
+from gitsync.model.resource import WAITING
+from gitsync.model.result import Result
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.delete_scope import is_group
+from gitsync.planning.replacement import make_move
+from gitsync.planning.status.conditions import (
+    check_provider,
+    make_error,
+    make_other_agent,
+    make_waiting_for_owner,
+    make_warning,
+)
+
+
+async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Stop a resource that is invalid, another agent's, in another subscription, or has another id than on record."""
+    prepared, record = attempt.prepared, attempt.record
+    if attempt.apply.skipped_because:
+        return attempt.stopped(attempt.apply.skipped_because, Verdict.BLOCKED, StopKind.FINAL)
+    if prepared.is_waiting:
+        missing = next(problem for problem in prepared.problems if problem.code in WAITING)
+        waits = _explain_missing(attempt, missing)
+        return attempt.stopped(waits, Verdict.BLOCKED, StopKind.TOLERATED)
+    if not prepared.is_valid:
+        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, StopKind.FINAL)
+    if record and record.agent and record.agent != run.rules.agent:
+        other = make_other_agent(run.rules.agent, record.agent)
+        return attempt.existing().stopped(other, Verdict.SKIP, StopKind.FINE)
+    if prepared.arm_id is None:  # `observe` finds it, with a value of a config map
+        return attempt
+    if refusal := _explain_out_of_reach(attempt, prepared.arm_id):
+        kind = StopKind.TOLERATED if prepared.is_left_to_capz else StopKind.FINAL
+        return attempt.stopped(refusal, Verdict.BLOCKED, kind)
+    if record and record.claim is not Claim.NONE and not record.arm_id.is_same(prepared.arm_id):
+        return await _check_identity(attempt, record, run)
+    return attempt
+
+
+async def check_support(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  # noqa: ARG001 - as every stage
+    """Stop a resource that gitsync can neither read nor write."""
+    refusal = check_provider(attempt.provider)
+    if refusal is None:
+        return attempt
+    if attempt.policy.allows_modify:
+        return attempt.stopped(refusal, Verdict.BLOCKED, StopKind.FINAL)
+    return attempt.stopped(refusal, Verdict.SKIP, StopKind.FINE)
+
+
+def _explain_out_of_reach(attempt: ApplyAttempt, arm_id: ArmId) -> Condition | None:
+    """Why the credential does not match the id, or that of the existing resource
+    (docs/reference/reconciliation.md#subscription-check).
+
+    The children of an alias are in the subscription that it created.
+    """
+    owner, record = attempt.prepared.relations.owner, attempt.record
+    # The id names the subscription that the alias creates, which no credential states.
+    if is_alias(owner.key if owner else None):
+        return attempt.explain_out_of_reach(NO_ID)
+    written_id = record.arm_id if record and record.claim.is_ours else None
+    if refusal := attempt.explain_out_of_reach(arm_id):
+        # The owner is not the mistake if the credential cannot be used, or if the resource was written there before.
+        if refusal is attempt.refusal or (written_id and written_id.is_same(arm_id)):
+            return refusal
+        return replace(refusal, advice=_advise_on_owner(attempt, arm_id))
+    return attempt.explain_out_of_reach(written_id) if written_id and written_id != arm_id else None
+
+
+def _advise_on_owner(attempt: ApplyAttempt, arm_id: ArmId) -> str:
+    """Return how to reach a resource that was never written there: its owner shows in which subscription it is."""
+    owner = attempt.prepared.relations.owner
+    field = "spec.owner.armId" if owner is None or owner.key is None else f"The owner {format_short_key(owner.key)}"
+    return f"{field} is in another subscription. {advise_on_owner(arm_id.subscription or '')}"
+
+
+def _explain_invalid(attempt: ApplyAttempt) -> Condition:
+    errors: list[Problem] = sorted((p for p in attempt.prepared.problems if p.is_error), key=lambda p: p.order)
+    for problem in errors:
+        if problem.code in _MISSING:
+            return _explain_missing(attempt, problem)
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return make_error(
+        "Failed", f"The manifest is invalid: {errors[0].message}{more}" if errors else "It cannot be built."
+    )
+
+
+def _explain_missing(attempt: ApplyAttempt, problem: Problem) -> Condition:
+    """The condition of what ASO finds only at run time: its words, with the problem as the advice."""
+    advice, owner = f"{problem.message} {problem.hint}".strip(), attempt.prepared.relations.owner
+    match _MISSING.get(problem.code, "Failed"):
+        case "WaitingForOwner" if owner and owner.key:
+            return replace(make_waiting_for_owner(owner.key), advice=advice)
+        case "ReferenceNotFound":
+            return make_warning("ReferenceNotFound", _describe_missing_target(attempt, problem), advice)
+        case reason:
+            return make_warning(reason, problem.message, problem.hint)
+
+
+def _describe_missing_target(attempt: ApplyAttempt, problem: Problem) -> str:
+    resource = attempt.prepared.resource
+    targets = list_named_references(attempt.kind, resource.spec, resource.key.namespace)
+    key = next((key for path, key in targets if format_field(path) == problem.field), None)
+    if key is None:
+        return problem.message
+    if problem.code == "ReferenceNotFound":
+        return describe_missing_reference(key)
+    reference = f"{key.name}, Group/Kind: {key.group}/{key.kind}"
+    return (
+        f"failed resolving ARM IDs for references: ref {reference} doesn't have an assigned ARM ID"  # quoted from ASO
+    )
+
+
+_MISSING = {
+    "OwnerNotFound": "WaitingForOwner",
+    "OwnerUnresolved": "WaitingForOwner",
+    "ReferenceNotFound": "ReferenceNotFound",
+    "ReferenceUnresolved": "ReferenceNotFound",
+    "CredentialNotUsable": "Failed",
+}
+"""Problems of manifests that ASO finds only at run time, with ASO's reason for each."""
+
+
+async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing) -> ApplyAttempt:
+    """A name and an owner are frozen once Azure has the resource (docs/reference/reconciliation.md#immutable-names)."""
+    prepared = attempt.prepared
+    if not await has_resource(attempt, record, attempt.kind, run):
+        unclaimed = replace(
+            record,
+            claim=Claim.EXPECTED,
+            # The resource at the old id is gone, so its name is free to change: nothing is left of it to compare with.
+            spec=replace(record.spec, applied=None, baseline=None),
+            writes=replace(record.writes, operation=None),
+        )
+        return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
+    owner = prepared.relations.owner.key if prepared.relations.owner else None
+    field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
+    text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
+    move = make_move(record.arm_id, prepared.arm_id or NO_ID)
+    moved = attempt.existing().with_decision(replace(attempt.decision, replacement=move))
+    return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, StopKind.FINAL)
+
+
+async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
+    """Return whether Azure still has the resource of a record, which may be another than that of the attempt. Raises
+    ProviderError if it cannot be read.
+    """
+    if kind is not None and not kind.can_get:
+        return await run.reader(attempt).exists(record.arm_id, record.arm_api_version)
+    reader = await run.live_reader(attempt, record)
+    return await read_live(reader, record.arm_id, record.arm_api_version) is not None
+
+
+async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Stop a resource that waits for another one.
+
+    If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
+    """
+    is_ours = attempt.record is not None and attempt.record.claim.is_ours
+    for result in (attempt.before[key] for key in attempt.prepared.relations.depends_on if key in attempt.before):
+        # The other manifest writes this very resource, so it must have done that, not only exist.
+        if result.key == attempt.prepared.relations.written_by:
+            if not result.is_fine and attempt.policy.allows_modify:
+                return _wait_for_writer(attempt, result)
+        elif not result.is_fine and not (is_ours and result.ending.exists):
+            waits = _explain_wait(attempt, result)
+            return _stop_for(attempt, waits, result)
+    is_checked = run.registry.checks_owner(attempt.key.group, attempt.key.kind)
+    address = _find_owner(attempt, run.catalog) if is_checked else None
+    if address is None:
+        return attempt
+    arm_id, api_version = address
+
+    async def read() -> Live | None:
+        return await run.reader(attempt).get(arm_id, api_version)
+
+    owner = await run.cache.read_once(arm_id, read)
+    # A plan does not find the owner that the run is to create.
+    if owner is None and (run.rules.writes or is_owner_elsewhere(attempt)):
+        text = f"The owner {arm_id} does not exist in Azure, so this resource cannot be checked."
+        return stop_without_owner(attempt, make_warning("Failed", text))
+    attempt = attempt.with_observed(replace(attempt.observed, owner=owner))
+    answer = await run.registry.owner_check(attempt.as_subject(), run.reader(attempt))
+    return attempt if answer.agrees else block_attempt(attempt, answer.reason)
+
+
+def _wait_for_writer(attempt: ApplyAttempt, writer: Result) -> ApplyAttempt:
+    """Stop a resource that another manifest writes, and could not; what depends on it may go on if it exists."""
+    condition = writer.condition
+    text = f"{writer.key} writes this resource, but is not ready ({condition.reason}): {condition.message}"
+    return _stop_for(
+        attempt.with_observed(replace(attempt.observed, exists=writer.ending.exists)),
+        make_warning(condition.reason, text),
+        writer,
+    )
+
+
+def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> ApplyAttempt:
+    """Stop a resource that waits for another one; if the run tolerates that, it tolerates this too."""
+    if result.ending.is_tolerated:
+        kind = StopKind.TOLERATED_NOW if result.ending.is_retryable else StopKind.TOLERATED
+    else:
+        kind = StopKind.NEXT_RUN if result.ending.is_retryable else StopKind.FINAL
+    return attempt.stopped(condition, Verdict.BLOCKED, kind, blocked_by=result.key)
+
+
+def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
+    owner = attempt.prepared.relations.owner
+    if owner and owner.key == result.key:
+        return make_waiting_for_owner(result.key)
+    text = f"This resource references {result.key}, which is not ready ({result.condition.reason})."
+    return make_warning("ReferenceNotFound", text)
+
+
+def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
+    """Return whether the owner is not one of this run's: if it is missing in Azure, waiting in this run does not help.
+
+    Such an owner is named by its id, which no manifest of the run has, and which is not part of a resource that the run
+    creates: a new group has no content. The run waits for an owner that a record of another agent or repository has.
+    """
+    owner = attempt.prepared.relations.owner
+    if owner is None or owner.key or not owner.arm_id:
+        return False
+    before = {result.arm_id.key: result for result in attempt.before.values() if result.arm_id}
+    above = [before[path] for path in owner.arm_id.lineage if path in before]
+    is_new = any(result.action is Action.CREATE and not is_group(result.key) for result in above)
+    return not is_new and owner.arm_id.key not in before
+
+
+async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
+    """Return whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
+    address = _find_owner(attempt, run.catalog) if is_owner_elsewhere(attempt) else None
+    if address is None:
+        return False
+    try:
+        return await run.reader(attempt).get(*address) is None
+    except ProviderError:
+        return False
+
+
+def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAttempt:
+    """Stop an attempt whose owner is missing in Azure. If that is elsewhere, only a later run may find it, and a unit
+    may wait for it without failing.
+    """
+    unit, kind = attempt.prepared.resource.unit, StopKind.WAITS
+    if is_owner_elsewhere(attempt):
+        is_tolerated = unit is not None and unit.options.waits_for_owners
+        kind = StopKind.TOLERATED_NOW if is_tolerated else StopKind.NEXT_RUN
+    return attempt.stopped(condition, Verdict.BLOCKED, kind)
+
+
+def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | None:
+    """Return ARM id and api-version to read the owner with; None if there is no owner to read.
+
+    An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
+    """
+    owner, rule = attempt.prepared.relations.owner, attempt.kind.owner
+    if owner is not None and owner.arm_id:
+        rule = rule or catalog.group_kind_of(owner.arm_id.arm_type)
+        kind = catalog.newest(*rule) if rule else None
+        return (owner.arm_id, kind.api_version) if kind else None
+    if owner is None or rule is None:
+        return None
+    result = attempt.before.get(owner.key) if owner.key else None
+    kind = catalog.kind(GVK.parse(result.manifest.api_version, rule[1])) if result else None
+    is_known = result is not None and result.arm_id and "<" not in result.arm_id
+    return (result.arm_id, kind.api_version) if result and result.arm_id and is_known and kind else None
+
+
+def block_attempt(attempt: ApplyAttempt, reason: str) -> ApplyAttempt:
+    """Stop an attempt that a check does not allow now."""
+    return attempt.stopped(make_warning("ReconciliationBlocked", reason), Verdict.BLOCKED, StopKind.WAITS)

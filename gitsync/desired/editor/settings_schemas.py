@@ -1,0 +1,133 @@
+"""The JSON Schemas of gitsync.yaml, made of the table of settings: one for what a repository may give, one for a file
+of the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from gitsync.desired.editor.kind_schemas import DRAFT, Schema, ignore_case
+from gitsync.model.unit_kind import NAMED_KINDS
+from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.setting import Authority, Setting, SettingForm
+from gitsync.settings.config.setting_values import OFF, ON
+from gitsync.settings.config.unit_entries import MOST_UNITS
+
+SOURCE_SETTINGS: Final = "gitsync.json"
+OPERATOR_SETTINGS: Final = "operator-settings.json"
+
+_WORDS: Final = "|".join(ignore_case(word) for word in sorted(ON | OFF))
+_NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
+_DURATION: Final = f"^(?:{_NUMBER}h)?(?:{_NUMBER}m)?(?:{_NUMBER}s)?$"
+_UUID: Final = "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
+_SWITCH: Final[Schema] = {"anyOf": [{"type": "boolean"}, {"type": ["string", "integer"], "pattern": f"^(?:{_WORDS})$"}]}
+_TEXT: Final[Schema] = {"type": ["string", "number", "boolean"]}
+_TEXTS: Final[Schema] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+
+
+def build_settings_schemas() -> Mapping[str, Schema]:
+    """Build the schemas by the names of their files."""
+    return {
+        SOURCE_SETTINGS: _build_schema({Authority.SOURCE}),
+        OPERATOR_SETTINGS: _build_schema(set(Authority)),
+    }
+
+
+def _build_schema(authorities: Collection[Authority]) -> Schema:
+    settings = sorted((s for s in SETTINGS.values() if s.key and s.authority in authorities), key=lambda s: s.key)
+    return {
+        "$schema": DRAFT,
+        "type": ["object", "null"],
+        "properties": {setting.key: _build_setting(setting) for setting in settings},
+        "additionalProperties": False,
+    }
+
+
+def _build_setting(setting: Setting) -> Schema:
+    schema: Schema = {"description": setting.help, **_build_value(setting)}
+    if isinstance(setting.default, str | bool | int) and setting.default != "":
+        schema["default"] = setting.default
+    return schema
+
+
+def _build_value(setting: Setting) -> Schema:
+    if setting.form is SettingForm.UNITS:
+        return _build_units()
+    if setting.form is SettingForm.CHOICE:
+        return {"enum": list(setting.choices), "errorMessage": f"{setting.key} must be {' or '.join(setting.choices)}."}
+    if setting.form is SettingForm.LIST and setting.choices:
+        member = {"type": "string", "enum": list(setting.choices)}
+        return {"anyOf": [{"type": "array", "items": member}, {"type": "string"}]}
+    form = _FORMS.get(setting.form, _TEXT)
+    if "pattern" in form:
+        return {**form, "errorMessage": f"{setting.key} must be {_WANTED[setting.form]}."}
+    return dict(form)
+
+
+_FORMS: Final[Mapping[SettingForm, Schema]] = {
+    SettingForm.SWITCH: _SWITCH,
+    SettingForm.COUNT: {"type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]{1,9}$"},
+    SettingForm.POSITIVE: {"type": ["integer", "string"], "minimum": 1, "pattern": "^[0-9]{1,9}$"},
+    SettingForm.SHARE: {
+        "type": ["number", "string"],
+        "exclusiveMinimum": 0,
+        "maximum": 1,
+        "pattern": r"^(?:[01]|[01]?\.[0-9]{1,6})$",
+    },
+    SettingForm.DURATION: {"type": "string", "minLength": 2, "pattern": _DURATION},
+    SettingForm.UUID: {"type": "string", "pattern": _UUID},
+    SettingForm.FILE_OR_ON: {"type": ["boolean", "string"]},
+    SettingForm.LIST: _TEXTS,
+    SettingForm.VARIABLES: {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+}
+"""By form, where a text in general is too much. An address is a text: its rules are more than a pattern can have."""
+
+_WANTED: Final[Mapping[SettingForm, str]] = {
+    SettingForm.COUNT: "a whole number from 0",
+    SettingForm.POSITIVE: "a whole number from 1",
+    SettingForm.SHARE: "a number over 0 and up to 1, such as 0.5",
+    SettingForm.DURATION: "a duration such as 90s, 30m or 1h30m",
+    SettingForm.UUID: "a UUID such as 01234567-89ab-cdef-0123-456789abcdef",
+}
+
+_VARIABLES: Final[Schema] = {
+    "type": "object",
+    "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
+    "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+}
+
+_UNIT: Final[Mapping[str, Schema]] = {
+    "path": {"type": "string", "minLength": 1, "description": "Folder of the unit, inside the source."},
+    "kind": {
+        "enum": list(NAMED_KINDS),
+        "description": "How the unit is built. Default: by its files.",
+    },
+    "substitute": {
+        "anyOf": [_SWITCH, _VARIABLES],
+        "description": "Replace variables: true for those of the operator, or values by name.",
+    },
+    "variables": {"enum": ["envsubst"], "description": "Replace $NAME too, as envsubst does."},
+    "loadRestrictor": {"enum": ["none", "rootOnly"], "description": "Which files a kustomization may load."},
+    "missingOwner": {
+        "enum": ["wait", "error"],
+        "description": "How to handle resources whose owner no manifest declares.",
+    },
+    "migrateVersions": {**_SWITCH, "description": "Read versions that ASO has removed as later versions."},
+    "capz": {"enum": ["manage", "skip"], "description": "How to handle resources inside CAPZ objects."},
+    "values": {**_TEXTS, "description": "Values files of a chart, relative to its folder."},
+    "release": {"type": "string", "description": "Release name of a chart."},
+    "namespace": {"type": "string", "description": "Namespace of a chart."},
+    "kubernetes": {**_TEXTS, "description": "Kubernetes version and API versions that a chart is rendered for."},
+    "published": {**_SWITCH, "description": "Flux and Argo CD take these charts from a registry."},
+}
+
+
+def _build_units() -> Schema:
+    unit: dict[str, Any] = {
+        "type": "object",
+        "required": ["path"],
+        "properties": dict(_UNIT),
+        "additionalProperties": False,
+    }
+    return {"type": "array", "maxItems": MOST_UNITS, "items": unit}

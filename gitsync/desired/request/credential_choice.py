@@ -1,0 +1,245 @@
+"""The credential of a resource: its own, its namespace's, or the global one
+(docs/reference/reconciliation.md#credential-selection).
+
+No level completes another. The caller reads the Secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitsync.desired.manifests.credential_secret import (
+    OF_NAMESPACE,
+    CredentialRefusal,
+    is_id,
+    read_identity,
+    read_subscription,
+)
+from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.annotations import CREDENTIAL_FROM
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Level, Problem
+from gitsync.model.record import Record
+from gitsync.model.resource import Resource
+from gitsync.model.secret import Secret
+from gitsync.model.signin import Identity
+
+GLOBAL: Final = ""
+CredentialName = tuple[str, str]
+"""Namespace and name of a Secret."""
+
+_NO_CREDENTIAL: Final = CredentialRefusal(
+    "global credential not configured, you must use either namespaced or per-resource credentials",
+    f"Set AZURE_SUBSCRIPTION_ID, or add a Secret {OF_NAMESPACE} to the namespace.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It is unknown whether a Secret exists."""
+
+    why: str
+    hint: str = ""  # shows how to find out
+    unasked: bool = False  # a plan does not read the source that may have it
+
+
+CredentialLookup = Mapping[str, Secret] | Unknown | None
+"""A Secret: its values, or that its existence is unknown, or None if it does not exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """The credential of a resource."""
+
+    name: str = GLOBAL  # the Secret in the resource's own namespace, "" for the global one
+    subscription: str  # of the Secret, or of the settings
+    identity: Identity | None = None  # the content of the Secret; None for the global one
+    is_sure: bool = True  # False if the subscription was not read from the Secret
+    is_recorded: bool = False  # a plan took it from a record
+    doubt: str = ""
+    """Why a plan cannot read the subscription: it is then that of the global credential, or a text in angle brackets.
+    """
+
+
+CredentialOf = Callable[[Resource], Credential | Finding]
+
+
+def list_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
+    """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
+    named = [(resource.key.namespace, find_named_secret(resource)) for resource in resources]
+    named += [(key.namespace, record.access.credential) for key, record in records.items()]
+    credential_names = {(namespace, name or OF_NAMESPACE) for namespace, name in named}
+    return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
+
+
+class RecordedCredentials:
+    """The credentials that resources were last reconciled with, and their subscriptions."""
+
+    def __init__(self, records: Mapping[Key, Record]) -> None:
+        self._records = records
+
+    def is_global(self, key: Key) -> bool:
+        """Return whether a resource was last reconciled with the global credential. A new one is taken for one of its
+        namespace: if that was the credential of others there, and none had the Secret of the namespace.
+        """
+        if record := self._records.get(key):
+            return record.access.credential == GLOBAL
+        used = {record.access.credential for record in self._list(key.namespace)}
+        return GLOBAL in used and OF_NAMESPACE not in used
+
+    def find_subscription(self, key: Key, name: str) -> str:
+        """The subscription of a resource; for a new one, that of the others with the same Secret. "" if it is not
+        known.
+        """
+        if subscription := _read_recorded(self._records.get(key)):
+            return subscription
+        others = (record for record in self._list(key.namespace) if record.access.credential == name)
+        found = set(map(_read_recorded, others)) - {""}
+        return found.pop() if len(found) == 1 else ""
+
+    def _list(self, namespace: str) -> Iterator[Record]:
+        return (record for key, record in self._records.items() if key.namespace == namespace)
+
+
+def _read_recorded(record: Record | None) -> str:
+    """The subscription on record. An older record has it in its ARM id only."""
+    subscription = (record.access.subscription or record.arm_id.subscription or "") if record else ""
+    return subscription if is_id(subscription) else ""
+
+
+class Credentials:
+    """The credentials of all resources of a run. `subscription` is that of the global credential, "" if there is none;
+    with `allow_multi_env_management`, Secrets may name another cloud. `records` have the last credential of each
+    resource, for a plan that does not read remote Secrets.
+    """
+
+    def __init__(
+        self,
+        lookups: Mapping[CredentialName, CredentialLookup],
+        subscription: str,
+        records: Mapping[Key, Record] | None = None,
+        *,
+        allow_multi_env_management: bool = False,
+    ) -> None:
+        self._lookups = lookups
+        self._subscription = subscription
+        self._global = Credential(subscription=subscription) if subscription else _NO_CREDENTIAL
+        self._recorded = RecordedCredentials(records or {})
+        self._identities = {
+            scope: read_identity("/".join(scope), values, allow_multi_env_management=allow_multi_env_management)
+            for scope, values in lookups.items()
+            if isinstance(values, Mapping)
+        }
+
+    def of(self, resource: Resource) -> Credential | Finding:
+        """The credential of a manifest, or what is wrong with it."""
+        secret_name = find_named_secret(resource)
+        choice = self._choose(resource.key, secret_name)
+        if isinstance(choice, Credential):
+            return choice
+        path = ("metadata", "annotations", CREDENTIAL_FROM) if secret_name else ("metadata", "namespace")
+        return Finding(code="CredentialNotUsable", path=path, message=choice.message, hint=choice.hint)
+
+    def of_record(self, record: Record) -> Credential | CredentialRefusal:
+        """The credential of a removed resource, as for a manifest that names the recorded one."""
+        return self._choose(record.key, record.access.credential if record.access.credential != OF_NAMESPACE else "")
+
+    @property
+    def any_of_secrets(self) -> bool:
+        """Return whether any Secret is the credential of a resource, or may be."""
+        return any(lookup is not None for lookup in self._lookups.values())
+
+    def _choose(self, key: Key, secret_name: str) -> Credential | CredentialRefusal:
+        namespace, name = key.namespace, secret_name or OF_NAMESPACE
+        lookup = self._lookups.get((namespace, name))
+        if lookup is None and not secret_name:
+            return self._global  # as most
+        # A Secret that may exist would decide, so the global credential must not stand in for it.
+        if isinstance(lookup, Unknown):
+            return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
+        if isinstance(lookup, Mapping):
+            identity = self._identities[namespace, name]
+            if isinstance(identity, CredentialRefusal):
+                return identity
+            return Credential(name=name, subscription=identity.subscription, identity=identity)
+        hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
+        return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
+
+    def _assume(self, key: Key, secret_name: str) -> Credential:
+        """The credential in a plan that does not know a Secret: as recorded, else with a subscription in doubt.
+
+        A namespace whose resources were last reconciled with the global credential is assumed to have no Secret.
+        """
+        namespace, name = key.namespace, secret_name or OF_NAMESPACE
+        if self._subscription and not secret_name and self._recorded.is_global(key):
+            return Credential(subscription=self._subscription, is_sure=False)
+        if recorded := self._recorded.find_subscription(key, name):
+            return Credential(name=name, subscription=recorded, is_sure=False, is_recorded=True)
+        if self._subscription and not secret_name:
+            doubt = (
+                f"its subscription is that of the Secret {namespace}/{name} if there is one, which this plan does not "
+                "read; the global credential is assumed"
+            )
+            return Credential(subscription=self._subscription, is_sure=False, doubt=doubt)
+        doubt = f"its subscription is that of the Secret {namespace}/{name}, which this plan does not read"
+        return Credential(
+            name=name, subscription=f"<subscription of {name} in {namespace}>", is_sure=False, doubt=doubt
+        )
+
+    def warnings(self, resources: Iterable[Resource], records: Mapping[Key, Record]) -> Iterator[Problem]:
+        """Problems of a plan that does not know the Secrets of credentials: what it assumes of them instead."""
+        chosen: dict[Key, object] = {key: self.of_record(record) for key, record in records.items()}
+        chosen |= {resource.key: self.of(resource) for resource in resources}
+        assumed = [(key.namespace, choice) for key, choice in chosen.items() if isinstance(choice, Credential)]
+        if names := sorted(
+            {f"{namespace}/{credential.name}" for namespace, credential in assumed if credential.is_recorded}
+        ):
+            yield _make_warning(
+                f"This plan does not read the credential Secrets {', '.join(names)}. It uses the subscriptions on "
+                "record and its own identity, and did not check that the Secrets still exist, name the same "
+                "subscription and sign in."
+            )
+        if namespaces := sorted({namespace for namespace, credential in assumed if credential.doubt}):
+            yield _make_warning(
+                f"This plan does not read the credential Secrets of {', '.join(namespaces)}, and none is on record, so "
+                "the ARM ids of new resources there are not known yet."
+            )
+
+
+def _make_warning(message: str) -> Problem:
+    hint = "Set --plan-secrets if the plan may read them, or move them to a source that every plan reads."
+    return Problem(code="CredentialNotLookedUp", level=Level.WARNING, message=message, hint=hint)
+
+
+def _refuse_unknown(namespace: str, name: str, lookup: Unknown) -> CredentialRefusal:
+    hint = "Make it readable: whether it exists decides which credential reconciles the resource."
+    return CredentialRefusal(
+        f'Could not determine whether the credential Secret "{namespace}/{name}" exists: {lookup.why}',
+        f"{lookup.hint} {hint}".strip(),
+    )
+
+
+def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subscription: str) -> CredentialOf:
+    """Return the choice for offline commands, which read only the Secrets of the manifests, and open no credential.
+
+    Another source may have a Secret that is not in the manifests: then `subscription` takes the place of its own.
+    """
+    elsewhere = Credential(subscription=subscription, is_sure=False)  # one value for all that have no Secret here
+
+    def of(resource: Resource) -> Credential:
+        secret_name = find_named_secret(resource)
+        values = secrets.get((resource.key.namespace, secret_name or OF_NAMESPACE))
+        found_subscription = read_subscription(values) if values is not None else None
+        if found_subscription is None:
+            return elsewhere
+        return Credential(name=secret_name or OF_NAMESPACE, subscription=found_subscription)
+
+    return of
+
+
+def find_named_secret(resource: Resource) -> str:
+    """The Secret that a manifest names itself. A name with a slash is an error, which validation reports."""
+    name = resource.annotations.get(CREDENTIAL_FROM, "")
+    return "" if "/" in name else name

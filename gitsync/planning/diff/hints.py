@@ -1,0 +1,100 @@
+"""Hints for a comparison from the facts of a kind: which leaves are enumerations, and which are secrets.
+
+By path and not by value: a word of an enumeration in one place may be free text in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, Literal
+
+from gitsync.desired.formats.json_pointer import ANY, JsonPath
+from gitsync.model.facts import FieldType, Kind, TypeFacts
+
+Told = Literal["enum", "secret"]
+
+_SECRET_MODES: Final = frozenset({"secret", "secretMap"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What a comparison gets about a resource in addition to its values."""
+
+    arm_type: str = ""  # of the resource
+    own_id: str = ""  # the ARM id of the resource
+    leaves: Mapping[str, Any] = field(default_factory=dict)  # a tree of steps, with the hints at its leaves
+    answer: Mapping[str, Any] = field(default_factory=dict)  # all that Azure returned, for values that it has twice
+
+    def told(self, path: JsonPath) -> Told | None:
+        """The hint of the leaf at a path; everything below a secret is one."""
+        node: Any = self.leaves
+        for step in path:
+            if isinstance(node, str):
+                break
+            has_step = isinstance(step, str) and step in node
+            node = node.get(step if has_step else ANY)
+            if node is None:
+                return None
+        return node if isinstance(node, str) else None  # type: ignore[return-value]  # only the functions below make leaves
+
+
+@cache
+def make_kind_hints(kind: Kind) -> Hints:
+    """The hints of a kind. Cached, because a kind has thousands of fields, and hundreds of resources."""
+    return Hints(arm_type=kind.arm_type, leaves=_build_type_tree(kind.types[kind.spec], kind.types, (kind.spec,)))
+
+
+def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], containing: tuple[str, ...]) -> dict[str, Any]:
+    """The tree of one type. `containing` names the types around it: a type that contains itself is visited once."""
+    tree: dict[str, Any] = {}
+    for entry in facts["fields"].values():
+        if "arm" not in entry or entry.get("meta"):
+            continue
+        is_secret = entry.get("mode") in _SECRET_MODES
+        subtree = "secret" if is_secret else _build_value_tree(entry["type"], types, containing)
+        if not subtree:
+            continue
+        if facts.get("oneOf"):
+            _merge(tree, subtree if isinstance(subtree, dict) else {})
+        else:
+            _put(tree, entry["arm"].split("/"), subtree)
+    return tree
+
+
+def _build_value_tree(
+    type_: FieldType, types: Mapping[str, TypeFacts], containing: tuple[str, ...]
+) -> dict[str, Any] | str:
+    if isinstance(type_, str):
+        return {}
+    if "enum" in type_:
+        return "enum"
+    if "base" in type_:
+        return _build_value_tree(type_["base"], types, containing)
+    if "ref" in type_:
+        name = type_["ref"]
+        return (
+            {} if name in containing or name not in types else _build_type_tree(types[name], types, (*containing, name))
+        )
+    inner = _build_value_tree(type_.get("list", type_.get("map", "any")), types, containing)
+    return {ANY: inner} if inner else {}
+
+
+def _put(tree: dict[str, Any], steps: list[str], subtree: dict[str, Any] | str) -> None:
+    *parents, last = steps
+    for step in parents:
+        tree = tree.setdefault(step, {})
+    if isinstance(subtree, dict) and isinstance(tree.get(last), dict):
+        _merge(tree[last], subtree)
+    else:
+        tree[last] = subtree
+
+
+def _merge(tree: dict[str, Any], other: Mapping[str, Any]) -> None:
+    """Add the hints of another member of a union; if two disagree, the first one counts."""
+    for step, subtree in other.items():
+        existing = tree.setdefault(step, subtree)
+        if existing is not subtree and isinstance(existing, dict) and isinstance(subtree, Mapping):
+            tree[step] = dict(existing)
+            _merge(tree[step], subtree)

@@ -1,0 +1,41 @@
+"""Secrets that Azure answers, but not by their value: an empty text, stars, a reference to where it keeps them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.planning.diff.hints import Hints
+from gitsync.planning.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
+
+_SECRET: Final = re.compile(
+    r".*(?:password|passphrase|secret|secrets|connectionstring|protectedsettings|accesskey|accountkey|sharedkey"
+    r"|instrumentationkey|sastoken|privatekey|credentials)"
+)
+_MASK: Final = re.compile(
+    r"|\*+|•+|\{\{[^{}]+\}\}|hidden|masked|redacted|<[a-z -]*(?:hidden|secret|masked|redacted)[a-z -]*>", re.IGNORECASE
+)
+
+
+def is_secret(path: JsonPath, hints: Hints) -> bool:
+    """Return whether a leaf holds a secret: by the facts, or by its name or that of something that it is in."""
+    if hints.told(path) == "secret":
+        return True
+    return any(_SECRET.fullmatch(step.casefold().replace("-", "")) for step in path if isinstance(step, str))
+
+
+def _compare_masks(leaf: Leaf) -> RuleOutcome | None:
+    if not _MASK.fullmatch(leaf.live) or not is_secret(leaf.path, leaf.hints):
+        return None
+    return RuleOutcome.UNTOLD
+
+
+MASK_RULES: Final = (
+    EquivalenceRule(
+        name="a secret",
+        evidence="Recorded: Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management "
+        "with the name of a value that it keeps: '{{Logger-Credentials--…}}'.",
+        decide=_compare_masks,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Where desired state, records and secrets are kept. Does not use Azure."""

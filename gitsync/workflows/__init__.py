@@ -1,0 +1,1 @@
+"""Commands around a run: a run never needs one of them."""

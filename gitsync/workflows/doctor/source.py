@@ -1,0 +1,205 @@
+"""Checks the source, the status, the records and the manifests: whether a run can read and write them, and whether the
+programs that it needs are installed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from gitsync.agent.run.connections import find_global_subscription, open_source, open_state
+from gitsync.agent.run.prepared_manifests import prepare_resources, read_declared_manifests, redact_manifests
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared
+from gitsync.desired.request.credential_choice import choose_offline
+from gitsync.errors import GitsyncError
+from gitsync.model.clock import Clock
+from gitsync.model.problem import Problem
+from gitsync.model.record import State
+from gitsync.model.resource import Prepared
+from gitsync.model.unit_kind import UnitKind
+from gitsync.planning.claims import assign_writers
+from gitsync.planning.run_problems import CHECK_SOURCE
+from gitsync.report.wording import format_plural
+from gitsync.repository.git.source.checkout import Checkout
+from gitsync.repository.git.state.store import StateStore
+from gitsync.settings.config.config import Config
+from gitsync.settings.config.config_file import join_source_settings
+from gitsync.settings.processes.programs import Grace, Program, ProgramCall, run, select_environment
+from gitsync.settings.redaction import Redactions
+from gitsync.workflows.doctor.setup_check import Check, CheckLevel, make_doubt, make_failure, make_ok
+
+ANY_SUBSCRIPTION = "<subscription>"
+
+_PATIENCE = 10.0  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFindings:
+    """What the checks of the source leave for others."""
+
+    checks: tuple[Check, ...]
+    source: Checkout | None = None  # closed by now
+    prepared: tuple[Prepared, ...] = ()
+    has_encrypted: bool = False  # it has SOPS files
+
+
+def examine_source(config: Config, clock: Clock, redactions: Redactions) -> SourceFindings:
+    """Read the source, and try to write its status without changing it."""
+    try:
+        checkout = open_source(config, Grace())
+    except GitsyncError as error:
+        return SourceFindings(checks=(make_failure("source", error),))
+    with checkout as source:
+        for secret in source.remote.secrets if source.remote else ():
+            redactions.add(secret)
+        read = _read_manifests(config, source, clock.now().date(), redactions)
+        checks = (_describe_source(source), *read.checks, *_examine_state(config, source, clock))
+        return replace(read, checks=checks, source=source)
+
+
+def _describe_source(source: Checkout) -> Check:
+    name = source.remote.name if source.remote else source.name
+    at = f" at {source.revision[:12]}" if source.revision else ""
+    if source.dirty:
+        message = f"{name}{at} has uncommitted changes, which a sync refuses."
+        return make_doubt("source", message, "Commit them, or run with --allow-dirty.")
+    return make_ok("source", f"{name}{at}, {format_plural(len(source.contents.files), 'file')}")
+
+
+def _read_manifests(config: Config, source: Checkout, today: date, redactions: Redactions) -> SourceFindings:
+    """The resources as offline commands see them, and the number of their problems."""
+    try:
+        settings = join_source_settings(config, source.contents.settings)
+        manifests = read_declared_manifests(config, settings, source.contents.files, source.contents.units)
+        redact_manifests(manifests, redactions)
+        check_namespaces(config.target_namespaces, [manifests], source.contents.problems)
+        subscription = choose_offline(manifests.objects.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)
+        prepared = prepare_resources(config, settings, manifests, open_catalog(), subscription, today)
+    except GitsyncError as error:
+        return SourceFindings(checks=(make_failure("manifests", error),))
+    problems = (
+        *source.contents.problems,
+        *manifests.problems,
+        *(p for resource in prepared for p in resource.problems),
+    )
+    check = _count_problems(len(prepared), problems)
+    selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
+    return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.objects.encrypted))
+
+
+def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
+    count = format_plural(resources, "resource")
+    errors = sum(problem.is_error for problem in problems)
+    if errors:
+        message = f"{count}, {format_plural(errors, 'error')}. A run skips invalid manifests."
+        return make_doubt("manifests", message, "Run `gitsync validate`.")
+    if not resources:
+        hint = "Run `gitsync validate` to see what is skipped." if problems else CHECK_SOURCE
+        return make_doubt("manifests", "No resource was found.", hint)
+    return make_ok("manifests", f"{count}, no errors")
+
+
+def _examine_state(config: Config, source: Checkout, clock: Clock) -> Iterator[Check]:
+    """The records, the right to write them, and the key that signs them."""
+    try:
+        with open_state(config, source, clock) as store:
+            yield from _examine_store(config, store)
+    except GitsyncError as error:
+        yield make_failure("status", error)
+
+
+def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
+    try:
+        state: State | None = store.load()
+    except GitsyncError as error:
+        state = None
+        yield make_failure("records", error)
+    try:
+        store.check_writable()
+        yield make_ok("status", f"writable: {store.name}")
+    except GitsyncError as error:
+        yield make_failure("status", error)
+    if state is not None:
+        yield examine_seals(config, state)
+
+
+def examine_seals(config: Config, state: State) -> Check:
+    """Return whether the records are signed, and may be trusted."""
+    name, count = "digest-key", format_plural(len(state.records), "record")
+    refused = [record for record in state.records.values() if record.trust.is_refused]
+    if refused and all(record.trust.is_former for record in refused):
+        message = f"An older gitsync signed {len(refused)} of {count} without the name of the repository or the status."
+        return make_doubt(
+            name, message, "Run `gitsync sync`, then check the records that are left with `gitsync status`."
+        )
+    if refused:
+        return Check(
+            name=name,
+            level=CheckLevel.ERROR,
+            message=f"{len(refused)} of {count} cannot be trusted, so a run skips their resources.",
+            hint="Check them with `gitsync status`, then sign them with `gitsync status --sign`.",
+        )
+    if config.digest_key is not None:
+        return make_ok(name, f"GITSYNC_DIGEST_KEY is set and matches {count}.")
+    if config.prune and config.emulator is None:
+        message = "GITSYNC_DIGEST_KEY is not set, so anyone who can write the status decides what --prune deletes."
+        return make_doubt(name, message, "Set GITSYNC_DIGEST_KEY and run `gitsync status --sign`.")
+    return make_ok(name, f"GITSYNC_DIGEST_KEY is not set; it signs records for --prune ({count}).")
+
+
+class _Tool(NamedTuple):
+    """The arguments that print the version, and what to install."""
+
+    arguments: tuple[str, ...]
+    hint: str
+
+
+_TOOLS = {
+    Program.GIT: _Tool(("--version",), "Install git 2.31 or newer, and add it to the PATH."),
+    Program.KUSTOMIZE: _Tool(("version",), "Install kustomize, or kubectl, which includes it."),
+    Program.HELM: _Tool(("version", "--short"), "Install helm, version 3 or 4."),
+    Program.SOPS: _Tool(
+        ("--version", "--disable-version-check"), "Install it from https://github.com/getsops/sops/releases."
+    ),
+}
+
+
+def list_needed_tools(units: Collection[UnitKind], *, encrypted: bool, exports_by_sops: bool) -> frozenset[Program]:
+    """The programs that a source with such units needs. `encrypted`: it has SOPS files."""
+    builders = {Program(kind.value.program) for kind in units if kind.value.program}
+    return frozenset({Program.GIT, *builders, *({Program.SOPS} if encrypted or exports_by_sops else ())})
+
+
+def check_tool(program: Program) -> Check:
+    """Start a program to see its version, and so whether it is installed."""
+    tool = _TOOLS[program]
+    version = _read_version(program.value, program, tool.arguments)
+    if version is None and program is Program.KUSTOMIZE:
+        version = _read_version("kubectl", program, ("version", "--client"))
+    if version is None:
+        return Check(name=program.value, level=CheckLevel.ERROR, message="It is not installed.", hint=tool.hint)
+    return make_ok(program.value, version) if version else make_doubt(program.value, "It does not report its version.")
+
+
+def _read_version(command: str, program: Program, arguments: tuple[str, ...]) -> str | None:
+    """The first line that it prints; "" if it fails, None if it is not there."""
+    call = ProgramCall(
+        program=program,
+        command=(command, *arguments),
+        environment=select_environment(program, os.environ),
+        timeout=_PATIENCE,
+        folder=Path("/"),
+    )
+    try:
+        ended = run(call)
+    except TimeoutError:
+        return ""
+    except OSError:
+        return None
+    lines = ended.output.decode("utf-8", "replace").splitlines() if ended.code == 0 else []
+    return lines[0].strip()[:100] if lines else ""

@@ -1,0 +1,91 @@
+"""Services that answer anything or nothing, and texts that mean something to a service, through the real apprise."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import contextmanager, suppress
+from json import loads
+
+import pytest
+
+from gitsync.agent.notifications.message import Message
+from gitsync.agent.notifications.services import send
+from tests.agent.notifications.test_services import MESSAGE, TOKEN, read, server
+from tests.support.hostile_texts import HOSTILE
+
+
+@contextmanager
+def hostile(*pieces: bytes, drips: bool = False):
+    """A local service that sends these bytes to each client, and then a byte at a time if it `drips`; yields its
+    port.
+    """
+    over = threading.Event()
+
+    def handle(line: socket.socket) -> None:
+        with line, suppress(OSError):
+            line.recv(1 << 16)
+            for piece in pieces:
+                line.sendall(piece)
+            while drips and not over.wait(0.01):
+                line.sendall(b"a")
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                line, _ = listener.accept()
+                threading.Thread(target=handle, args=(line,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            over.set()
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+ANSWERS = [
+    ([b""], "a line that closes"),
+    ([b"\x00\xff" * 1000], "no HTTP"),
+    ([b"HTTP/1.1 999 \xff\xfe\r\n\r\n"], "a status that nobody knows"),
+    ([b"HTTP/1.1 500 No\r\nContent-Length: -1\r\n\r\n"], "a length below nothing"),
+    ([b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"], "a file"),
+    ([HEAD + b"X: " + b"a" * 100_000 + b"\r\n\r\n"], "a long header"),
+    ([HEAD + b"a: b\r\n" * 1000 + b"\r\n"], "many headers"),
+    ([HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"], "chunks that are none"),
+    ([HEAD + b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"], "a body that is not packed"),
+]
+
+
+@pytest.mark.parametrize(("pieces", "why"), ANSWERS, ids=[row[-1] for row in ANSWERS])
+def test_any_answer_ends_no_run_and_shows_no_address(pieces, why, capfd):
+    with hostile(*pieces) as port, server() as (good, got):
+        addresses, _ = read(f"json://127.0.0.1:{port}/{TOKEN} json://127.0.0.1:{good}/a")
+        assert [sent_message.number for sent_message in send(MESSAGE, addresses)] == [1], why
+    assert len(got) == 1
+    assert TOKEN not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("pieces", [[], [HEAD], [HEAD + b"\r\n"]], ids=["a status", "headers", "a body"])
+def test_a_service_that_never_ends_is_given_up_and_keeps_no_other_waiting(pieces):
+    with hostile(*pieces, drips=True) as port, server() as (good, got):
+        addresses, _ = read(f"json://127.0.0.1:{port}/{TOKEN} json://127.0.0.1:{good}/a")
+        failed = send(MESSAGE, addresses, patience=1.0)
+    assert [sent_message.number for sent_message in failed] == [1]
+    assert len(got) == 1
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_arrives_as_text_and_nothing_is_loaded(text, capfd):
+    message = Message("gitsync: drifted", "".join(char for char in text if char.isprintable())[:300] or "x")
+    with server() as (port, got):
+        addresses, _ = read(f"json://127.0.0.1:{port}/{TOKEN}")
+        assert send(message, addresses) == []
+    ((_, body),) = got
+    shown = loads(body)
+    assert (shown["title"], shown["message"].strip(), shown["attachments"]) == (message.title, message.body.strip(), [])
+    assert capfd.readouterr() == ("", "")

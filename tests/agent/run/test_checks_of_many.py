@@ -1,0 +1,77 @@
+"""How many requests the checks of a large plan send, and what it announces of its sync."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsync.agent.checks.allowance import ALL_OF, FOR_EACH_MORE, LIMIT_REACHED, MOST
+from gitsync.emulator.settings import Timing, read_settings
+from gitsync.model.check import CheckName
+from gitsync.report.run_facts import estimate_sync
+from tests.support.world import GROUP, SUBSCRIPTION, World
+
+ALL = tuple(name.value for name in CheckName)
+COUNT = 400
+POLICY = f"""\
+settings:
+  policies:
+    - {{name: europe, scope: /subscriptions/{SUBSCRIPTION}, effect: deny, if: {{field: location, notIn: [westeurope]}}}}
+"""
+
+
+def storage(number: int, group: str, **fields: Any) -> str:
+    more = "".join(f", {name}: {value}" for name, value in fields.items())
+    return (
+        "apiVersion: storage.azure.com/v1api20230101\nkind: StorageAccount\n"
+        f"metadata: {{name: shop{number:04}}}\n"
+        f"spec: {{owner: {{name: {group}}}, location: westeurope, kind: StorageV2, sku: {{name: Standard_LRS}}{more}}}\n"
+    )
+
+
+def group(name: str) -> str:
+    return GROUP.replace("core", name)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    file = tmp_path / "settings.yaml"
+    file.write_text(POLICY)
+    made.settings = replace(read_settings(file), limits=None, operations=Timing(polls=0))
+    return made
+
+
+ESTATES = [
+    ([group("core")], ["core"] * COUNT, {}, "equal ones in a new group"),
+    ([group(f"g{n}") for n in range(40)], [f"g{n % 40}" for n in range(COUNT)], {}, "equal ones in forty new groups"),
+    ([group("core")], ["core"] * COUNT, {"tags": "{{number: n{number}}}"}, "each of another body"),
+]
+
+
+@pytest.mark.parametrize(("groups", "owners", "fields", "why"), ESTATES, ids=[row[-1] for row in ESTATES])
+def test_checks_do_not_grow_with_what_is_new(world: World, groups, owners, fields, why):
+    accounts = [
+        storage(number, owner, **{name: value.format(number=number) for name, value in fields.items()})
+        for number, owner in enumerate(owners)
+    ]
+    world.says(groups="---\n".join(groups), accounts="---\n".join(accounts))
+    plan = world.plan(checks=ALL)
+    changes = len(groups) + len(owners)
+    checks = plan.requests.checks + plan.requests.reads - len(groups)  # each group was looked for
+
+    # Four lists, and for each of the first hundred its name and at most one other request.
+    assert checks <= min(MOST, 2 * ALL_OF + (changes - ALL_OF) * FOR_EACH_MORE + 10), why
+    said = Counter(finding.code for result in plan.results for finding in result.change.checks)
+    assert said[LIMIT_REACHED] >= COUNT - MOST
+    assert all(result.change.checks for result in plan.results), "what was not asked is said"
+
+    need = estimate_sync(plan)
+    sync = world.sync(checks=ALL)
+    assert need is not None
+    assert (need.checks, need.writes) == (sync.requests.checks, sync.requests.writes)
+    assert sync.exit_code == 0

@@ -1,0 +1,445 @@
+"""The workers of a run, and what is gathered of them: the status of a run with one worker, and one report."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gitsync.agent.run.gathering import gather
+from gitsync.agent.run.run import execute
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.errors import ConfigError, StateError
+from gitsync.model.result import Outcome
+from gitsync.model.secret import Secret
+from gitsync.report import json as report_json
+from gitsync.report.progress import Silent
+from gitsync.settings.config.config import Config
+from gitsync.settings.redaction import Redactions
+from tests.agent.notifications.test_services import TOKEN, server
+from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.world import SUBSCRIPTION
+
+WORKERS = 3
+STATUS = "gitsync/status"
+WORKER = "gitsync/status-shards/42/"
+SHARD = """\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: {name}}}
+spec: {{location: westeurope}}
+---
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetwork
+metadata: {{name: net-{name}}}
+spec:
+  location: westeurope
+  owner: {{name: {name}}}
+  addressSpace: {{addressPrefixes: [10.0.0.0/16]}}
+"""
+
+
+class Killed(Silent):
+    """Progress of a worker that dies once it has announced what it may create."""
+
+    def expect(self, needs):
+        raise ProcessLookupError("killed")
+
+
+class Rig:
+    """A repository of as many groups as there are workers, with a remote, and an Azure."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bare, work = folder / "bare.git", folder / "work"
+        init_bare(self.bare)
+        init_repository(work)
+        for name in "abc":
+            (work / f"{name}.yaml").write_text(SHARD.format(name=name))
+        self.revision = commit_all(work)
+        subprocess.run(["git", "remote", "add", "origin", self.bare.as_uri()], cwd=work, check=True)
+        subprocess.run(["git", "push", "--quiet", "origin", "main"], cwd=work, check=True)
+        self.work = work
+        self.store = MemoryStore()
+        self.puts: list[str] = []
+        self.config = Config(
+            source=str(work),
+            subscription=SUBSCRIPTION,
+            credential="anonymous",
+            run_id="42",
+            checks=("none",),
+            who="off",
+        )
+
+    def copy(self, folder: Path) -> Rig:
+        """A rig of its own that is just like this one: to run workers takes much longer."""
+        other = copy.copy(self)
+        other.folder, other.bare, other.work = folder, folder / "bare.git", folder / "work"
+        shutil.copytree(self.bare, other.bare)
+        shutil.copytree(self.work, other.work)
+        subprocess.run(["git", "remote", "set-url", "origin", other.bare.as_uri()], cwd=other.work, check=True)
+        other.store, other.puts = copy.deepcopy(self.store), [*self.puts]
+        other.config = replace(self.config, source=str(other.work))
+        return other
+
+    def commit(self, path: str, text: str) -> None:
+        (self.work / path).write_text(text)
+        self.revision = commit_all(self.work)
+        subprocess.run(["git", "push", "--quiet", "origin", "main"], cwd=self.work, check=True)
+
+    def sync(self, *shards: int, progress=None, stopped=False, **settings):
+        """Run these workers at once; without a number, one that syncs all. Their reports, in that order."""
+        return asyncio.run(self._sync(shards, progress, stopped, settings))
+
+    async def _sync(self, shards, progress, stopped, settings):
+        stop = asyncio.Event()
+        if stopped:
+            stop.set()
+        async with Emulator(EmulatorSettings(limits=None), self.store) as azure:
+            config = replace(self.config, endpoint=azure.url, **settings)
+            configs = [replace(config, shard=f"{number}/{WORKERS}") for number in shards] or [config]
+            try:
+                return await asyncio.gather(
+                    *(execute(config, writes=True, progress=progress, stop=stop) for config in configs)
+                )
+            finally:
+                self.puts += [request.path for request in azure.requests if request.method == "PUT"]
+
+    def kill(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            self.sync(number, progress=Killed())
+
+    def gather(self, **settings):
+        return gather(replace(self.config, **settings), Redactions())
+
+    def read(self, name: str) -> str:
+        """Read a file of the status, without the addresses of this test."""
+        return re.sub(r"(file|http):[^ <\"]+", "", self.git("show", f"{STATUS}:{name}"))
+
+    def git(self, *arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=self.bare, check=True, capture_output=True, text=True).stdout
+
+    def branches(self) -> list[str]:
+        return self.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/gitsync").split()
+
+    def texts(self) -> tuple[str, ...]:
+        return self.read("SUMMARY.md"), self.read("inventory.json")
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    return Rig(tmp_path_factory.mktemp("new"))
+
+
+@pytest.fixture(scope="module")
+def alone(new, tmp_path_factory):
+    """The status and the report of one worker."""
+    rig = new.copy(tmp_path_factory.mktemp("alone"))
+    (report,) = rig.sync()
+    return rig.texts(), report
+
+
+@pytest.fixture(scope="module")
+def synced(new, tmp_path_factory):
+    rig = new.copy(tmp_path_factory.mktemp("synced"))
+    rig.sync(1, 2, 3)
+    return rig
+
+
+@pytest.fixture
+def rig(new, tmp_path):
+    """A repository without a status, and an Azure without resources."""
+    return new.copy(tmp_path)
+
+
+@pytest.fixture
+def ended(synced, tmp_path):
+    """The same after all workers have ended."""
+    return synced.copy(tmp_path)
+
+
+def at_once(rig):
+    rig.sync(1, 2, 3)
+
+
+def in_another_order(rig):
+    for number in (3, 1, 2):
+        rig.sync(number)
+
+
+def killed_and_started_again(rig):
+    rig.kill(2)
+    rig.sync(1, 3)
+    rig.sync(2)
+
+
+def killed_and_gathered_before_it_was_started_again(rig):
+    rig.sync(3)
+    rig.kill(2)
+    rig.sync(1)
+    assert rig.gather().exit_code == 1
+    rig.sync(2)
+
+
+def stopped_and_gathered_before_it_was_started_again(rig):
+    rig.sync(2, stopped=True)
+    rig.sync(1, 3)
+    assert rig.gather().exit_code == 1
+    rig.sync(2)
+
+
+def started_once_the_others_were_gathered(rig):
+    rig.sync(1)
+    rig.sync(3)
+    assert rig.gather().exit_code == 1
+    rig.sync(2)
+
+
+def gathered_after_each(rig):
+    for number in (2, 3):
+        rig.sync(number)
+        assert rig.gather().exit_code == 1
+    rig.sync(1)
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        at_once,
+        in_another_order,
+        killed_and_started_again,
+        killed_and_gathered_before_it_was_started_again,
+        stopped_and_gathered_before_it_was_started_again,
+        started_once_the_others_were_gathered,
+        gathered_after_each,
+    ],
+    ids=lambda history: history.__name__.replace("_", " "),
+)
+def test_the_status_is_that_of_a_run_with_one_worker(rig, alone, history):
+    texts, single = alone
+    history(rig)
+    report = rig.gather()
+    assert rig.texts() == texts
+    assert rig.branches() == ["gitsync/runs/42", STATUS]
+    assert (report.exit_code, report.interrupted, report.problems) == (0, False, ())
+    assert [(result.key, result.condition.reason) for result in report.results] == [
+        (result.key, result.condition.reason) for result in single.results
+    ]
+    assert len(rig.puts) == len(set(rig.puts)) == 2 * WORKERS, "no create is sent twice"
+
+
+def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(rig):
+    rig.sync(1, 3)
+    report = rig.gather()
+    (problem,) = report.problems
+    assert (problem.code, problem.is_error) == ("ShardNotEnded", True)
+    assert problem.message.startswith("Shard 2/3 of run 42 has not ended: it recorded nothing.")
+    assert "gitsync sync --shard 2/3 --run-id 42" in problem.hint
+    assert (report.exit_code, report.interrupted, len(report.results)) == (1, True, 4)
+    assert rig.read("inventory.json").count('"key":') == 4
+    assert rig.branches() == ["gitsync/runs/42", STATUS, "gitsync/status-shards/42/1", "gitsync/status-shards/42/3"]
+
+
+def test_a_shard_that_was_killed_is_named_with_its_age(rig):
+    rig.sync(1, 3)
+    rig.kill(2)
+    (problem,) = rig.gather().problems
+    assert "its last record is " in problem.message
+    assert " old." in problem.message
+
+
+def test_all_shards_may_have_been_killed(rig):
+    rig.kill(1)
+    report = rig.gather()
+    assert [problem.code for problem in report.problems] == ["ShardNotEnded"] * 3
+    assert (report.exit_code, report.results, report.revision) == (1, (), rig.revision)
+
+
+def test_a_second_time_changes_nothing_and_reports_the_same(ended):
+    first = ended.gather()
+    refs = ended.git("for-each-ref")
+    assert report_json.render(ended.gather()) == report_json.render(first)
+    assert ended.git("for-each-ref") == refs
+    assert ended.git("show", f"{STATUS}:report.json") == report_json.render(first)
+
+
+def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(rig):
+    """As a pipeline does whose failed jobs are run again, and its last job."""
+    rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
+    before = rig.sync(1, 2, 3)
+    assert sorted(end.exit_code for end in before) == [0, 0, 1]
+    first = rig.gather()
+    assert first.exit_code == 1
+    number = [end.exit_code for end in before].index(1) + 1
+    (again,) = rig.sync(number)
+    assert "RecordedByAnotherRun" not in {result.condition.reason for result in again.results}
+    report = rig.gather()
+    assert [(result.key, result.condition.reason) for result in report.results] == [
+        (result.key, result.condition.reason) for result in first.results
+    ]
+    assert report.requests.reads == sum(part.requests.reads for part in (*before, again))
+    assert rig.branches() == ["gitsync/runs/42", STATUS]
+
+
+def test_problems_of_the_source_are_in_all_reports_and_shown_once(rig):
+    rig.commit("d.yaml", "spec: [")
+    reports = rig.sync(1, 2, 3)
+    report = rig.gather()
+    assert len(report.problems) == 1
+    assert {problem for part in reports for problem in part.problems} == set(report.problems)
+    assert report.requests.writes == sum(part.requests.writes for part in reports) == 6
+    assert report.started == min(part.started for part in reports)
+    assert report.finished == max(part.finished for part in reports)
+    assert report.outcomes[Outcome.CHANGED] == 6
+
+
+def test_the_heartbeat_and_the_message_are_those_of_the_whole(rig, monkeypatch):
+    rig.sync(1, 2)
+    notified = {"heartbeat": True, "notify": Secret("nothing://here")}
+    assert [problem.code for problem in rig.gather(**notified).problems] == ["ShardNotEnded"]
+    assert "gitsync/status-heartbeat/gitsync" not in rig.branches()
+    rig.sync(3)
+    rig.gather(heartbeat=True)
+    assert "gitsync/status-heartbeat/gitsync" in rig.branches()
+
+
+def test_the_message_is_sent_once_and_by_the_gathering_alone(rig):
+    rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
+    with server() as (port, got):
+        notify = Secret(f"json://127.0.0.1:{port}/{TOKEN}")
+        rig.sync(1, 2, notify=notify)
+        rig.gather(notify=notify)
+        assert got == [], "not before the run is over"
+        rig.sync(3, notify=notify)
+        assert got == []
+        for _ in range(2):
+            assert rig.gather(notify=notify).exit_code == 1
+        assert [json.loads(body)["title"] for _, body in got] == ["gitsync: failed"]
+        assert "d.yaml" not in str(got), "counts, and no values"
+        rig.sync(run_id=None, notify=notify)
+        assert len(got) == 1, "the status keeps what was said"
+
+
+KEY = Secret("a key of twenty letters or more")
+"""A seal holds the address of its branch: to sign, each test has workers of its own."""
+
+
+def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, alone):
+    texts, _ = alone
+    rig.sync(1, 2, 3, digest_key=KEY)
+    report = rig.gather(digest_key=KEY)
+    assert (report.exit_code, report.problems) == (0, ())
+    assert rig.texts() == texts
+    (after,) = rig.sync(run_id=None, digest_key=KEY, prune=True)
+    assert (after.exit_code, after.problems, after.summary) == (0, (), {"in-sync": 6})
+
+
+def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(rig):
+    rig.sync(1, 2, 3, digest_key=KEY)
+    path = "default/resources.azure.com/ResourceGroup/a.json"
+    number = next(
+        number for number in (1, 2, 3) if path in rig.git("ls-tree", "-r", "--name-only", f"{WORKER}{number}")
+    )
+    record = rig.git("show", f"{WORKER}{number}:{path}")
+    rewrite(rig, number, record.replace('"claim": "created"', '"claim": "adopted"'), path=path)
+    rig.gather(digest_key=KEY)
+    (after,) = rig.sync(run_id=None, digest_key=KEY)
+    (problem,) = after.problems
+    assert problem.code == "RecordNotTrusted"
+    assert problem.message.startswith("ResourceGroup.resources.azure.com/default/a: ")
+    assert {result.key.name for result in after.results if not result.is_fine} == {"a"}
+
+
+@pytest.mark.parametrize("key", [None, Secret("another key of twenty letters")], ids=["no key", "another key"])
+def test_a_run_is_not_gathered_without_its_key(rig, key):
+    rig.sync(1, 2, 3, digest_key=KEY)
+    refs = rig.git("for-each-ref")
+    with pytest.raises(ConfigError, match="its seal was not made with the digest key of this run"):
+        rig.gather(digest_key=key)
+    assert rig.git("for-each-ref") == refs
+
+
+def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(ended, alone):
+    texts, _ = alone
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: ended.gather(), range(2))
+    assert first.problems == second.problems == ()
+    assert [result.key for result in first.results] == [result.key for result in second.results]
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert ended.texts() == texts
+    assert ended.git("rev-list", "--count", STATUS).strip() == "1"
+    assert ended.branches() == ["gitsync/runs/42", STATUS]
+
+
+def test_the_run_before_is_not_gathered_for_another(ended):
+    ended.gather()
+    with pytest.raises(StateError, match="There is no run 43"):
+        ended.gather(run_id="43")
+
+
+def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(ended):
+    ended.sync(run_id=None)
+    with pytest.raises(StateError, match="Run 42 has nothing to gather"):
+        ended.gather()
+
+
+@pytest.mark.parametrize(
+    ("settings", "refusal"),
+    [
+        ({"run_id": "../main"}, "cannot name a run"),
+        ({"status_dir": "here"}, "this run has a status folder"),
+        ({"agent": "blue"}, "belongs to the agent gitsync"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(ended, settings, refusal):
+    with pytest.raises(ConfigError, match=refusal):
+        ended.gather(**settings)
+
+
+def rewrite(rig, number, content, message=None, path="report.json"):
+    """Have somebody push another report, or another file, to the branch of a worker."""
+    branch = f"gitsync/status-shards/42/{number}"
+    clone = rig.folder / "forged"
+    git = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@example.com"]
+    subprocess.run(["git", "clone", "--quiet", "--branch", branch, str(rig.bare), str(clone)], check=True)
+    (clone / path).write_text(content)
+    text = message or rig.git("log", "-1", "--format=%B", branch)
+    subprocess.run([*git, "commit", "--quiet", "--all", "--message", text], check=True)
+    subprocess.run([*git, "push", "--quiet", "origin", branch], check=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "refusal"),
+    [
+        ("{", "The report on the branch of shard 1 is not JSON"),
+        ('{"schemaVersion": 1, "command": "validate"}', "shard 1 cannot be used: command is neither sync nor plan"),
+    ],
+)
+def test_a_report_that_no_worker_has_written_is_refused_with_its_branch(ended, content, refusal):
+    rewrite(ended, 1, content)
+    with pytest.raises(StateError, match=refusal):
+        ended.gather()
+
+
+def test_a_report_of_another_revision_is_refused(ended):
+    rewrite(ended, 1, ended.git("show", "gitsync/status-shards/42/1:report.json").replace(ended.revision, "b" * 40))
+    with pytest.raises(StateError, match="not from a sync of"):
+        ended.gather()
+
+
+def test_an_end_that_no_sync_has_is_refused(ended):
+    text = ended.git("log", "-1", "--format=%B", "gitsync/status-shards/42/1").replace("Ended: 0", "Ended: 99")
+    rewrite(ended, 1, ended.git("show", "gitsync/status-shards/42/1:report.json") + " ", text)
+    with pytest.raises(StateError, match="Shard 1 ended with 99"):
+        ended.gather()

@@ -1,0 +1,149 @@
+"""A worker that is killed at any point harms no other: what those did stays, and the next run does what is left.
+
+At a request the worker is killed in its process: Azure answers it nothing any more. In a push it is a process of its
+own that gets SIGKILL, before the push has arrived, or after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import textwrap
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsync.errors import ConfigError
+from gitsync.model.secret import Secret
+from tests.agent.run.test_workers import Site, Writes, kill, list_workers, make_group, make_nsg, sync, sync_together
+from tests.support.command_line import azure, ended, start
+
+ESTATE = {name: "---\n".join([make_group(name), make_nsg(f"{name}-nsg", name)]) for name in "ab"}
+VICTIM, OTHER = list_workers(2)
+VICTIMS, OTHERS = ("a", "a-nsg"), ("b", "b-nsg")
+REQUESTS = 7
+"""Made by the worker that is killed."""
+
+METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE"})
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    site = Site.begin(tmp_path_factory.mktemp("undisturbed") / "site").says(ESTATE)
+    asyncio.run(sync(site))
+    return site
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site.begin(tmp_path / "site").says(ESTATE)
+
+
+def name_resources(sent: Writes) -> set[str]:
+    return {path.rpartition("/")[2] for _, path, _ in sent}
+
+
+async def check_the_end(site: Site, undisturbed: Site, sent: Writes) -> None:
+    """The other worker, then the next run: each does its part of what is left, and creates nothing again."""
+    (report,), others = await sync_together(site, [OTHER])
+    assert report.exit_code == 0
+    assert name_resources(others) == {*OTHERS}, "nothing of another shard is touched"
+    last, rest = await sync(site)
+    assert last.exit_code == 0
+    assert name_resources(rest) <= {*VICTIMS}, "what the other worker did stays"
+    created = Counter(path for _, path, status in (*sent, *others, *rest) if status == 201)
+    assert sorted(created.values()) == [1] * 4, "nothing is created twice"
+    assert site.list_bodies() == undisturbed.list_bodies()
+    assert site.load() == undisturbed.load()
+
+
+@pytest.mark.parametrize("request_number", range(1, REQUESTS + 1))
+async def test_a_worker_is_killed_at_a_request(request_number: int, site: Site, undisturbed: Site) -> None:
+    sent = await kill(site, VICTIM, request_number, METHODS)
+    assert site.list_worker_branches() == ["1/1"]
+    assert name_resources(sent) <= {*VICTIMS}
+    await check_the_end(site, undisturbed, sent)
+
+
+DIES_IN_A_PUSH = """\
+    #!/bin/sh
+    grep -q {ref} || exit 0
+    echo >> {folder}/counted
+    [ $(wc -l < {folder}/counted) = {push} ] || exit 0
+    kill -KILL $(cat {folder}/victim)
+    exit {code}
+    """
+
+PUSHES = [
+    pytest.param("gitsync/runs/1", 1, "the pin", id="the pin"),
+    pytest.param("gitsync/status-shards/1/1", 1, "what it expects", id="what it expects"),
+    pytest.param("gitsync/status-shards/1/1", 2, "what came of it", id="what came of it"),
+]
+HOOKS = [
+    pytest.param("pre-receive", 1, id="before it has arrived"),
+    pytest.param("post-receive", 0, id="when it has arrived, and nobody heard"),
+]
+
+
+@pytest.mark.parametrize(("hook", "code"), HOOKS)
+@pytest.mark.parametrize(("ref", "push", "what"), PUSHES)
+def test_a_worker_is_killed_in_a_push(
+    ref: str, push: int, what: str, hook: str, code: int, site: Site, undisturbed: Site
+) -> None:
+    script = site.folder / "remote.git" / "hooks" / hook
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(textwrap.dedent(DIES_IN_A_PUSH).format(ref=ref, push=push, folder=site.folder, code=code))
+    script.chmod(0o755)
+    with azure(site.store) as served:
+        flags = ("--prune", "--max-deletes=50", "--checks=none", "--who=off", "--shard=1/2", "--run-id=1")
+        process = start("sync", *flags, folder=site.folder / "work", **served.variables)
+        (site.folder / "victim").write_text(str(process.pid))
+        assert ended(process).code == -signal.SIGKILL, what
+        sent = [one for one in served.sent() if one[0] == "PUT"]
+    script.unlink()
+    assert name_resources(sent) <= {*VICTIMS}
+    asyncio.run(check_the_end(site, undisturbed, sent))
+
+
+def test_the_worker_that_is_killed_makes_so_many_requests(site: Site) -> None:
+    """Else some of its requests would never be the last."""
+    with azure(site.store) as served:
+        flags = ("--checks=none", "--who=off", "--shard=1/2", "--run-id=1")
+        assert ended(start("sync", *flags, folder=site.folder / "work", **served.variables)).code == 0
+        assert served.count == REQUESTS
+
+
+async def test_two_runs_that_overlap_end_as_one(site: Site, undisturbed: Site) -> None:
+    """Each has a cut of its own, so workers of both have the same resources. Then comes the next run."""
+    runs: list[dict[str, Any]] = [*list_workers(2, "1"), *list_workers(3, "2")]
+    reports, sent = await sync_together(site, runs)
+    assert {report.exit_code for report in reports} <= {0, 1}
+    assert name_resources(sent) == {*VICTIMS, *OTHERS}
+    last, rest = await sync(site)
+    assert last.exit_code == 0
+    assert {status for _, _, status in rest} <= {200}, "nothing is created again"
+    assert site.list_bodies() == undisturbed.list_bodies()
+    assert site.load() == undisturbed.load()
+    assert site.list_worker_branches() == []
+
+
+@pytest.mark.parametrize(
+    ("run", "why"),
+    [
+        ({"shard": "3/3"}, "it is for 2 workers, and this run has 3"),
+        ({"digest_key": Secret("k" * 32)}, "its seal was not made with the digest key"),
+        ({"agent": "blue"}, "it is for the agent gitsync"),
+    ],
+    ids=["another number of workers", "forged", "another agent"],
+)
+async def test_a_worker_of_another_run_ends_before_it_touches_anything(
+    run: dict[str, Any], why: str, site: Site
+) -> None:
+    _, sent = await sync_together(site, [OTHER])
+    with pytest.raises(ConfigError, match=why):
+        await sync(site, **{**VICTIM, **run})
+    assert name_resources(sent) == {*OTHERS}
+    assert len(site.list_bodies()) == len(OTHERS)
+    assert site.list_worker_branches() == ["1/2"]

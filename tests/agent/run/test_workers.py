@@ -1,0 +1,569 @@
+"""One run over many workers: together they do what one worker does, in whatever order, with some killed or missing."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import shutil
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from gitsync.agent.run.gathering import NOT_ENDED, gather
+from gitsync.agent.run.run import execute
+from gitsync.agent.run.run_input import RunInput
+from gitsync.agent.run.workers import drop_bodies
+from gitsync.emulator.faults import FaultRule
+from gitsync.emulator.http.handler import LoggedRequest
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
+from gitsync.errors import ConfigError
+from gitsync.model.manifests import Manifests
+from gitsync.model.record import Durations, Record, State
+from gitsync.model.report import Report
+from gitsync.model.shard import Shard
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.repository.git.git_access import GitAccess, open_remote
+from gitsync.repository.git.source.location import Url
+from gitsync.repository.git.state.branch import StatusBranch
+from gitsync.repository.git.state.pins import Pin
+from gitsync.repository.git.state.store import Update
+from gitsync.repository.git.state.worker_branches import name_workers
+from gitsync.settings.config.config import Config
+from gitsync.settings.redaction import Redactions
+from tests.support.builders import group_id, prepared, rg
+from tests.support.exports import tree
+from tests.support.fault_rules import rules
+from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.parts import change
+from tests.support.world import SUBSCRIPTION
+
+STATUS = "gitsync/status"
+NOTHING = Update(records={}, revision=None, summary=None, report=None, headline="", agent="gitsync")
+WRITES = frozenset({"PUT", "DELETE"})
+Writes = list[tuple[str, str, int]]
+"""The method, the path and the status of requests."""
+
+
+def make_group(name: str) -> str:
+    return textwrap.dedent(f"""\
+        apiVersion: resources.azure.com/v1api20200601
+        kind: ResourceGroup
+        metadata: {{name: {name}}}
+        spec: {{location: westeurope}}
+        """)
+
+
+def make_nsg(name: str, group: str) -> str:
+    return textwrap.dedent(f"""\
+        apiVersion: network.azure.com/v1api20201101
+        kind: NetworkSecurityGroup
+        metadata: {{name: {name}}}
+        spec: {{location: westeurope, owner: {{name: {group}}}}}
+        """)
+
+
+def make_network(name: str, group: str, octet: int, nsg: str = "") -> str:
+    """A network with a subnet, which may refer to a security group of another resource group."""
+    refers = (
+        f"networkSecurityGroup: {{reference: {{group: network.azure.com, kind: NetworkSecurityGroup, name: {nsg}}}}}"
+    )
+    return textwrap.dedent(f"""\
+        apiVersion: network.azure.com/v1api20201101
+        kind: VirtualNetwork
+        metadata: {{name: {name}}}
+        spec: {{location: westeurope, owner: {{name: {group}}}, addressSpace: {{addressPrefixes: [10.{octet}.0.0/16]}}}}
+        ---
+        apiVersion: network.azure.com/v1api20201101
+        kind: VirtualNetworksSubnet
+        metadata: {{name: {name}-a}}
+        spec:
+          owner: {{name: {name}}}
+          addressPrefix: 10.{octet}.1.0/24
+          {refers if nsg else ""}
+        """)
+
+
+def make_account(name: str, group: str) -> str:
+    """A storage account that exports a key to a Secret, and its endpoint to a config map."""
+    return textwrap.dedent(f"""\
+        apiVersion: storage.azure.com/v1api20230101
+        kind: StorageAccount
+        metadata: {{name: {name}}}
+        spec:
+          location: westeurope
+          owner: {{name: {group}}}
+          kind: StorageV2
+          sku: {{name: Standard_LRS}}
+          operatorSpec:
+            secrets: {{key1: {{name: {name}, key: first}}}}
+            configMaps: {{blobEndpoint: {{name: {name}, key: blob}}}}
+        """)
+
+
+def make_server(name: str, group: str, secret: str) -> str:
+    """A server whose password is the key of a storage account, of its own resource group or of another."""
+    return textwrap.dedent(f"""\
+        apiVersion: dbforpostgresql.azure.com/v1api20221201
+        kind: FlexibleServer
+        metadata: {{name: {name}}}
+        spec:
+          location: westeurope
+          owner: {{name: {group}}}
+          administratorLogin: boss
+          administratorLoginPassword: {{name: {secret}, key: first}}
+        """)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A repository with its remote, and an Azure."""
+
+    folder: Path
+    store: MemoryStore
+
+    @classmethod
+    def begin(cls, folder: Path) -> Site:
+        (folder / "remote.git").mkdir(parents=True)
+        init_bare(folder / "remote.git")
+        (folder / "work").mkdir()
+        (folder / "exports").mkdir(mode=0o700)
+        init_repository(folder / "work")
+        with (folder / "work" / ".git" / "config").open("a") as settings:
+            settings.write(
+                f'[remote "origin"]\n\turl = {folder}/remote.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+            )
+        return cls(folder, MemoryStore())
+
+    def says(self, documents: Mapping[str, str]) -> Site:
+        """Commit these files in place of all others, and push them."""
+        work = self.folder / "work"
+        for old in work.glob("*.yaml"):
+            old.unlink()
+        for name, text in documents.items():
+            (work / f"{name}.yaml").write_text(text)
+        commit = commit_all(work)
+        shutil.copytree(work / ".git" / "objects", self.folder / "remote.git" / "objects", dirs_exist_ok=True)
+        (self.folder / "remote.git" / "refs" / "heads" / "main").write_text(f"{commit}\n")
+        return self
+
+    def copy(self, folder: Path) -> Site:
+        shutil.copytree(self.folder, folder)
+        config = folder / "work" / ".git" / "config"
+        config.write_text(config.read_text().replace(str(self.folder), str(folder)))
+        store = MemoryStore()
+        for key, resource in self.store.below("/"):
+            store.put_resource(key, resource)
+        return Site(folder, store)
+
+    def config(self, azure: Emulator | None, **settings: Any) -> Config:
+        plain = Config(
+            source=str(self.folder / "work"),
+            subscription=SUBSCRIPTION,
+            endpoint=azure.url if azure else None,
+            credential="anonymous",
+            prune=True,
+            max_deletes=50,
+            checks=("none",),
+            who="off",
+            export_to=("status", "folder"),
+            export_folder=str(self.folder / "exports"),
+        )
+        return replace(plain, **settings)
+
+    def load_state(self) -> State:
+        remote = open_remote(Url(f"file://{self.folder}/remote.git", "file"), GitAccess())
+        with StatusBranch(remote, STATUS, clock=SystemClock()) as store:
+            return store.load()
+
+    def load(self) -> dict[str, Record]:
+        """What is recorded, without times and what differs from run to run."""
+        return {str(key): drop_times(record) for key, record in self.load_state().records.items()}
+
+    def list_exports(self) -> dict[str, Any]:
+        """What was exported, to the status and to a folder."""
+        kept = {str(address): export.data for address, export in self.load_state().config_maps.items()}
+        return {**kept, **tree(self.folder / "exports")}
+
+    def list_worker_branches(self) -> list[str]:
+        below = self.folder / "remote.git" / "refs" / "heads" / name_workers(STATUS)
+        return sorted(str(path.relative_to(below)) for path in below.rglob("*") if path.is_file())
+
+    def list_bodies(self) -> dict[str, Any]:
+        return {key: (stored.id, stored.body, stored.state) for key, stored in self.store.below("/")}
+
+
+def drop_times(record: Record) -> Record:
+    condition = replace(record.condition, time="", request_id="") if record.condition else None
+    return change(record, condition=condition, last=None, durations=Durations(), count=0)
+
+
+async def sync(site: Site, **settings: Any) -> tuple[Report, Writes]:
+    (report,), sent = await sync_together(site, [settings])
+    return report, sent
+
+
+async def sync_together(
+    site: Site, runs: Iterable[Mapping[str, Any]], rules: tuple[FaultRule, ...] = ()
+) -> tuple[list[Report], Writes]:
+    """Run several times at once; return the reports, and the writes that Azure got."""
+    async with Emulator(EmulatorSettings(limits=None, rules=rules), site.store) as azure:
+        reports = await asyncio.gather(*(execute(site.config(azure, **run), writes=True) for run in runs))
+        return reports, list_writes(azure)
+
+
+def list_writes(azure: Emulator) -> Writes:
+    return [(request.method, request.path, request.status) for request in azure.requests if request.method in WRITES]
+
+
+def list_workers(number: int, run_id: str = "1") -> list[dict[str, Any]]:
+    return [{"shard": f"{index}/{number}", "run_id": run_id} for index in range(1, number + 1)]
+
+
+ESTATE = {
+    "a": "---\n".join([make_group("a"), make_nsg("a-nsg", "a"), make_network("a-net", "a", 1, "b-nsg")]),
+    "b": "---\n".join([make_group("b"), make_nsg("b-nsg", "b"), make_network("b-net", "b", 2, "c-nsg")]),
+    "c": "---\n".join([make_group("c"), make_nsg("c-nsg", "c"), make_network("c-net", "c", 3)]),
+}
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The estate after a run of one worker."""
+    site = Site.begin(tmp_path_factory.mktemp("synced") / "site").says(ESTATE)
+    report, _ = asyncio.run(sync(site))
+    assert report.exit_code == 0
+    return site
+
+
+async def test_workers_create_together_what_one_creates(synced: Site, tmp_path: Path) -> None:
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    reports, sent = await sync_together(site, list_workers(3))
+    assert [report.exit_code for report in reports] == [0, 0, 0]
+    assert [len(report.results) for report in reports] == [4, 4, 4]
+    assert set(Counter((method, path) for method, path, _ in sent).values()) == {1}
+    assert site.list_bodies() == synced.list_bodies()
+    assert site.list_worker_branches() == ["1/1", "1/2", "1/3"]
+    assert site.load() == synced.load()
+    report, sent = await sync(site)
+    assert (report.summary, sent) == ({"in-sync": 12}, [])
+    assert site.list_worker_branches() == []
+    assert site.load() == synced.load()
+
+
+async def test_a_second_run_of_workers_is_silent(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site")
+    reports, sent = await sync_together(site, list_workers(2))
+    assert [report.exit_code for report in reports] == [0, 0]
+    assert sent == []
+    assert site.load() == synced.load()
+
+
+async def test_more_workers_than_parts_leave_some_with_nothing(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site")
+    reports, _ = await sync_together(site, list_workers(5))
+    assert sorted(len(report.results) for report in reports) == [0, 0, 4, 4, 4]
+    assert {report.exit_code for report in reports} == {0}
+
+
+async def test_guards_judge_the_whole_estate_in_each_worker(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site").says({"a": ESTATE["c"]})
+    async with Emulator(EmulatorSettings(limits=None), site.store) as azure:
+        for worker in list_workers(3):
+            with pytest.raises(Exception, match="TooManyDeletes: This run would delete 8"):
+                await execute(site.config(azure, **{**worker, "max_deletes": 7}), writes=True)
+    assert len(site.store.below("/")) == len(synced.store.below("/"))
+
+
+async def test_a_worker_that_comes_late_reads_the_pinned_revision(synced: Site, tmp_path: Path) -> None:
+    site = synced.copy(tmp_path / "site")
+    changed = {**ESTATE, "a": ESTATE["a"].replace("10.1.0.0/16", "10.1.0.0/15")}
+    first, second = list_workers(2)
+    pinned, _ = await sync(site.says(changed), **first)
+    site.says({"c": ESTATE["c"]})
+    late, sent = await sync(site, **second)
+    assert late.revision == pinned.revision
+    assert not [request for request in sent if request[0] == "DELETE"]
+    assert len(pinned.results) + len(late.results) == 12
+
+
+async def test_a_worker_reads_the_status_that_was_pushed_for_the_pin_since_it_looked(tmp_path: Path) -> None:
+    """The first worker of a run takes in what the run before has recorded, between two looks of the second worker."""
+    site = Site.begin(tmp_path / "site").says({"a": make_group("a")})
+    await sync_together(site, list_workers(1, "before"))
+    remote = open_remote(Url(f"file://{site.folder}/remote.git", "file"), GitAccess())
+    with StatusBranch(remote, STATUS, clock=SystemClock()) as late:
+        late.load()
+        await sync(site, shard="1/2", run_id="now")
+        wanted = Pin(revision="a" * 40, status="", branch=STATUS, agent="gitsync", workers=2, time=SystemClock().now())
+        pin = late.settle_pin("now", wanted, NOTHING)
+    assert (pin.workers, pin.revision != wanted.revision) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_left"),
+    [({"location": "westeurope"}, {}), (EXPORTS := {"operatorSpec": {"configMaps": {"id": {}}}}, EXPORTS)],
+    ids=["its body", "what it exports"],
+)
+def test_a_worker_keeps_of_the_resources_of_others_what_they_export_alone(spec: Any, is_left: Any) -> None:
+    own, other = prepared(rg("own"), group_id("own")), prepared(rg("other"), group_id("other"))
+    other = replace(other, resource=replace(other.resource, spec=spec))
+    both = (own, other)
+    manifests = Manifests(resources=tuple(entry.resource for entry in both))
+    whole = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
+    left = drop_bodies(whole, Shard(number=1, keys=frozenset({own.key})))
+    assert left.prepared[0] is own
+    assert (left.prepared[1].arm_id, left.prepared[1].template) == (other.arm_id, None)
+    assert [refusal.spec for refusal in left.manifests.resources] == [own.resource.spec, is_left]
+    assert left.manifests.resources[1] is left.prepared[1].resource
+
+
+REFUSED = [
+    ({"shard": "3/2", "run_id": "1"}, "is not one of 2 workers"),
+    ({"shard": "1/2"}, "--shard requires --run-id"),
+    ({"shard": "1/2", "run_id": "a/b"}, "cannot name a run"),
+    ({"shard": "1/2", "run_id": "1", "only": ("ResourceGroup/a",)}, "--shard cannot be used with --only"),
+    ({"shards": 2, "run_id": "1"}, "JOB_COMPLETION_INDEX is not the number"),
+    ({"shard": "1/2", "run_id": "1", "status_dir": "state"}, "Workers share a status branch"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[row[1] for row in REFUSED])
+async def test_settings_that_make_no_worker(synced: Site, tmp_path: Path, settings: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        await sync(synced.copy(tmp_path / "site"), **settings)
+
+
+async def test_the_index_of_a_job_is_the_number_of_the_worker(
+    synced: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
+    site = synced.copy(tmp_path / "site")
+    await sync(site, shards=3, run_id="job")
+    assert site.list_worker_branches() == ["job/2"]
+
+
+async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_path: Path) -> None:
+    """The subnet of one group refers to a security group of another, which Azure refuses."""
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    refused = rules("{match: {path: '*/b-nsg', method: PUT}, answer: {status: 400, code: InvalidParameter}}")
+    reports, _ = await sync_together(site, list_workers(3), rules=refused)
+    reasons = {
+        result.key.name: result.condition.reason
+        for report in reports
+        for result in report.results
+        if not result.is_fine
+    }
+    assert reasons == {"a-net-a": "ReferenceNotFound", "b-nsg": "InvalidParameter"}
+    report, _ = await sync(site)
+    assert report.exit_code == 0
+    assert len(site.load()) == 12
+
+
+async def test_a_worker_that_was_stopped_has_not_failed(tmp_path: Path) -> None:
+    """It may be started again, as the pod of a Job is whose node is drained: the others still wait."""
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    first, second, _ = list_workers(3)
+    stop = asyncio.Event()
+
+    def stop_now(request: LoggedRequest) -> bool:
+        if request.path.endswith("/b-nsg") and request.method == "PUT":
+            stop.set()
+        return False
+
+    slow = rules("{match: {path: '*/b-nsg', method: PUT}, operation: {style: async, polls: 1}}")
+    async with Emulator(EmulatorSettings(limits=None, rules=slow), site.store, is_last=stop_now) as azure:
+        await execute(site.config(azure, **second), writes=True, stop=stop)
+        assert site.load()["NetworkSecurityGroup.network.azure.com/default/b-nsg"].condition.reason == "Interrupted"
+        report = await execute(site.config(azure, **first), writes=True)
+    assert report.exit_code == 0
+
+
+@pytest.mark.parametrize("sinks", [(), ("status", "folder")], ids=["no sink", "sinks"])
+async def test_what_another_worker_exports_is_read_from_its_resource(tmp_path: Path, sinks: tuple[str, ...]) -> None:
+    """A sink may have the value of a former run, and the other worker may not have written it yet."""
+    site = Site.begin(tmp_path / "site").says(
+        {
+            "a": "---\n".join([make_group("a"), make_account("alake", "a")]),
+            "b": "---\n".join([make_group("b"), make_server("b-books", "b", "alake")]),
+        }
+    )
+    reports, _ = await sync_together(site, [{**worker, "export_to": sinks} for worker in list_workers(2)])
+    assert [report.exit_code for report in reports] == [0, 0]
+    (server,) = [stored for key, stored in site.store.below("/") if key.endswith("/b-books")]
+    password, kept = server.body["properties"]["administratorLoginPassword"], site.list_exports()
+    assert password
+    assert kept.get("secrets/default/alake/first") == (password.encode() if sinks else None)
+
+
+async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(synced: Site, tmp_path: Path) -> None:
+    site = Site.begin(tmp_path / "site").says(ESTATE)
+    first, _, third = list_workers(3)  # the second one has group b
+    reports, _ = await sync_together(site, [{**one, "resource_timeout": 2.0} for one in (first, third)])
+    left = {
+        result.key.name: result.condition.reason
+        for report in reports
+        for result in report.results
+        if not result.is_fine
+    }
+    assert left == {"a-net-a": "ReferenceNotFound"}
+    report, sent = await sync(site)
+    assert report.exit_code == 0
+    assert len(sent) == 5
+    assert site.list_bodies() == synced.list_bodies()
+
+
+@st.composite
+def estates(draw: st.DrawFn) -> dict[str, str]:
+    """Up to four groups: some with a security group or with a storage account that exports its key, and each with a
+    network, and perhaps a server, that may refer to those of another.
+    """
+    named = draw(st.lists(st.sampled_from("abcd"), min_size=1, unique=True))
+    guarded, exporting = ([name for name in named if draw(st.booleans())] for _ in range(2))
+    said = {}
+    for name in named:
+        parts = [make_group(name)]
+        parts += [make_nsg(f"{name}-nsg", name)] if name in guarded else []
+        parts += [make_account(f"{name}lake", name)] if name in exporting else []
+        other = draw(st.sampled_from(["", *guarded]))
+        parts.append(make_network(f"{name}-net", name, draw(st.integers(1, 3)), other and f"{other}-nsg"))
+        if keeper := draw(st.sampled_from(["", *exporting])):
+            parts.append(make_server(f"{name}-books", name, f"{keeper}lake"))
+        said[name] = "---\n".join(parts)
+    return said
+
+
+async def kill(site: Site, run: Mapping[str, Any], at: int, methods: Collection[str] = WRITES) -> Writes:
+    """Start a run that dies when Azure has got so many of its requests, by default of its writes; return the writes
+    that it had got by then. A run that makes fewer ends.
+    """
+    requests = itertools.count(1)
+
+    def is_last(request: LoggedRequest) -> bool:
+        return request.method in methods and next(requests) == at
+
+    async with Emulator(EmulatorSettings(limits=None), site.store, is_last=is_last) as azure:
+        running = asyncio.create_task(execute(site.config(azure, **run), writes=True))
+        death = asyncio.create_task(azure.is_over.wait())
+        await asyncio.wait({running, death}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (running, death):
+            task.cancel()
+        await asyncio.gather(running, death, return_exceptions=True)
+        return list_writes(azure)
+
+
+class History(NamedTuple):
+    """What happens to the workers of a run."""
+
+    workers: int
+    rounds: tuple[tuple[int, ...], ...]  # the workers of each round, by their numbers, run at once
+    deaths: Mapping[int, int]  # a worker that is killed with so many of its writes, and started again in a later round
+    absent: int  # never started: 0 for none
+
+    @property
+    def is_together(self) -> bool:
+        """Return whether what a worker waits for comes."""
+        return not (self.absent or self.deaths) and len(list(filter(None, self.rounds))) == 1
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    workers = draw(st.integers(1, 8))
+    numbers = draw(st.permutations(range(1, workers + 1)))
+    absent = numbers.pop() if workers > 1 and draw(st.booleans()) else 0
+    cut = draw(st.integers(0, len(numbers)))
+    deaths = {number: draw(st.integers(1, 5)) for number in numbers if draw(st.booleans())}
+    again = tuple(draw(st.permutations(sorted(deaths))))
+    return History(workers, (tuple(numbers[:cut]), tuple(numbers[cut:]), again), deaths, absent)
+
+
+async def play(site: Site, history: History) -> Writes:
+    """Run the workers of a history; return what all of them have sent."""
+    sent: Writes = []
+    patience = {} if history.is_together else {"resource_timeout": 3.0}
+    runs = {number: {**one, **patience} for number, one in enumerate(list_workers(history.workers), 1)}
+    last = len(history.rounds) - 1
+    for number, together in enumerate(history.rounds):
+        deaths = history.deaths if number < last else {}
+        parts = (
+            kill(site, runs[one], deaths[one]) if one in deaths else sync_alone(site, runs[one]) for one in together
+        )
+        for part in await asyncio.gather(*parts):
+            sent += part
+    return sent
+
+
+async def sync_alone(site: Site, run: Mapping[str, Any]) -> Writes:
+    _, sent = await sync(site, **run)
+    return sent
+
+
+@given(estates(), histories(), st.booleans(), st.booleans())
+@settings(max_examples=6, phases=[Phase.reuse, Phase.generate])  # an example takes a second, and shrinking some hundred
+def test_law_workers_do_together_what_one_worker_does(
+    tmp_path_factory: pytest.TempPathFactory,
+    synced: Site,
+    said: dict[str, str],
+    history: History,
+    is_first: bool,
+    is_started_late: bool,
+) -> None:
+    """From the same records and the same Azure, or from none, in any order of the workers.
+
+    What a worker that was never started owns stays as it was; it, or the next run, does the rest. A run may leave a
+    delete to the next one, so both sites have a second run, and a third if a worker was never started.
+    """
+    folder = tmp_path_factory.mktemp("law")
+    if is_first:
+        alone, shared = (Site.begin(folder / name).says(said) for name in ("alone", "shared"))
+    else:
+        alone, shared = (synced.copy(folder / name).says(said) for name in ("alone", "shared"))
+    asyncio.run(sync(alone))
+    sent = asyncio.run(play(shared, history))
+    assert list_absent(gather_run(shared)) == [history.absent] * bool(history.absent)
+    if is_first:
+        check = check_same if history.is_together else check_part
+        check(shared, alone)
+    if history.absent and is_started_late:
+        sent += asyncio.run(sync_alone(shared, list_workers(history.workers)[history.absent - 1]))
+        assert list_absent(gather_run(shared)) == []
+    for site in (alone, *([shared] * (1 + bool(history.absent)))):
+        _, writes = asyncio.run(sync(site))
+        sent += writes if site is shared else []
+    check_same(shared, alone)
+    created = Counter(path for _, path, status in sent if status == 201)
+    assert set(created.values()) <= {1}, "no create is sent twice"
+    assert asyncio.run(sync(shared))[1] == []
+
+
+def gather_run(site: Site) -> Report:
+    return gather(site.config(None, run_id="1"), Redactions())
+
+
+def list_absent(report: Report) -> list[int]:
+    """The numbers of the shards that have not ended."""
+    told = (problem.message for problem in report.problems if problem.code == NOT_ENDED)
+    return [int(message.removeprefix("Shard ").partition("/")[0]) for message in told]
+
+
+def check_same(shared: Site, alone: Site) -> None:
+    assert shared.list_bodies() == alone.list_bodies()
+    assert shared.load() == alone.load()
+    assert shared.list_exports() == alone.list_exports()
+
+
+def check_part(shared: Site, alone: Site) -> None:
+    """Ready resources are as one worker leaves them, and nothing but what waits is missing."""
+    ours, theirs = shared.load(), alone.load()
+    ready = {key: result for key, result in ours.items() if result.condition and result.condition.is_ready}
+    assert ready == {key: theirs[key] for key in ready}
+    assert shared.list_bodies().items() <= alone.list_bodies().items()
+    assert shared.list_exports().items() <= alone.list_exports().items()

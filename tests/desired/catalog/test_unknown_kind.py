@@ -1,0 +1,89 @@
+"""Kinds and versions that the catalog does not have."""
+
+import pytest
+
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.unknown_kind import check_served_version, explain_unknown_kind
+from gitsync.model.gvk import GVK
+from gitsync.model.problem import Level
+from tests.support.handmade_kinds import VERSION, a_catalog
+
+CATALOG = a_catalog({"storage.azure.com": ["StorageAccount"], "network.azure.com": ["VirtualNetwork"]})
+
+
+@pytest.mark.parametrize(
+    ("gvk", "code", "field", "hint", "why"),
+    [
+        (("storage.azure.com", VERSION, "StorageAcount"), "UnknownKind", "kind", "Did you mean StorageAccount?", "typo"),
+        (("storage.azure.com", VERSION, "Queue"), "UnknownKind", "kind", "Known kinds: StorageAccount.", "no such"),
+        (("storag.azure.com", VERSION, "X"), "UnknownKind", "apiVersion", "Did you mean storage.azure.com?", "typo"),
+        (
+            ("elsewhere.azure.com", VERSION, "VirtualNetwork"),
+            "UnknownKind",
+            "apiVersion",
+            "VirtualNetwork is a kind of network.azure.com.",
+            "the group is another",
+        ),
+        (("elsewhere.azure.com", VERSION, "X"), "UnknownKind", "apiVersion", "`gitsync explain` lists", "no idea"),
+        (
+            ("storage.azure.com", "v20240102", "StorageAccount"),
+            "UnknownVersion",
+            "apiVersion",
+            "Did you mean v20240101? Known versions: v20240101.",
+            "a version that is nearly one",
+        ),
+        (
+            ("storage.azure.com", "2024-01-01", "StorageAccount"),
+            "UnknownVersion",
+            "apiVersion",
+            "ASO's versions begin with v: v20240101. Known versions",
+            "as ARM writes it",
+        ),
+        (
+            ("storage.azure.com", "20230101", "StorageAccount"),
+            "UnknownVersion",
+            "apiVersion",
+            "ASO's versions begin with v: v20240101. Known versions",
+            "a date that ASO does not have",
+        ),
+        (
+            ("storage.azure.com", "v1", "StorageAccount"),
+            "UnknownVersion",
+            "apiVersion",
+            "Known versions: v20240101.",
+            "a version that is none",
+        ),
+    ],
+)  # fmt: skip
+def test_unknown_kinds(gvk, code, field, hint, why):
+    finding = explain_unknown_kind(GVK(*gvk), {}, CATALOG)
+    assert (finding.code, finding.path) == (code, (field,)), why
+    assert finding.hint.startswith(hint), why
+    assert gvk[0] in finding.message
+
+
+def test_versions_that_aso_serves_in_one_spelling_get_a_warning_in_the_other():
+    """Of all kinds: what ASO serves has no warning, and the warning names what it serves of the same version of ARM."""
+    catalog = open_catalog()
+    served = [
+        GVK(group, version, kind)
+        for group in catalog.groups()
+        for kind in catalog.kinds(group)
+        for version in catalog.versions(group, kind)
+    ]
+    assert [gvk for gvk in served if [*check_served_version(gvk, catalog)]] == []
+    others = {gvk._replace(version=respell(gvk.version)) for gvk in served} - set(served)
+    assert len(others) > 300
+    for gvk in sorted(others):
+        (finding,) = check_served_version(gvk, catalog)
+        nearest = gvk._replace(version=finding.hint.removeprefix("Change it to ").partition(",")[0])
+        assert (finding.code, finding.level, nearest in served) == ("VersionNotServed", Level.WARNING, True)
+        assert catalog.kind(gvk).api_version == catalog.kind(nearest).api_version
+
+
+def respell(version):
+    return f"v{version.removeprefix('v1api')}" if version.startswith("v1api") else f"v1api{version.removeprefix('v')}"
+
+
+def test_a_version_that_no_kind_has_is_another_problem():
+    assert list(check_served_version(GVK("storage.azure.com", "v20240102", "StorageAccount"), CATALOG)) == []

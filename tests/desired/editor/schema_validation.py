@@ -1,0 +1,88 @@
+"""Manifests held against the schemas for editors, by another implementation of JSON Schema than that of an editor."""
+
+from functools import cache
+
+import jsonschema
+import referencing
+from referencing.jsonschema import DRAFT7
+
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.editor.kind_schemas import build_kind_schema
+from gitsync.desired.editor.schema_files import ENTRY, SHARED, build_entry, list_kind_files
+from gitsync.desired.editor.settings_schemas import build_settings_schemas
+from gitsync.desired.editor.shared_schemas import build_definitions
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.validation.validate import validate_resource
+
+CATALOG = open_catalog()
+_BASE = "https://example.com/"
+
+
+@cache
+def kind_files():
+    """The files of all kinds by their paths."""
+    return {file.path: file for file in list_kind_files(CATALOG)}
+
+
+@cache
+def _paths():
+    """The path of the schema by apiVersion and kind."""
+    return {(version, file.kind.gvk.kind): path for path, file in kind_files().items() for version in file.api_versions}
+
+
+@cache
+def schema(path):
+    """One schema by its path: built when a test needs it, since all of them take a second."""
+    if path in kind_files():
+        file = kind_files()[path]
+        return build_kind_schema(file.kind, file.api_versions, CATALOG, file.unserved)
+    if path == SHARED:
+        return {"definitions": build_definitions(CATALOG)}
+    if path == ENTRY:
+        return build_entry(tuple(kind_files().values()), {})
+    return build_settings_schemas()[path]
+
+
+def _retrieve(uri):
+    return referencing.Resource.from_contents(schema(uri.removeprefix(_BASE)), default_specification=DRAFT7)
+
+
+_REGISTRY = referencing.Registry(retrieve=_retrieve)
+
+
+@cache
+def _validator(path):
+    return jsonschema.Draft7Validator({"$ref": f"{_BASE}{path}"}, registry=_REGISTRY)
+
+
+def find_errors(path, value):
+    """What a schema marks: the path of each point, and why."""
+    return [(".".join(map(str, e.absolute_path)), e.message) for e in _validator(path).iter_errors(value)]
+
+
+def find_kind_errors(document):
+    """What the schema of its kind marks in a manifest; of a kind or version that no schema has, the header."""
+    path = _paths().get((document["apiVersion"], document["kind"]))
+    return find_errors(path, document) if path else [("kind", "unknown")]
+
+
+def find_problems(text):
+    """The errors that `gitsync validate` finds in each manifest of a text alone, by its apiVersion, kind and name."""
+    manifests = read_manifests({"one.yaml": text})
+    return {
+        (resource.gvk.api_version, resource.gvk.kind, resource.key.name): [
+            problem
+            for problem in (*manifests.problems, *resource.problems, *_validate(resource))
+            if problem.is_error and not _is_of_variables(problem)
+        ]
+        for resource in manifests.resources
+    }
+
+
+def _is_of_variables(problem):
+    """Whether a variable is replaced, and by what letters, is up to its unit."""
+    return problem.code == "VariableNotReplaced" or ("must be made of" in problem.message and "${" in problem.message)
+
+
+def _validate(resource):
+    return validate_resource(resource, CATALOG.kind(resource.gvk), catalog=CATALOG)

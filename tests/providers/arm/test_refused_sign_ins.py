@@ -1,0 +1,68 @@
+"""What to do about a sign-in that Entra ID refused: by its code, else by the method."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.model.signin import Method
+from gitsync.providers.arm.auth.sign_in_refusals import advise_on_refusal
+
+OLD = "AADSTS700024: Client assertion is not within its valid time range. Current time: 2026-01-01T00:00:00Z."
+
+
+@pytest.mark.parametrize(
+    ("method", "message", "says", "never", "why"),
+    [
+        (Method.WORKLOAD_IDENTITY, OLD, "id-token: write", "Check AZURE_TENANT_ID", "a file that nobody renews"),
+        (
+            Method.DEFAULT,
+            f"Azure CLI: ERROR: {OLD}.",
+            "id-token: write",
+            "Sign in with",
+            "an account of the same token",
+        ),
+        (Method.CLIENT_CERTIFICATE, OLD, "clock of this machine", "token of the job", "gitsync signs the assertion"),
+        (Method.IDENTITY_FILE, OLD, "clock of this machine", "token of the job", "it does with a file, too"),
+        (Method.CLIENT_SECRET, "AADSTS7000222: Expired.", "Add a client secret", "Check", "a secret that has expired"),
+        (Method.CLIENT_SECRET, "AADSTS7000215: Invalid.", "not to its id", "expired", "the id of a secret"),
+        (
+            Method.WORKLOAD_IDENTITY,
+            "AADSTS700213: No match.",
+            "the subject of a federated credential",
+            "audience",
+            "a subject",
+        ),
+        (Method.WORKLOAD_IDENTITY, "AADSTS700211: No match.", "the issuer of a federated", "subject", "an issuer"),
+        (Method.WORKLOAD_IDENTITY, "AADSTS700212: No match.", "the audience of a federated", "issuer", "an audience"),
+        (
+            Method.WORKLOAD_IDENTITY,
+            "AADSTS70021: No match.",
+            "issuer, subject and audience",
+            "TENANT",
+            "which, is open",
+        ),
+        (Method.WORKLOAD_IDENTITY, "AADSTS70025: None.", "Add a federated credential", "case counts", "there is none"),
+        (Method.WORKLOAD_IDENTITY, "AADSTS700223: Off.", "managed identity", "Compare", "the tenant forbids them"),
+        (Method.WORKLOAD_IDENTITY, "AADSTS7002381: Claim.", "a tenant policy", "Compare", "it wants a claim"),
+        (Method.DEFAULT, "Azure CLI: AADSTS50076: MFA.", "In a pipeline", "AZURE_", "a second factor"),
+        (Method.DEFAULT, "AADSTS50034: No account.", "in the tenant AZURE_TENANT_ID", "az login", "an account"),
+        (Method.CLIENT_SECRET, "AADSTS90002: Tenant.", "AZURE_AUTHORITY_HOST", "SECRET", "a tenant of another cloud"),
+        (Method.CLIENT_SECRET, "AADSTS500011: Resource.", "--endpoint", "SECRET", "a resource of another cloud"),
+        (
+            Method.DEFAULT,
+            "client secret: AADSTS700016: None.; Azure CLI: x",
+            "the client does not exist",
+            "az login",
+            "a client",
+        ),
+        (Method.DEFAULT, "Azure CLI: AADSTS700082: Expired.", "az login", "AZURE_", "an account that was idle"),
+        (Method.CLIENT_SECRET, "AADSTS99999999: New.", "AZURE_CLIENT_SECRET", "clock", "a code that is not known"),
+        (Method.CLIENT_SECRET, "AADSTS7000241: New.", "AZURE_CLIENT_SECRET", "clock", "a code that begins as one"),
+        (Method.MANAGED_IDENTITY, "no endpoint", "managed identity", "AADSTS", "no code"),
+        (Method.DEFAULT, "AADSTS1: x; AADSTS53003: y", "Conditional Access", "az login", "the first that is known"),
+    ],
+)
+def test_what_to_do_about_a_refused_sign_in(method, message, says, never, why):
+    advice = advise_on_refusal(method, message)
+    assert says in advice, why
+    assert never not in advice, why

@@ -1,0 +1,72 @@
+# ruff: noqa: RUF001 - letters that look alike are what is tested
+"""Hostile names and passwords: each is exactly the user of that name, and nothing else happened on the server."""
+
+import json
+
+from gitsync.errors import ProviderError
+from gitsync.model.provider import Provider
+from tests.providers.databases.test_users import is_postgresql
+from tests.support.database_servers import log_in
+
+HOSTILE = [
+    # ends of quotes, and statements behind them
+    "'", '"', "`", "\\", "%", "_", "''", '""', "``", "\\\\", "\\'", '\\"', "'\\", '"\\', "`\\", "%s", "%(x)s", "%%", "{0}", "$1", "$$", "$tag$", ":x", "?",
+    "'; DROP USER victim; --", '"; DROP ROLE victim; --', "`; DROP USER victim; --", "'@'%", "x'@'localhost", "x@y", "x'@'%' IDENTIFIED BY 'y",
+    '" SUPERUSER "', '" WITH SUPERUSER; --', "' OR '1'='1", "admin'--", "admin'#", "a/*b*/c", "/*!50000 x */", "-- x", "# x", ";", ";;", "\\g", "\\q", "\\! ls",
+    "victim\\", "victim'", 'victim"', "E'\\x27'", "U&'\\0027'", "X'27'", "N'x'", "_utf8mb4'x'", "CURRENT_USER", "SESSION_USER", "CURRENT_ROLE", "DEFAULT", "ALL", "NULL",
+    # letters that something folds, cuts or takes for others
+    "ʼ", "ʹ", "'", "＇", "ＵＳＥＲ", "ｖictim", "VICTIM", "victim\t", "\nvictim", "vic\rtim", "vic\x1atim", "vic\x7ftim", "vic\u200btim", "vic\u202etim", "ﬁ", "ß", "İ", "é", "e\u0301", "名前",
+    "n" * 63, "'" * 63, "😀", "victim ", " victim", "a b", "x" * 80,
+]  # fmt: skip
+
+
+def list_users(server, service):
+    if service is Provider.POSTGRESQL:
+        return set(server.run("SELECT json_build_array(rolname, rolsuper, rolcreaterole, rolcreatedb, rolcanlogin, (SELECT count(*) FROM pg_auth_members m WHERE m.member = r.oid)) FROM pg_roles r").splitlines())  # fmt: skip
+    return set(server.run("SET sql_log_off = 1; SELECT HEX(User), Host, HEX(Priv) FROM mysql.global_priv; SELECT HEX(User), Db FROM mysql.db").splitlines())  # fmt: skip
+
+
+def spell(name, service):
+    """How the list of users begins the line of a name."""
+    if service is Provider.POSTGRESQL:
+        return json.dumps(name, ensure_ascii=False).replace("\\u007f", "\x7f")
+    return name.encode().hex().upper() + "\t"
+
+
+async def test_a_hostile_name_is_that_user_and_nothing_else(rig, server):
+    await rig.put(rig.user("victim"))
+    before, refused = list_users(server, rig.service), []
+    for number, name in enumerate(HOSTILE):
+        password = HOSTILE[-number - 1] + "Pa55word"
+        user = rig.user(name, password=password)
+        try:
+            await rig.put(user)
+        except ProviderError as failure:
+            assert failure.code == "InvalidDatabaseUser", (name, failure)
+            refused.append(name)
+            continue
+        (made,) = list_users(server, rig.service) - before
+        assert spell(name, rig.service) in made, name
+        # MySQL takes quotes around the name off at a login, so no one can sign in as such a user.
+        is_quoted = not is_postgresql(rig) and len(name) > 1 and name[0] == name[-1] == "'"
+        assert await log_in(server, name, password, is_postgresql=is_postgresql(rig)) is not is_quoted, name
+        await rig.delete(rig.prune(name))
+    assert list_users(server, rig.service) == before
+    assert len(HOSTILE) - len(refused) >= 60
+    assert set(refused) <= {"😀", "victim ", "x" * 80}
+    assert "Pa55word" not in server.log.read_text(), "the log of statements has a password"
+
+
+async def test_hostile_names_in_lists_are_names(rig, server):
+    await rig.put(rig.user("listed"))
+    before = list_users(server, rig.service)
+    for name in HOSTILE:
+        body = {"roles": [name]} if is_postgresql(rig) else {"databasePrivileges": {name: ["SELECT"]}}
+        try:
+            await rig.put(rig.user("listed", **body))
+        except ProviderError as failure:
+            assert failure.code in {"DatabaseRoleNotFound", "InvalidDatabaseUser", "DatabaseRefused"}, (name, failure)
+            continue
+        assert (await rig.find(rig.user("listed", **body)) or {})["databasePrivileges"] == {name: ["SELECT"]}
+        await rig.put(rig.user("listed", databasePrivileges={}))
+    assert list_users(server, rig.service) == before

@@ -1,0 +1,172 @@
+"""Earlier revisions can be read wherever they still are, and nothing of a person's own repository is written."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gitsync.repository.git.source.checkout import open_checkout
+
+
+@pytest.fixture
+def story(cloned):
+    """Six commits on main, two of them from a side branch that was merged; ids by what they do."""
+    return write_story(cloned)
+
+
+def write_story(cloned):
+    steps = {"start": cloned.git("rev-parse", "HEAD")}
+
+    def step(name, path, text):
+        cloned.put(path, text)
+        steps[name] = cloned.commit(name)
+
+    step("policy", "apps/rg.yaml", "kind: ResourceGroup\npolicy: detach\n")
+    step("readme", "README.md", "hello")
+    cloned.git("checkout", "--quiet", "-b", "side")
+    step("side", "apps/side.yaml", "x")
+    (cloned.path / "apps/side.yaml").unlink()
+    step("side gone", "apps/other.yaml", "x")
+    cloned.git("checkout", "--quiet", "main")
+    cloned.git("merge", "--quiet", "--no-ff", "--no-edit", "side")
+    steps["merge"] = cloned.git("rev-parse", "HEAD")
+    (cloned.path / "apps/rg.yaml").unlink()
+    steps["gone"] = cloned.commit("gone")
+    cloned.git("push", "--quiet", "origin", "main")
+    return steps
+
+
+@pytest.fixture
+def shallow(story, bare, tmp_path: Path) -> Path:
+    """Another work tree, as CI systems make one."""
+    bare.git("clone", "--quiet", "--depth=1", bare.url, str(tmp_path / "copy"))
+    return tmp_path / "copy"
+
+
+@pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
+def test_the_states_before_each_change_are_found_newest_first(story, cloned, bare, shallow, source):
+    location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
+    with open_checkout(location, path="apps") as found:
+        before = found.revisions_since(story["start"])
+        assert before == (story["merge"], story["readme"], story["start"])
+        assert found.contents_at(before[0]).files == {
+            "apps/other.yaml": b"x",
+            "apps/rg.yaml": b"kind: ResourceGroup\npolicy: detach\n",
+        }
+        assert found.contents_at(story["start"]).files == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
+
+
+def test_only_changes_below_the_path_count(story, bare, cloned):
+    with open_checkout(bare.url) as found:
+        assert found.revisions_since(story["policy"]) == (story["merge"], story["readme"], story["policy"])
+    with open_checkout(str(cloned.path / "apps"), ref=story["merge"]) as found:
+        assert found.revisions_since(story["policy"]) == (story["readme"], story["policy"])
+
+
+LOGGED = """\
+#!/bin/sh
+echo "$*" >> {log}
+exec {git} "$@"
+"""
+
+
+def test_git_runs_once_for_what_does_not_change(story, cloned, tmp_path, monkeypatch):
+    """What a run requests: some of it twice, since its parts do not share it."""
+    log, program = tmp_path / "log", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(LOGGED.format(log=log, git=shutil.which("git")))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with open_checkout(str(cloned.path)) as found:
+        for _ in range(2):
+            assert found.revisions_since(story["gone"]) == (story["gone"],)
+            assert found.contents_at(story["gone"]).files == found.contents.files
+        listed_once = log.read_text().splitlines()
+        for _ in range(2):
+            assert found.has_history_since(story["start"])
+            assert found.history.precedes(story["start"]) is False
+            assert found.contents_at(story["start"]) is not None
+            assert found.settings_at(story["start"]) is None
+    asked = [line for line in log.read_text().splitlines() if not line.startswith("cat-file --batch")]
+    assert sorted(asked) == sorted(set(asked))
+    assert not any("merge-base" in line or "log" in line for line in listed_once), "nothing is before itself"
+
+
+def test_nothing_changed_since_the_revision_itself(story, bare):
+    with open_checkout(bare.url) as found:
+        assert found.revisions_since(story["gone"]) == (story["gone"],)
+
+
+@pytest.mark.parametrize("revision", ["f" * 40, "main", "--all", ""])
+def test_a_revision_that_cannot_be_read_is_none(story, cloned, bare, revision):
+    for location in (bare.url, str(cloned.path)):
+        with open_checkout(location) as found:
+            assert found.contents_at(revision) is None
+            assert found.revisions_since(revision) == (revision,)
+
+
+def test_a_shallow_work_tree_without_its_remote_has_no_history(story, bare, shallow, tmp_path: Path):
+    bare.path.rename(tmp_path / "moved.git")
+    with open_checkout(str(shallow)) as found:
+        assert found.revision == story["gone"]
+        assert found.contents_at(story["start"]) is None
+        assert found.revisions_since(story["start"]) == (story["start"],)
+
+
+def test_a_path_that_the_revision_did_not_have_is_none(story, cloned):
+    cloned.put("new/a.yaml", "x")
+    cloned.commit()
+    with open_checkout(str(cloned.path), path="new") as found:
+        assert found.contents_at(story["start"]) is None
+
+
+def test_a_shallow_work_tree_is_left_as_it_was(story, shallow):
+    def everything():
+        return {p: p.stat().st_mtime_ns for p in shallow.rglob("*")}
+
+    before = everything()
+    with open_checkout(str(shallow), path="apps") as found:
+        assert found.contents_at(story["start"]) is not None
+        assert len(found.revisions_since(story["start"])) == 3
+    assert everything() == before
+
+
+def test_a_rewritten_history_still_gives_the_recorded_revision(story, cloned, bare):
+    cloned.git("checkout", "--quiet", "--orphan", "fresh")
+    cloned.put("apps/new.yaml", "x")
+    cloned.commit("Start again")
+    cloned.git("push", "--quiet", "--force", "origin", "fresh:main")
+    cloned.git("push", "--quiet", "origin", f"{story['gone']}:refs/heads/kept")
+    with open_checkout(bare.url) as found:
+        assert found.revisions_since(story["start"])[-1] == story["start"]
+        assert found.contents_at(story["start"]).files == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
+
+
+@pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
+def test_an_older_revision_is_known_as_such(story, cloned, bare, shallow, source):
+    location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
+    with open_checkout(location) as found:
+        newest = {name: found.history.precedes(commit) for name, commit in story.items()}
+    assert newest == dict.fromkeys(story, False), "nothing is newer than the tip"
+    cloned.git("branch", "beside", story["policy"])
+    cloned.git("checkout", "--quiet", "beside")
+    beside = cloned.commit("beside")
+    cloned.git("push", "--quiet", "origin", "beside")
+    if source == "shallow work tree":
+        subprocess.run(["git", "fetch", "-q", "--depth=1", "origin", story["policy"]], cwd=shallow, check=True)
+        subprocess.run(["git", "checkout", "-q", story["policy"]], cwd=shallow, check=True)
+    cloned.git("checkout", "--quiet", story["policy"])
+    ref = None if source != "url" else story["policy"]
+    with open_checkout(location, ref=ref) as found:
+        after = {name: found.history.precedes(commit) for name, commit in {**story, "beside": beside}.items()}
+    older = {"start", "policy"}
+    assert after == {name: name not in older for name in [*story, "beside"]}
+
+
+def test_a_recorded_commit_that_is_missing_is_unknown(cloned, bare):
+    with open_checkout(bare.url) as found:
+        assert found.history.precedes("f" * 40) is None
+    with open_checkout(str(cloned.path)) as found:
+        assert found.history.precedes("f" * 40) is None

@@ -1,0 +1,368 @@
+"""What workers of a run record: on branches of their own, united by who reads, and folded by the next push."""
+
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gitsync.errors import PublishError
+from gitsync.model.record import Claim, State, Trust
+from gitsync.model.secret import Secret
+from gitsync.repository.git.git_access import GitAccess, open_remote
+from gitsync.repository.git.source.location import Url
+from gitsync.repository.git.state.branch import StatusBranch
+from gitsync.repository.git.state.pins import Pin
+from gitsync.repository.git.state.record_files import UNSEALED
+from gitsync.repository.git.state.seal import RecordSeals
+from gitsync.repository.git.state.worker_branches import name_worker
+from gitsync.repository.git.state.worker_store import WorkerStore
+from tests.repository.git.remembered import a_record, an_update
+from tests.support.git_server import basic, serve
+from tests.support.parts import change
+
+NAME = "gitsync/status"
+
+
+@pytest.fixture
+def open_status(bare, clock):
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
+    return lambda: StatusBranch(remote, NAME, clock=clock, patience=0.01)
+
+
+@pytest.fixture
+def open_worker(bare, clock, open_status):
+    """Opens the store of a worker that begins with a commit of the status branch."""
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
+
+    def open_it(number, start="", pinned=None, run_id="42"):
+        own = StatusBranch(remote, name_worker(NAME, run_id, number), clock=clock, patience=0.01, start=start)
+        return WorkerStore(own, open_status(), pinned or State({}), number, 8)
+
+    return open_it
+
+
+def save(store, *records, ended=0, **changes):
+    with store:
+        store.load()
+        return store.save(replace(an_update(*records), exit_code=ended, **changes))
+
+
+def load(store):
+    with store:
+        return store.load()
+
+
+def branches(bare):
+    return bare.git("branch", "--list", "--format=%(refname:short)", "gitsync/*").splitlines()
+
+
+def tip(bare):
+    return bare.git("rev-parse", NAME)
+
+
+def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(open_status, open_worker, bare):
+    one, two, three, new = (a_record(name) for name in ("one", "two", "three", "new"))
+    save(open_status(), one, two)
+    start, pinned = tip(bare), load(open_status())
+    changed = change(one, count=2)
+    save(open_worker(1, start, pinned), changed)
+    save(open_worker(2, start, pinned), three, records={two.key: None, three.key: three})
+    assert tip(bare) == start
+    assert load(open_status()).records == {one.key: changed, three.key: three}
+    save(open_status(), new)
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {one.key: changed, three.key: three, new.key: new}
+    assert bare.git("rev-list", "--count", NAME) == "2"
+
+
+def test_a_first_sync_by_workers_has_no_status_branch_before(open_status, open_worker, bare):
+    one, two = a_record("one"), a_record("two")
+    save(open_worker(1), one)
+    save(open_worker(2), two)
+    assert branches(bare) == ["gitsync/status-shards/42/1", "gitsync/status-shards/42/2"]
+    assert load(open_status()).records == {one.key: one, two.key: two}
+    with open_status() as store:
+        store.load()
+        assert not store.save(an_update()), "nothing of its own"
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {one.key: one, two.key: two}
+
+
+def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_status, open_worker, bare):
+    record = a_record("one")
+    save(open_status(), record)
+    assert not save(open_worker(3, tip(bare), load(open_status())), record, ended=1)
+    assert bare.git("log", "-1", "--format=%(trailers:key=Ended,valueonly)", "gitsync/status-shards/42/3") == "1"
+
+
+def test_a_worker_holds_the_records_of_the_estate_once(open_status, bare):
+    save(open_status(), a_record("one"))
+    with open_status() as status:
+        on_status, pinned = status.load(), status.read_at(tip(bare))
+        with status.open_worker("42", 1, tip(bare)) as own, status.open_again() as again:
+            states = (pinned, own.load(), again.load())
+            key = a_record("one").key
+            assert all(state.records[key] is on_status.records[key] for state in states)
+
+
+def test_a_worker_that_is_started_again_reads_what_it_has_claimed(open_status, open_worker):
+    claim = change(a_record("one"), claim=Claim.EXPECTED, count=0)
+    with open_worker(1) as store:
+        store.load()
+        assert store.reserve(an_update(claim)) == {}
+    assert load(open_worker(1)).records == {claim.key: claim}
+    assert load(open_worker(2)).records == {}
+    assert load(open_status()).records == {claim.key: claim}, "the next run knows what may exist"
+
+
+def test_claims_of_a_worker_that_goes_on_are_folded_and_its_branch_stays(open_status, open_worker, bare, clock):
+    claim = change(a_record("one"), claim=Claim.EXPECTED, count=0)
+    other = a_record("other")
+    with open_worker(1) as store:
+        store.load()
+        store.reserve(an_update(claim))
+        save(open_status(), other)  # a run that overlaps
+        assert branches(bare) == [NAME, "gitsync/status-shards/42/1"]
+        created = change(claim, claim=Claim.CREATED, count=1)
+        store.save(replace(an_update(created), exit_code=0))
+    assert load(open_status()).records == {created.key: created, other.key: other}
+    save(open_status(), other)
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {created.key: created, other.key: other}
+
+
+def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_worker, bare, clock):
+    claim = change(a_record("one"), claim=Claim.EXPECTED, count=0)
+    with open_worker(1) as store:
+        store.load()
+        store.reserve(an_update(claim))
+    save(open_status(), a_record("other"))
+    assert branches(bare) == [NAME, "gitsync/status-shards/42/1"]
+    clock.time = "2024-05-02T11:00:01Z"
+    save(open_status(), a_record("other"))
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records[claim.key] == claim
+
+
+def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_behind(open_status, open_worker, bare):
+    record = a_record("one")
+    save(open_status(), record)
+    start = tip(bare)
+    save(open_worker(1, start, load(open_status())), change(record, count=2))
+    left = bare.git("rev-parse", "gitsync/status-shards/42/1")
+    save(open_status(), change(record, count=3))
+    bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
+    assert load(open_status()).records == {record.key: change(record, count=3)}
+
+
+def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin(open_status, open_worker, bare):
+    other = a_record("other")
+    save(open_status(), other)
+    start, pinned = tip(bare), load(open_status())
+    record = a_record("one")
+    save(open_status(), record, other)
+    claim = change(record, claim=Claim.EXPECTED, count=0)
+    with open_worker(1, start, pinned) as store:
+        store.load()
+        assert store.reserve(an_update(claim)) == {record.key: record}
+    assert load(open_status()).records == {record.key: record, other.key: other}
+
+
+def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_status, open_worker, bare):
+    one, other = a_record("one"), a_record("other")
+    with open_status() as faster, open_status() as slower:
+        faster.load()
+        save(open_worker(1), one)
+        slower.load()
+        faster.save(an_update(other))
+        slower.save(an_update())
+    assert branches(bare) == [NAME]
+    assert load(open_status()).records == {one.key: one, other.key: other}
+
+
+def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
+    """Otherwise anyone who can push to such a branch would have a record sealed by the next run."""
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
+    sealed = RecordSeals("gitsync", Secret("k" * 32), source_name="here")
+
+    def open_it(name, seals, start=None):
+        return StatusBranch(remote, name, clock=clock, patience=0.01, seals=seals, start=start)
+
+    good, forged = a_record("good"), a_record("forged")
+    save(open_it(name_worker(NAME, "42", 1), sealed, ""), good)
+    save(open_it(name_worker(NAME, "42", 2), UNSEALED, ""), forged)
+    save(open_status())  # a run without the key
+    found = load(open_it(NAME, sealed)).records
+    assert {key.name: record.trust for key, record in found.items()} == {"good": Trust.SIGNED, "forged": Trust.UNSIGNED}
+    save(open_it(NAME, sealed), a_record("new"))
+    assert load(open_it(NAME, sealed)).records[forged.key].trust is Trust.UNSIGNED
+
+
+NO_NAME = RecordSeals("gitsync", Secret("k" * 32), source_name="#gitsync/status")
+"""Of a repository without a remote, where only the identity distinguishes one status from another."""
+
+
+def open_sealed(bare, clock, name=NAME):
+    return StatusBranch(
+        open_remote(Url(bare.url, "file"), GitAccess()), name, clock=clock, patience=0.01, seals=NO_NAME
+    )
+
+
+def record_with_workers(bare, clock, run_id, *records):
+    """Have a worker for each record, all of one run, as they begin without knowing of each other."""
+    for number, record in enumerate(records, 1):
+        with open_sealed(bare, clock) as status:
+            status.load()
+            wanted = Pin(
+                revision="a" * 40, status="", branch="", agent="gitsync", workers=len(records), time=clock.now()
+            )
+            pin = status.settle_pin(run_id, wanted, an_update())
+            with status.open_worker(run_id, number, pin.status) as own:
+                own.load()
+                own.save(replace(an_update(record), exit_code=0))
+
+
+def read_identity(bare, name=NAME):
+    return bare.git("show", f"{name}:identity")
+
+
+def find_trust(bare, clock):
+    return {key.name: record.trust for key, record in load(open_sealed(bare, clock)).records.items()}
+
+
+@pytest.mark.parametrize("has_status", [False, True])
+def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, clock, has_status):
+    if has_status:  # by a run without the key, so that it has no identity yet
+        save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("old"))
+    record_with_workers(bare, clock, "42", a_record("one"), a_record("two"))
+    identities = {read_identity(bare, name) for name in branches(bare) if "runs" not in name}
+    assert len(identities) == 1
+    old = {"old": Trust.UNSIGNED} if has_status else {}
+    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
+    save(open_sealed(bare, clock))
+    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
+    assert {read_identity(bare)} == identities
+    record_with_workers(bare, clock, "43", a_record("one", count=2), a_record("three"))
+    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "three": Trust.SIGNED, "two": Trust.SIGNED}
+    assert {read_identity(bare)} == identities
+
+
+def test_what_a_worker_of_another_status_recorded_is_not_believed(bare, clock, tmp_path):
+    other = type(bare)(Path(shutil.copytree(bare.path, tmp_path / "other.git")))
+    record_with_workers(other, clock, "42", a_record("theirs"))
+    record_with_workers(bare, clock, "43", a_record("ours"))
+    moved = name_worker(NAME, "42", 1)
+    bare.git("fetch", "--quiet", other.url, f"+refs/heads/{moved}:refs/heads/{moved}")
+    assert find_trust(bare, clock) == {"ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
+    save(open_sealed(bare, clock), a_record("new"))
+    assert find_trust(bare, clock) == {"new": Trust.SIGNED, "ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
+
+
+def test_two_first_runs_at_once_agree_on_one_identity(bare, clock):
+    with open_sealed(bare, clock) as one, open_sealed(bare, clock) as two:
+        one.load()
+        two.load()
+        one.save(an_update(a_record("one")))
+        identity = read_identity(bare)
+        two.save(an_update(a_record("two")))
+    assert read_identity(bare) == identity
+    assert find_trust(bare, clock) == {"one": Trust.SIGNED, "two": Trust.SIGNED}
+
+
+def test_a_status_without_seals_has_no_identity_and_the_same_bytes(bare, clock):
+    save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("one"))
+    assert "identity" not in bare.git("ls-tree", "--name-only", NAME).split()
+
+
+def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker, bare):
+    record = a_record("one")
+    with open_worker(1) as store:
+        store.load()
+        hook = Path(bare.path) / "hooks" / "pre-receive"
+        hook.write_text("#!/bin/sh\nexit 1\n")
+        hook.chmod(0o755)
+        with pytest.raises(PublishError):
+            store.save(replace(an_update(), exit_code=0))
+    hook.unlink()
+    assert save(open_worker(1), record)
+
+
+WORKERS = 64
+
+
+def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
+    """All of them push to one server at once, and so does a run that overlaps."""
+    bare.git("config", "http.receivepack", "true")
+    start = threading.Barrier(WORKERS)
+    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),), spies=False) as (url, _):
+        remote = open_remote(
+            Url(f"{url}/{bare.path.name}", "http"), GitAccess(token=Secret("secret"), username="x-access-token")
+        )
+
+        def end(number):
+            own = StatusBranch(remote, name_worker(NAME, "42", number), clock=clock, patience=0.01, start="")
+            with own:
+                own.load()
+                start.wait()
+                own.save(replace(an_update(a_record(f"r{number}")), exit_code=0))
+
+        threads = [threading.Thread(target=end, args=(number,)) for number in range(WORKERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with StatusBranch(remote, NAME, clock=clock, patience=0.01) as status:
+            assert len(status.load().records) == WORKERS
+            status.save(an_update(a_record("other")))
+    with StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock) as status:
+        assert len(status.load().records) == WORKERS + 1
+    assert branches(bare) == [NAME]
+
+
+def put(bare, branch, message, files=()):
+    """A branch of one commit, as anybody who may push can make it."""
+    blobs = [
+        f"100644 blob {bare.git('hash-object', '-w', '--stdin', stdin=text.encode())}\t{path}" for path, text in files
+    ]
+    tree = bare.git("mktree", stdin="".join(f"{line}\n" for line in blobs).encode())
+    bare.git("update-ref", f"refs/heads/{branch}", bare.git("commit-tree", tree, "-m", message))
+
+
+NO_BASE = f"Status\n\nBase: {'0' * 40}\n"
+
+
+@pytest.mark.parametrize(
+    ("branch", "message", "files", "says"),
+    [
+        ("notes", "Notes", (), "gitsync did not write it"),
+        ("notes/1", "Notes", (), "gitsync did not write it"),
+        ("42/one", NO_BASE, (), "gitsync did not write it"),
+        ("43/1/2", NO_BASE, (), "gitsync did not write it"),
+        ("42/01", NO_BASE, (), "gitsync did not write it"),
+        ("42/99999999999999", NO_BASE, (), "gitsync did not write it"),
+        ("42/9", "Status\n\nBase: main\n", (), "gitsync did not write it"),
+        ("42/9", "Status\n\nBase: \x01refs/gitsync\n", (), "gitsync did not write it"),
+        ("42/9", f"Status\n\nBase: {'5' * 40}\n", (), "is gone"),
+        ("42/9", NO_BASE, (("inventory.json", "[1, 2"),), "inventory.json"),
+        ("42/9", NO_BASE, (("inventory.json", '{"schema": 99}\n'),), "schema"),
+        ("42/9", NO_BASE, (("inventory.yaml", "[1, 2"),), "inventory.yaml"),
+        ("42/9", NO_BASE, (("inventory.yaml", "schema: 0\n"),), "schema"),
+    ],
+)
+def test_a_stray_branch_among_those_of_workers_is_named_and_left_out(
+    open_status, open_worker, bare, branch, message, files, says
+):
+    one, two, new = (a_record(name) for name in ("one", "two", "new"))
+    save(open_status(), one)
+    save(open_worker(1, tip(bare), load(open_status())), two)
+    stray = f"{NAME}-shards/{branch}"
+    put(bare, stray, message, files)
+    state = load(open_status())
+    assert state.records == {one.key: one, two.key: two}
+    assert [name for name in state.strays if name == stray] == [stray]
+    assert says in state.strays[stray]
+    save(open_status(), new)
+    assert set(branches(bare)) == {NAME, stray}, "it stays, and what the worker recorded is taken"
+    assert load(open_status()).records == {one.key: one, two.key: two, new.key: new}

@@ -1,0 +1,146 @@
+"""A new kind of unit is a module and a row: it is added to a copy of the package, of which nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gitsync
+from gitsync.model.unit_kind import UnitKind
+from gitsync.repository.units.kinds.builder import UnitBuilder, find_builder
+
+PACKAGE = Path(gitsync.__file__).parent
+ROW = "    JSON_LINES = UnitTraits(is_built=True)\n"
+MODULE = '''
+"""Folders with manifests as lines of JSON."""
+
+import hashlib
+from dataclasses import dataclass
+
+from gitsync.repository.units.kinds.builder import FoundFiles, MadeJobs, UnitBuilder
+from gitsync.repository.units.build_sandbox import UnbuildableError
+from gitsync.repository.units.tree import find_folder, is_below
+
+
+@dataclass(frozen=True)
+class Job:
+    path: str
+    files: dict[str, bytes]
+
+    @property
+    def digest(self):
+        return hashlib.sha256(self.files[self.path]).hexdigest()
+
+    def run(self, timeout, grace):
+        if not self.files[self.path].startswith(b"{"):
+            raise UnbuildableError(f"{self.path} has a line that is not JSON.", hint="Fix it.", path=self.path)
+        return b"".join(b"---\\n" + line for line in self.files[self.path].splitlines(keepends=True))
+
+
+class JsonLines(UnitBuilder):
+    suffixes = (".jsonl",)
+
+    def find(self, paths, reader, is_named):
+        roots = [path for path in paths if path.endswith("/manifests.jsonl")]
+        return FoundFiles(roots, lambda path: any(is_below(path, find_folder(root)) for root in roots))
+
+    def find_missing(self, folder, reader):
+        return "" if f"{folder}/manifests.jsonl" in reader.tree.paths else "manifests.jsonl"
+
+    def make_jobs(self, units, reader):
+        return MadeJobs({name: Job(unit.file, reader.tree.read([unit.file])) for name, unit in units.items()})
+
+    def list_inputs(self, unit, reader):
+        return [unit.file]
+
+    def list_reachable(self, unit, reader):
+        return frozenset({unit.file})
+
+
+BUILDER = JsonLines()
+'''
+
+
+def group(name):
+    header = {"apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup"}
+    return json.dumps({**header, "metadata": {"name": name, "namespace": "shop"}, "spec": {"location": "westeurope"}})
+
+
+@pytest.fixture
+def extended(tmp_path):
+    """The folder of a copy of the package with the kind: links to all of it except the row and the module."""
+    copy = tmp_path / "package" / "gitsync"
+    kinds, rows = Path("units/kinds"), Path("model/unit_kind.py")
+    for folder in (Path(), Path("model"), Path("units"), kinds):
+        (copy / folder).mkdir(parents=True, exist_ok=True)
+        for entry in (PACKAGE / folder).iterdir():
+            if not (copy / folder / entry.name).exists() and entry.name not in {
+                "model",
+                "units",
+                "kinds",
+                "__pycache__",
+            }:
+                (copy / folder / entry.name).symlink_to(entry)
+    (copy / kinds / "json_lines.py").write_text(MODULE)
+    (copy / rows).unlink()
+    table = (PACKAGE / rows).read_text()
+    assert table.count("    FOLDER = UnitTraits()\n") == 1
+    (copy / rows).write_text(table.replace("    FOLDER = UnitTraits()\n", f"    FOLDER = UnitTraits()\n{ROW}"))
+    return copy.parent
+
+
+def run(package, source, *arguments):
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "gitsync", *arguments, "."]
+    return subprocess.run(
+        command, cwd=source, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def source(tmp_path):
+    made = tmp_path / "source"
+    for folder in ("lines", "plain"):
+        (made / folder).mkdir(parents=True)
+    (made / "lines/manifests.jsonl").write_text(f"{group('first')}\n{group('second')}\n")
+    (made / "lines/notes.yaml").write_text("a: [\n")
+    (made / "plain/group.yaml").write_text(group("third"))
+    return made
+
+
+def test_a_made_up_kind_is_found_built_and_read(extended, source):
+    before = run(PACKAGE.parent, source, "render").stdout
+    assert "third" in before
+    assert "first" not in before, "no kind has such files yet"
+    after = run(extended, source, "render")
+    assert {name for name in ("first", "second", "third") if f"name: {name}" in after.stdout} == {
+        "first",
+        "second",
+        "third",
+    }
+    assert after.returncode == 0, "the rest of the folder is not read, as in a kustomization"
+
+
+def test_a_fault_of_a_made_up_kind_is_a_problem_of_its_file(extended, source):
+    (source / "lines/manifests.jsonl").write_text(f"kind\n{group('first')}\n")
+    result = run(extended, source, "validate")
+    assert result.returncode == 1
+    assert "lines/manifests.jsonl:1" in result.stdout + result.stderr
+    assert "has a line that is not JSON." in result.stdout + result.stderr
+
+
+def test_the_settings_of_a_source_can_name_a_made_up_kind(extended, source):
+    (source / "gitsync.yaml").write_text("units: [{path: plain, kind: json_lines}]\n")
+    result = run(extended, source, "validate")
+    assert "units: path: the source has no manifests.jsonl in the folder plain." in result.stdout + result.stderr
+
+
+def test_every_kind_has_its_module_and_every_module_its_row():
+    modules = {path.stem for path in (PACKAGE / "units/kinds").glob("*.py")} - {"__init__", "builder"}
+    assert modules == {kind.word for kind in UnitKind}
+    assert all(UnitBuilder in type(find_builder(kind)).__mro__ for kind in UnitKind)

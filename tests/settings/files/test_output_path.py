@@ -1,0 +1,139 @@
+"""Where an output leads: no link that a repository could have brought is followed, and those of the operator are."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsync.errors import UnsafePathError
+from gitsync.settings.files.output_path import choose_output_path, open_folder
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A checkout with links of all sorts, a folder elsewhere, and links of the operator beside."""
+    for folder in ("elsewhere/deep", "checkout/.git", "checkout/sub/inner", "plain/sub", "bare/objects", "bare/refs"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "bare/HEAD").touch()
+    links = {
+        "checkout/out": "../elsewhere",
+        "checkout/absolute": tmp_path / "elsewhere",
+        "checkout/inside": "sub",
+        "checkout/dangling": "../absent",
+        "checkout/loop": "loop",
+        "checkout/sub/up": "../../elsewhere",
+        "checkout/file": "../elsewhere/file",
+        "bare/out": "../elsewhere",
+        "plain/out": "../elsewhere",
+        "to-elsewhere": "elsewhere",
+        "to-checkout": "checkout",
+        "to-link": "checkout/out",
+        "to-link-and-more": "checkout/out/deep",
+        "to-to-elsewhere": "to-elsewhere",
+        "round": "round",
+    }
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+    return tmp_path
+
+
+REFUSED = [
+    ("checkout/out", "checkout/out", "the last step"),
+    ("checkout/out/report", "checkout/out", "a step on the way"),
+    ("checkout/absolute/x", "checkout/absolute", "an absolute target"),
+    ("checkout/inside/x", "checkout/inside", "a target inside: the next commit moves it"),
+    ("checkout/dangling/x", "checkout/dangling", "a target that does not exist yet"),
+    ("checkout/loop/x", "checkout/loop", "a loop"),
+    ("checkout/sub/up/x", "checkout/sub/up", "deep in the checkout"),
+    ("checkout/file", "checkout/file", "a link to a file"),
+    ("checkout/sub/../out/x", "checkout/sub/../out", "`..` on the way"),
+    ("plain/../checkout/out/x", "plain/../checkout/out", "`..` into the checkout"),
+    ("to-checkout/out/x", "to-checkout/out", "the operator's link into the checkout"),
+    ("to-link/x", "to-link", "the operator's link to a link of the checkout"),
+    ("to-link-and-more/x", "to-link-and-more", "the operator's link through a link of the checkout"),
+    ("bare/out/x", "bare/out", "a folder that looks like a repository"),
+    ("plain/out/x", "plain/out", "SOURCE without git"),
+    ("round/x", "round", "a loop of the operator's links"),
+]
+
+ALLOWED = [
+    ("checkout/sub/x", "checkout/sub/x", "no link"),
+    ("checkout/new/x", "checkout/new/x", "missing folders"),
+    ("to-elsewhere/x", "elsewhere/x", "the operator's link"),
+    ("to-to-elsewhere/x", "elsewhere/x", "a chain of them"),
+    ("to-checkout/sub/x", "checkout/sub/x", "into the checkout"),
+    ("to-elsewhere/../plain/x", "plain/x", "`..` after a link leads above its target"),
+    ("checkout/sub/../../to-elsewhere/x", "elsewhere/x", "`..` out of the checkout"),
+]
+
+
+@pytest.mark.parametrize(("path", "named", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_a_link_that_a_repository_could_have_brought_is_refused(place, path, named, why):
+    with pytest.raises(UnsafePathError) as refused:
+        choose_output_path(place / path, str(place / "plain"))
+    assert refused.value.message.startswith(f"{place / named} "), why
+
+
+@pytest.mark.parametrize(("path", "target", "why"), ALLOWED, ids=[row[-1] for row in ALLOWED])
+def test_the_links_of_the_operator_are_followed(place, path, target, why):
+    found = choose_output_path(place / path, str(place / "plain"))
+    assert found.path == place / target, why
+
+
+@pytest.mark.parametrize("folder", ["checkout", "checkout/sub"])
+def test_a_relative_path_is_one_of_the_working_folder(place, monkeypatch, folder):
+    monkeypatch.chdir(place / folder)
+    way = "../" * (folder.count("/"))
+    with pytest.raises(UnsafePathError, match="is a link"):
+        choose_output_path(place.__class__(f"{way}out/x"))
+    assert choose_output_path(place.__class__("new")).path == place / folder / "new"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_link_of_another_user_is_not_followed(place):
+    os.lchown(place / "to-elsewhere", 12345, -1)
+    with pytest.raises(UnsafePathError, match="to-elsewhere is a link of the user 12345"):
+        choose_output_path(place / "to-elsewhere" / "x")
+    os.chown(place, 12345, -1)
+    assert choose_output_path(place / "to-elsewhere" / "x").path == place / "elsewhere/x", "the owner of the folder"
+
+
+def test_a_link_that_comes_after_the_look_is_not_followed(place):
+    found = choose_output_path(place / "checkout/sub/inner")
+    (place / "checkout/sub/inner").rmdir()
+    (place / "checkout/sub/inner").symlink_to(place / "elsewhere")
+    with pytest.raises(OSError, match="inner"), open_folder(found, makes=0o777):
+        pass
+    assert [path.name for path in (place / "elsewhere").iterdir()] == ["deep"]
+
+
+STEPS = st.lists(
+    st.sampled_from(
+        ["checkout", "sub", "inner", "out", "up", "inside", "plain", "..", "to-checkout", "to-link", "new"]
+    ),
+    max_size=7,
+)
+
+
+@given(STEPS)
+def test_whatever_the_path_no_link_below_a_checkout_is_passed(tmp_path_factory, steps):
+    """A law: what is found is either refused, or the kernel comes to the same place without a link of the checkout."""
+    top = tmp_path_factory.mktemp("law")
+    (top / "checkout/.git").mkdir(parents=True)
+    (top / "checkout/sub/inner").mkdir(parents=True)
+    (top / "elsewhere").mkdir()
+    (top / "plain").mkdir()
+    for name, target in {"out": "../elsewhere", "inside": "sub", "sub/up": "../../elsewhere"}.items():
+        (top / "checkout" / name).symlink_to(target)
+    (top / "to-checkout").symlink_to("checkout")
+    (top / "to-link").symlink_to("checkout/out")
+    path = top.joinpath(*steps)
+    try:
+        found = choose_output_path(path).path
+    except UnsafePathError:
+        return
+    assert found == top.__class__(os.path.realpath(found)), "no link is left"
+    if path.exists():
+        assert found == path.resolve()
+    assert not found.is_relative_to(top / "elsewhere"), "only links of the checkout lead there"

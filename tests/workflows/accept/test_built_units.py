@@ -1,0 +1,86 @@
+"""`gitsync accept` for resources that a unit renders: the files to the byte, and the places for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gitsync.model.report import Report
+from gitsync.model.verdict import DRIFTED
+from gitsync.repository.units.kustomize import has_tool
+from gitsync.workflows.accept.drift import Accepted
+from tests.support.programs import needs_helm
+from tests.support.world import World
+from tests.workflows.accept.built_table import FLUX, HELM, KUSTOMIZE, RELEASED, BuiltDrift
+from tests.workflows.accept.drift_table import TAGGED
+from tests.workflows.accept.test_accept import accept
+
+pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+
+
+@dataclass(frozen=True)
+class Story:
+    """All drifts of the table in one estate, accepted."""
+
+    folder: Path
+    found: Report
+    accepted: Accepted
+    after: Report
+
+
+def tell(world: World, rows: list[BuiltDrift], more: Mapping[str, str] | None = None) -> Story:
+    files = {path: text for row in rows for path, text in row.files.items()}
+    world.says_files({"core.yaml": TAGGED.format(name="core"), **files, **(more or {})})
+    report = world.sync()
+    assert not [f"{result.key} {result.message}" for result in report.results if not result.is_fine]
+    for row in rows:
+        for name in row.names:
+            arm_id = next(arm_id for arm_id in world.azure().ids() if arm_id.endswith(f"/{name}"))
+            if name in row.deletes:
+                world.somebody_deletes(arm_id)
+            else:
+                world.somebody_changes(arm_id, row.changes.get(name, {}), remove=row.remove.get(name, ()))
+    found = world.plan()
+    accepted = accept(world, found, ("*", *(name for row in rows for name in row.deletes)))  # a delete takes its name
+    return Story(world.folder, found, accepted, world.plan())
+
+
+def check_all(world: World, rows: list[BuiltDrift], more: Mapping[str, str] | None = None) -> None:
+    story = tell(world, rows, more)
+    for row in rows:
+        check(story, row)
+
+
+def check(story: Story, row: BuiltDrift) -> None:
+    expected = dict(row.files)
+    for path, old, new in row.edits:
+        assert old in expected[path]
+        expected[path] = expected[path].replace(old, new, 1)
+    files = {path: story.folder / path for path in row.files}
+    assert {path: file.read_text() if file.exists() else "" for path, file in files.items()} == expected, row.why
+    left = [refusal for refusal in story.accepted.left if refusal.key.name in row.names]
+    assert tuple(str(place) for refusal in left for place in refusal.locations) == row.left, row.why
+    assert all(row.reason in refusal.reason for refusal in left), row.why
+    drifted = {result.key.name for result in story.after.results if result.verdict in DRIFTED}
+    assert drifted & set(row.names) == {refusal.key.name for refusal in left}, (
+        f"the next plan says nothing of it: {row.why}"
+    )
+
+
+# Each estate is one test: to make it takes seconds, and workers would share no fixture.
+
+
+def test_texts_of_kustomizations(tmp_path: Path) -> None:
+    check_all(World(tmp_path), KUSTOMIZE)
+
+
+def test_texts_of_flux(tmp_path: Path) -> None:
+    check_all(World(tmp_path), FLUX)
+
+
+@needs_helm
+def test_texts_of_charts(tmp_path: Path) -> None:
+    check_all(World(tmp_path), HELM, {"gitsync.yaml": RELEASED})

@@ -1,0 +1,355 @@
+"""`accept --branch`: a commit beside the working tree, on a branch that holds nothing of somebody else."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from gitsync.errors import ConfigError
+from gitsync.model.arm_id import ArmId
+from gitsync.model.gvk import Key
+from gitsync.workflows.accept.publish import PublishedAs, commit_branch
+from tests.workflows.accept.drifts import AFTER, BEFORE, SHOP, WEB, accepted, drifted, make_repository
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return make_repository(tmp_path)
+
+
+def commit(repository, what=None, branch="accept-drift", environment=None):
+    return commit_branch(what or accepted(), branch, repository.publication(environment))
+
+
+def test_the_texts_are_committed_beside_the_working_tree(repository):
+    before, head = repository.snapshot(), repository.git("rev-parse", "HEAD")
+    refs = set(repository.git("for-each-ref", "--format=%(refname)").split())
+    done = commit(repository)
+    assert done.action is PublishedAs.COMMITTED
+    tip = repository.git("rev-parse", "accept-drift")
+    assert done.sentence == f"Committed to the new branch accept-drift: 1 file ({tip[:12]})."
+    assert repository.snapshot() == before
+    assert repository.git("rev-parse", "accept-drift^") == head
+    assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
+    assert repository.show(f"accept-drift:{SHOP}") == AFTER.strip()
+    assert (
+        repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift")
+        == "Somebody <somebody@example.com> Somebody"
+    )
+    message = repository.git("log", "-1", "--format=%B", "accept-drift")
+    assert message.startswith(
+        "Accept drift of StorageAccount/shop\n\nThe manifests now have Azure's values:\n\n- StorageAccount/shop: 1 field\n"
+    )
+    assert "rob" not in message
+    assert set(repository.git("for-each-ref", "--format=%(refname)").split()) == refs | {"refs/heads/accept-drift"}
+
+
+def test_a_second_time_changes_nothing_and_other_drift_moves_the_branch(repository):
+    commit(repository)
+    tip = repository.git("rev-parse", "accept-drift")
+    again = commit(repository)
+    assert (again.action, repository.git("rev-parse", "accept-drift")) == (PublishedAs.UNCHANGED, tip)
+    assert again.sentence == f"The branch accept-drift already has this change ({tip[:12]})."
+    repository.commit("azure/more.yaml", "n: 1\n")
+    moved = commit(repository, accepted(drifted("web")))
+    assert moved.action is PublishedAs.COMMITTED
+    assert moved.sentence.startswith("Moved the branch accept-drift: 1 file (")
+    assert repository.git("rev-parse", "accept-drift^") == repository.git("rev-parse", "main")
+    assert repository.git("diff", "--name-only", "main", "accept-drift") == WEB
+
+
+def test_a_removed_document_removes_its_file_and_modes_stay(repository):
+    (repository.folder / SHOP).chmod(0o755)
+    repository.commit('azure/a "quoted" näme.yaml', BEFORE)
+    texts = {WEB: None, SHOP: AFTER, 'azure/a "quoted" näme.yaml': AFTER}
+    commit(repository, accepted(drifted("web", is_gone=True, fields=()), drifted(), texts=texts))
+    raw = repository.git("-c", "core.quotePath=false", "diff", "--raw", "-z", "--no-abbrev", "main", "accept-drift")
+    changes = [tuple(facts.split()[:2]) for facts in raw.split("\0")[::2] if facts]
+    assert changes == [(":100644", "100644"), (":100755", "100755"), (":100644", "000000")]
+    assert "- StorageAccount/web: deleted in Azure" in repository.git("log", "-1", "--format=%B", "accept-drift")
+
+
+GITSYNC = ("-c", "user.name=gitsync", "-c", "user.email=gitsync@localhost")
+AS_GITSYNC = (*GITSYNC, "commit", "--quiet", "--author=gitsync <gitsync@localhost>", "--date=@0")
+
+
+def put_a_commit_on_top(repository):
+    repository.commit("azure/more.yaml", "n: 1\n")
+
+
+def put_an_empty_commit_on_top(repository):
+    repository.git("commit", "--quiet", "--allow-empty", "--message", "Look at this")
+
+
+def repeat_its_message_on_top(repository):
+    repository.git(*AS_GITSYNC, "--allow-empty", "--reuse-message=HEAD")
+
+
+def amend_the_tree(repository):
+    (repository.folder / SHOP).write_text("n: 2\n")
+    repository.git(*AS_GITSYNC, "--all", "--amend", "--no-edit")
+
+
+def amend_the_words(repository):
+    words = repository.git("log", "-1", "--format=%B").replace("The manifests say", "We agreed that the manifests say")
+    repository.git(*AS_GITSYNC, "--amend", "--message", words)
+
+
+def amend_the_title(repository):
+    words = repository.git("log", "-1", "--format=%B").replace("Accept drift of", "Keep drift of")
+    repository.git(*AS_GITSYNC, "--amend", "--message", words)
+
+
+def add_words_at_the_end(repository):
+    words = repository.git("log", "-1", "--format=%B") + "\n\nReviewed-by: Ana <ana@example.com>"
+    repository.git(*AS_GITSYNC, "--amend", "--message", words)
+
+
+def amend_the_author(repository):
+    repository.git(*GITSYNC, "commit", "--quiet", "--amend", "--no-edit", "--author=Ana <ana@example.com>")
+
+
+def amend_as_somebody(repository):
+    repository.git("commit", "--quiet", "--amend", "--no-edit", "--allow-empty")
+
+
+def replace_in_the_commit(repository, pattern, by):
+    """Make the commit again with another header, letter by letter the same elsewhere."""
+    content = repository.git("cat-file", "commit", "HEAD") + "\n"
+    raw = repository.folder / ".git" / "raw"
+    raw.write_text(re.sub(pattern, by, content, count=1, flags=re.MULTILINE))
+    repository.git("reset", "--quiet", "--hard", repository.git("hash-object", "-t", "commit", "-w", str(raw)))
+
+
+def change_the_committer_alone(repository):
+    replace_in_the_commit(repository, "^committer .*>", "committer Ana <ana@example.com>")
+
+
+def change_the_author_alone(repository):
+    replace_in_the_commit(repository, "^author .*>", "author Ana <ana@example.com>")
+
+
+def put_an_empty_commit_below(repository):
+    own = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", "main")
+    put_an_empty_commit_on_top(repository)
+    below = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", own)
+    replace_in_the_commit(repository, "^parent .*", f"parent {below}")
+
+
+def make_it_a_merge(repository):
+    own = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", "main")
+    put_an_empty_commit_on_top(repository)
+    other = repository.git("rev-parse", "HEAD")
+    repository.git("reset", "--quiet", "--hard", own)
+    replace_in_the_commit(repository, "^(parent .*)", rf"\1\nparent {other}")
+
+
+def take_its_parent_away(repository):
+    replace_in_the_commit(repository, "^parent .*\n", "")
+
+
+BY_SOMEBODY = [
+    put_a_commit_on_top,
+    put_an_empty_commit_on_top,
+    repeat_its_message_on_top,
+    amend_the_tree,
+    amend_the_words,
+    amend_the_title,
+    add_words_at_the_end,
+    amend_the_author,
+    amend_as_somebody,
+    change_the_committer_alone,
+    change_the_author_alone,
+    put_an_empty_commit_below,
+    make_it_a_merge,
+    take_its_parent_away,
+]
+
+
+@pytest.mark.parametrize("by_somebody", BY_SOMEBODY)
+def test_a_commit_of_somebody_stays(repository, by_somebody):
+    commit(repository)
+    repository.git("checkout", "--quiet", "accept-drift")
+    by_somebody(repository)
+    repository.git("checkout", "--quiet", "main")
+    tip = repository.git("rev-parse", "accept-drift")
+    for what in (accepted(), accepted(drifted("web"))):
+        with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
+            commit(repository, what)
+        assert repository.git("rev-parse", "accept-drift") == tip
+
+
+def test_a_commit_of_somebody_below_ours_stays(repository):
+    repository.git("checkout", "--quiet", "-b", "feature")
+    put_an_empty_commit_on_top(repository)
+    commit(repository)
+    tip = repository.git("rev-parse", "accept-drift")
+    repository.git("checkout", "--quiet", "main")
+    with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
+        commit(repository)
+    assert repository.git("rev-parse", "accept-drift") == tip
+    repository.git("checkout", "--quiet", "feature")
+    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
+
+
+def test_the_branch_is_ours_however_far_its_base_has_moved(repository):
+    commit(repository)
+    for number in range(3):
+        repository.commit("azure/more.yaml", f"n: {number}\n")
+    assert commit(repository).action is PublishedAs.UNCHANGED
+    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
+
+
+def test_a_branch_without_commits_of_its_own_is_moved(repository):
+    repository.git("branch", "accept-drift")
+    repository.commit("azure/more.yaml", "n: 1\n")
+    assert commit(repository).action is PublishedAs.COMMITTED
+
+
+def test_the_author_is_that_of_the_status_branch(repository):
+    commit(repository, environment={"GIT_AUTHOR_NAME": "Drift bot", "GIT_AUTHOR_EMAIL": "bot@example.com"})
+    assert repository.git("log", "-1", "--format=%an <%ae>", "accept-drift") == "Drift bot <bot@example.com>"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "expected", "why"),
+    [
+        ("Ana Ruiz", "ana@example.com", "Ana Ruiz <ana@example.com>", "the person in user.name and user.email"),
+        ("Ana <x>", "<ana@example.com>", "Ana x <ana@example.com>", "without what a commit cannot have"),
+        ("", "ana@example.com", "gitsync <gitsync@localhost>", "half a person is none"),
+        ("<>", "ana@example.com", "gitsync <gitsync@localhost>", "nor is a name of nothing"),
+    ],
+)
+def test_a_branch_is_committed_by_the_person_of_the_git_settings(repository, name, address, expected, why):
+    repository.git("config", "user.name", name)
+    repository.git("config", "user.email", address)
+    first = commit(repository)
+    assert repository.git("log", "-1", "--format=%an <%ae>%n%cn <%ce>", "accept-drift") == f"{expected}\n{expected}", (
+        why
+    )
+    assert first.action is PublishedAs.COMMITTED
+    assert commit(repository).action is PublishedAs.UNCHANGED, "it is still known as a branch that accept made"
+
+
+@pytest.mark.parametrize("branch", ["main", "refs/heads/x", "-x", "a..b", "", "a b"])
+def test_a_branch_that_is_refused(repository, branch):
+    before = repository.git("for-each-ref"), repository.snapshot()
+    with pytest.raises(ConfigError):
+        commit(repository, branch=branch)
+    assert (repository.git("for-each-ref"), repository.snapshot()) == before
+
+
+def edit_the_file(repository):
+    (repository.folder / SHOP).write_text("n: 3\n")
+
+
+def remove_the_file(repository):
+    (repository.folder / SHOP).unlink()
+
+
+def make_it_a_link(repository):
+    (repository.folder / SHOP).unlink()
+    (repository.folder / SHOP).symlink_to("web.yaml")
+    repository.git("add", "--all")
+    repository.git("commit", "--quiet", "--message", "Link")
+
+
+@pytest.mark.parametrize("change", [edit_the_file, remove_the_file, make_it_a_link])
+def test_what_is_not_committed_does_not_go_along(repository, change):
+    change(repository)
+    with pytest.raises(ConfigError, match=f"{SHOP} has uncommitted changes."):
+        commit(repository)
+    assert "accept-drift" not in repository.git("branch", "--list")
+
+
+def test_other_changes_do_not_stop_it(repository):
+    (repository.folder / WEB).write_text("n: 3\n")
+    (repository.folder / "azure" / "new.yaml").write_text("n: 4\n")
+    assert commit(repository).action is PublishedAs.COMMITTED
+    assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
+
+
+def test_git_keeps_its_line_ends(repository):
+    (repository.folder / SHOP).write_text(BEFORE.replace("\n", "\r\n"), newline="")
+    commit(repository, accepted(texts={SHOP: AFTER.replace("\n", "\r\n")}))
+    assert repository.git("diff", "--stat", "main", "accept-drift").endswith("1 insertion(+), 1 deletion(-)")
+
+
+@pytest.mark.parametrize("name", ["[skip ci]", "x\nGitsync-Accept: 0", "Fixes #12", "@everyone", "x" * 300 + " y"])
+def test_a_name_that_means_something_stays_out_of_the_message(repository, name):
+    resource = drifted(
+        key=Key("storage.azure.com", "StorageAccount", "default", name), arm_id=ArmId(f"/subscriptions/{name}")
+    )
+    commit(repository, accepted(resource))
+    message = repository.git("log", "-1", "--format=%B", "accept-drift")
+    assert message.startswith("Accept drift of 1 resource\n")
+    assert name not in message
+    assert commit(repository, accepted(resource)).action is PublishedAs.UNCHANGED
+
+
+def test_a_folder_without_git_is_refused(tmp_path, repository):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    with pytest.raises(ConfigError, match="is not in a git repository"):
+        commit_branch(accepted(), "x", replace(repository.publication(), folder=plain))
+
+
+@pytest.mark.parametrize(
+    ("branch", "why"),
+    [
+        ("HEAD", "git's own name for what is checked out"),
+        ("head", "the same where names of files have no case"),
+        ("FETCH_HEAD", "another of git's"),
+        ("gitsync/status", "the usual status branch"),
+        ("Gitsync/Status", "in other letters"),
+        ("gitsync/status-shards/7/1", "of a worker"),
+        ("gitsync/status-heartbeat/gitsync", "of a heartbeat"),
+        ("gitsync/runs/7", "the pin of a run"),
+        ("gitsync/accept/7", "of a pull request"),
+        ("gitsync", "no other branch of ours could be written"),
+        ("state/prod", "the status branch of the settings"),
+        ("state/prod-shards/7/1", "a worker's beside it"),
+        ("state/prod-heartbeat/a", "a heartbeat beside it"),
+        ("state/prod/x", "git cannot have a branch inside of another"),
+        ("state", "nor one around it"),
+        ("release", "what the manifests are read from"),
+        ("Main", "what is checked out, in other letters"),
+    ],
+)
+def test_a_branch_that_git_or_gitsync_owns_is_refused(repository, branch, why):
+    before = repository.git("for-each-ref"), repository.snapshot()
+    publication = replace(repository.publication(), status_branch="state/prod", ref="release")
+    with pytest.raises(ConfigError):
+        commit_branch(accepted(), branch, publication)
+    assert (repository.git("for-each-ref"), repository.snapshot()) == before, why
+
+
+@pytest.mark.parametrize("branch", ["accept-drift", "ahead", "drift/head", "gitsync-drift", "state/production"])
+def test_other_names_are_taken(repository, branch):
+    publication = replace(repository.publication(), status_branch="state/prod")
+    assert commit_branch(accepted(), branch, publication).action is PublishedAs.COMMITTED
+
+
+def test_the_branch_that_a_detached_commit_is_from_stays(repository):
+    repository.git("checkout", "--quiet", "--detach")
+    tip = repository.git("rev-parse", "main")
+    with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
+        commit(repository, branch="main")
+    assert repository.git("rev-parse", "main") == tip
+
+
+def test_a_branch_of_the_remote_is_not_begun_here(repository):
+    repository.git("update-ref", "refs/remotes/origin/release", "HEAD")
+    with pytest.raises(ConfigError, match="A remote has a branch release"):
+        commit(repository, branch="release")
+    assert "release" not in repository.git("branch", "--list")
+
+
+def test_a_branch_that_accept_pushed_is_moved(repository):
+    commit(repository)
+    repository.git("update-ref", "refs/remotes/origin/accept-drift", "accept-drift")
+    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED

@@ -1,0 +1,218 @@
+"""The doctor over real repositories, the real client and the emulator."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+import pytest_asyncio
+
+from gitsync.model.record import State, Trust
+from gitsync.model.secret import Secret
+from gitsync.settings.config.config import Config
+from gitsync.settings.redaction import Redactions
+from gitsync.workflows.doctor.examination import examine
+from gitsync.workflows.doctor.source import examine_seals
+from tests.support.builders import record, vnet, vnet_id
+from tests.support.git_repositories import init_repository
+from tests.support.world import GROUP, SUBSCRIPTION, VNET
+
+OK, WARNING, ERROR = "ok", "warning", "error"
+
+
+def git(folder, *words):
+    subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return make_place(tmp_path)
+
+
+def make_place(outside):
+    """A working tree with a group and a network, and its remote."""
+    folder = outside / "source"
+    folder.mkdir()
+    init_repository(folder)
+    (folder / "all.yaml").write_text(f"{GROUP}---\n{VNET}".replace("\n    ", "\n").lstrip())
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "Manifests")
+    git(outside, "clone", "-q", "--bare", "source", "remote.git")
+    git(folder, "remote", "add", "origin", str(outside / "remote.git"))
+    return folder
+
+
+async def doctor(folder, script="", **settings):
+    """The checks by name; of several with one name, the last."""
+    if script:
+        (folder.parent / "script.yaml").write_text(script)
+        settings["emulator_script"] = str(folder.parent / "script.yaml")
+    config = Config(**{"source": str(folder), "subscription": SUBSCRIPTION, "emulator": "", **settings})
+    checks = [check async for check in examine(config, Redactions())]
+    assert all(check.hint or check.level == OK for check in checks), "each problem says what to do"
+    return {check.name: check for check in checks}
+
+
+def levels(checks):
+    return {name: check.level.value for name, check in checks.items()}
+
+
+async def test_a_set_up_that_is_fine(place):
+    checks = await doctor(place)
+    assert set(levels(checks).values()) == {OK}
+    assert list(checks) == [
+        "git",
+        "source",
+        "manifests",
+        "status",
+        "digest-key",
+        "secrets (environment)",
+        "endpoint",
+        "identity",
+        "subscription",
+        "providers",
+        "rights",
+    ]
+    assert checks["manifests"].message == "2 resources, no errors"
+    assert "5 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
+
+
+async def test_nothing_is_pushed(place):
+    await doctor(place)
+    refs = subprocess.run(
+        ["git", "for-each-ref"], cwd=place.parent / "remote.git", capture_output=True, text=True, check=True
+    )
+    assert "gitsync" not in refs.stdout
+
+
+async def test_a_source_that_cannot_be_read_hides_nothing_else(place):
+    checks = await doctor(place.parent / "nowhere")
+    assert levels(checks) | {"git": OK} == levels(checks)
+    assert (checks["source"].level, checks["endpoint"].level, checks["subscription"].level) == (ERROR, OK, OK)
+
+
+async def test_a_remote_that_refuses_pushes(place):
+    hook = place.parent / "remote.git" / "objects"
+    hook.chmod(0o555)
+    try:
+        git(place, "remote", "set-url", "origin", str(place.parent / "gone.git"))
+        checks = await doctor(place)
+    finally:
+        hook.chmod(0o755)
+    assert (checks["status"].level, checks["manifests"].level, checks["rights"].level) == (ERROR, OK, OK)
+
+
+MISSING = """
+settings:
+  unregistered: [Microsoft.Network]
+  denied:
+    - {action: Microsoft.Network/virtualNetworks/write}
+    - {action: Microsoft.Resources/subscriptions/resourceGroups/delete}
+"""
+
+
+async def test_rights_that_are_not_granted(place):
+    checks = await doctor(place, MISSING)
+    assert levels(checks)["rights"] == ERROR
+    assert "1 of 5 rights at 2 scopes not granted" in checks["rights"].message
+    assert "Microsoft.Network/virtualNetworks/write in resource group core" in checks["rights"].message
+    assert (
+        "Microsoft.Resources/subscriptions/resourceGroups/delete in"
+        in (await doctor(place, MISSING, prune=True))["rights"].message
+    )
+
+
+async def test_providers_that_are_not_registered(place):
+    assert (await doctor(place, MISSING))["providers"].level == WARNING, "a sync registers them"
+    checks = await doctor(place, MISSING, register_providers=False)
+    assert checks["providers"].level == ERROR
+    assert "az provider register -n Microsoft.Network" in checks["providers"].hint
+
+
+async def test_a_subscription_that_is_not_there(place):
+    checks = await doctor(place, "settings: {subscriptions: [11111111-1111-4111-8111-111111111111]}")
+    assert checks["subscription"].level == ERROR
+    assert (
+        checks["subscription"].message.startswith("SubscriptionNotFound: ")
+        or "not found" in checks["subscription"].message
+    )
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def unreachable(tmp_path_factory):
+    """The checks with an endpoint that is waited for in vain, in a set-up that prunes."""
+    place = make_place(tmp_path_factory.mktemp("unreachable"))
+    return await doctor(place, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous", prune=True)
+
+
+def test_an_endpoint_that_cannot_be_reached(unreachable):
+    assert (unreachable["endpoint"].level, unreachable["rights"].level) == (ERROR, WARNING)
+    assert unreachable["rights"].message.startswith("Not checked")
+
+
+async def test_places_of_secrets_are_checked_one_by_one(place, tmp_path):
+    assert (await doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new")))[
+        "secrets (folder)"
+    ].level == OK
+    assert not (tmp_path / "new").exists(), "only a run creates it"
+    (tmp_path / "file").write_text("")
+    checks = await doctor(place, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
+    assert (checks["secrets (folder)"].level, checks["secrets (environment)"].level) == (ERROR, OK)
+
+
+async def test_invalid_manifests_and_uncommitted_changes(place):
+    (place / "all.yaml").write_text(GROUP.replace("\n    ", "\n").lstrip().replace("location", "locaton"))
+    checks = await doctor(place)
+    assert (checks["source"].level, checks["manifests"].level) == (WARNING, WARNING)
+    assert checks["manifests"].hint == "Run `gitsync validate`."
+
+
+async def test_resources_with_their_own_credential_are_named(place):
+    text = (place / "all.yaml").read_text()
+    text = text.replace("name: hub", "name: hub\n  annotations: {serviceoperator.azure.com/credential-from: other}")
+    (place / "all.yaml").write_text(text)
+    checks = await doctor(place)
+    assert checks["credentials"].message.startswith("1 resource with a credential Secret")
+
+
+@pytest.mark.parametrize(
+    ("trusts", "level", "says"),
+    [
+        ((Trust.SIGNED, Trust.SIGNED), OK, "matches 2 records"),
+        (
+            (Trust.SIGNED, Trust.UNPLACED),
+            WARNING,
+            "An older gitsync signed 1 of 2 records without the name of the repo",
+        ),
+        ((Trust.ALTERED, Trust.UNPLACED), ERROR, "2 of 2 records cannot be trusted"),
+    ],
+)
+def test_seals_that_count_in_any_repository_are_a_doubt(trusts, level, says):
+    records = [record(vnet(str(number)), vnet_id(str(number)), trust=trust) for number, trust in enumerate(trusts)]
+    state = State({stored.key: stored for stored in records})
+    check = examine_seals(Config(digest_key=Secret("k" * 32)), state)
+    assert (check.level, says in check.message) == (level, True)
+
+
+def test_deletes_without_a_key(unreachable):
+    assert unreachable["digest-key"].level == WARNING
+
+
+@pytest.mark.parametrize(
+    ("addresses", "level", "message"),
+    [
+        (
+            "slack://AAAAAAAAA/BBBBBBBBB/tokentokentokentokentoken discord://1/hunter2hunter2",
+            OK,
+            "go to slack, discord.",
+        ),
+        ("http://hooks.example/hunter2hunter2", WARNING, "Address 1 of GITSYNC_NOTIFY"),
+        (" ", WARNING, "have no address"),
+    ],
+    ids=["two services", "no https", "nothing"],
+)
+async def test_addresses_of_notifications_are_checked_and_not_shown(place, addresses, level, message):
+    checks = await doctor(place, notify=Secret(addresses))
+    assert levels(checks)["notifications"] == level
+    assert message in checks["notifications"].message
+    assert not [check for check in checks.values() if "hunter2" in f"{check}" or "tokentoken" in f"{check}"]
