@@ -25,7 +25,7 @@ if_installed = @if command -v $(1) >/dev/null; then echo $(1) $(2); $(1) $(2); \
 	else echo "$(1) is not installed: what it checks is not checked here." >&2; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint words format bench catalog reference constraints site azure-smoke clean
+.PHONY: help demo test fuzz lint words format bench catalog arm-types reference constraints site azure-smoke clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Name the folder of the facts: make catalog FACTS=folder" >&2; exit 2; }
 	$(BIN)/python tools/build_catalog.py $(FACTS)
+
+arm-types: $(READY) ## pack the types of ARM again: make arm-types TYPES=folder
+	@test -n "$(TYPES)" || { echo "Name a checkout (Azure/bicep-types-az): make arm-types TYPES=folder" >&2; exit 2; }
+	$(BIN)/python tools/build_arm_types.py $(TYPES)
 
 azure-smoke: $(READY) ## a run in a real subscription, with free kinds: make azure-smoke SUBSCRIPTION=ID
 	$(BIN)/python tools/azure_smoke.py --subscription '$(SUBSCRIPTION)' $(SMOKE_ARGS)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitsync.errors import GitError
-from gitsync.repository.git.git_access import GitAccess
+from gitsync.repository.git.git_access import GitAccess, use_no_repository
 from gitsync.repository.git.source.worktree import find_work_tree
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.loose_git import LeftToGitError, LooseAccess, answer
@@ -114,6 +114,35 @@ def test_what_files_do_not_have_is_left_to_git(tmp_path, prepare):
         with pytest.raises(LeftToGitError):
             answer(tree.repository, LAST_COMMITS, stdin)
         assert tree.repository.run(*LAST_COMMITS, stdin=(stdin,)) == real.repository.run(*LAST_COMMITS, stdin=(stdin,))
+
+
+REMOTE = '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
+SETTINGS_OF_GIT = [
+    ("[core]\n\tbare = false\n[user]\n\tname = Some Body\n", True, "what tests write"),
+    (REMOTE, True, "a remote, whose name is a part of the key"),
+    ("[Core]\n\tLogAllRefUpdates = true\n", True, "names in any case"),
+    ("", True, "no settings"),
+    ("\tbare = false\n", False, "no section, which git refuses"),
+    ("[core]\n\tbare\n", False, "a key without a value"),
+    ("[core]\n\tbare = false # a comment\n", False, "a comment"),
+    ('[core]\n\teditor = "a  b"\n', False, "quotes"),
+    ("[core]\n\teditor = a\\\n b\n", False, "a line that goes on"),
+    ("[core] bare = false\n", False, "a setting beside its section"),
+]
+
+
+@pytest.mark.parametrize(("text", "is_read", "why"), SETTINGS_OF_GIT)
+def test_settings_are_those_that_git_lists(tmp_path_factory, text, is_read, why):
+    file = tmp_path_factory.mktemp("settings") / "config"
+    file.write_text(text)
+    arguments = ("config", "--file", str(file), "--no-includes", "--null", "--list")
+    repository = use_no_repository(GitAccess())
+    try:
+        read = answer(repository, arguments, b"")
+    except LeftToGitError:
+        assert not is_read, why
+    else:
+        assert (is_read, read) == (True, repository.run(*arguments)), why
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[P
 
 
 def _find_kind(prepared: Prepared, catalog: Catalog) -> Kind:
-    kind = catalog.kind(prepared.resource.gvk)
+    kind = catalog.kind_of(prepared.resource)
     if kind is None:
         raise SourceError(f"{prepared.key} has an unsupported kind.", hint="Run gitsync validate.")
     return kind

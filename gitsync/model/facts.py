@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, TypedDict
+from enum import IntFlag, StrEnum
+from typing import Any, Final, TypedDict
 
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import AZURE_GROUP, GVK
 from gitsync.model.provider import Provider
 
 FieldType = str | Mapping[str, Any]
@@ -30,7 +30,7 @@ class Field(TypedDict, total=False):
     required: bool  # a manifest without it is invalid
     whenEmpty: str  # what ASO sends for nothing: "null", "empty" for an empty collection, or "kept"
     default: Any  # stands for an absent value
-    signsIn: bool  # needed to reach the server: sent, but neither compared nor recorded
+    signsIn: bool  # needed to writable the server: sent, but neither compared nor recorded
     optionalConfigMapPair: str  # two members with the same text here give one value: by itself, or from a ConfigMap
     pattern: str  # of RE2; it may match anywhere in the text
     minimum: float
@@ -56,6 +56,19 @@ class Scope(StrEnum):
     LOCATION = "Location"
     EXTENSION = "Extension"
     TENANT = "Tenant"
+
+
+class ScopeFlag(IntFlag):
+    """The scopes at which a type can be written, as the types of ARM state them. A sum."""
+
+    TENANT = 1
+    MANAGEMENT_GROUP = 2
+    SUBSCRIPTION = 4
+    RESOURCE_GROUP = 8
+    EXTENSION = 16
+
+
+NO_SCOPE: Final = ScopeFlag(0)
 
 
 class ListLevel(StrEnum):
@@ -91,6 +104,18 @@ class Kind:
     legacy: bool  # spelled v1api…: ASO derives the UUIDs of some names differently there
     lists: frozenset[ListLevel] = frozenset()  # where public SDKs list the type; empty if unknown
     provider: Provider = Provider.ARM
+    writable: ScopeFlag = NO_SCOPE  # of an AzureResource: where its type can be written; 0 if that is not known
+    counterpart: tuple[str, str] | None = None  # of an AzureResource: ASO's (group, kind) of its type, None without one
+
+    @property
+    def is_any_type(self) -> bool:
+        """Return whether the manifest names the type, and has the body as ARM does."""
+        return self.gvk.group == AZURE_GROUP
+
+    @property
+    def rule_key(self) -> tuple[str, str]:
+        """The (group, kind) under which the rules of the type are registered, whichever kind declares a resource."""
+        return self.counterpart or (self.gvk.group, self.gvk.kind)
 
     @property
     def is_arm(self) -> bool:

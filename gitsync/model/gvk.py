@@ -7,7 +7,11 @@ upgrade of the API version. Both are tuples, for lookups and sorting.
 from __future__ import annotations
 
 from sys import intern
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+AZURE_GROUP: Final = "azure.gitsync"
+AZURE_RESOURCE: Final = (AZURE_GROUP, "AzureResource")
+"""The kind of gitsync's own for a resource of any ARM type. Its group has no other kind."""
 
 
 class GVK(NamedTuple):

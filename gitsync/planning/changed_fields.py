@@ -33,7 +33,7 @@ def locate_fields(results: Iterable[Result], applies: Mapping[Key, Apply], catal
 
 
 def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
-    kind = catalog.kind(resource.gvk)
+    kind = catalog.kind_of(resource)
     if kind is None:
         return result
     parts = [part for difference in result.differences for part in (difference, *split_lists(difference))]

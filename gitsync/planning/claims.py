@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Final
+from typing import Any, Final
 
 from gitsync.desired.manifests.units import find_declaration
 from gitsync.model.arm_id import NO_ID
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.reconcile_policy import Policy
@@ -163,13 +163,18 @@ def _is_free(record: Record, writer: Prepared, declared: Mapping[Key, Prepared])
     write, or now stands for another resource.
     """
     other = declared.get(record.key)
-    # A record of another kind describes other fields, so its last write is of no use.
-    is_same = record.key[:2] == writer.key[:2] and record.arm_id.is_same(writer.arm_id)
+    # A record of another kind describes other fields, so its last write is of no use: but an AzureResource has ARM's.
+    is_same = _has_same_fields(record.key, writer.key) and record.arm_id.is_same(writer.arm_id)
     if not is_same:
         return False
     if other is None or other.relations.written_by == writer.key:
         return True
     return other.arm_id is not None and not record.arm_id.is_same(other.arm_id)
+
+
+def _has_same_fields(left: Key, right: Key) -> bool:
+    """Return whether resources of two keys with one ARM id have bodies of the same fields."""
+    return left[:2] == right[:2] or AZURE_RESOURCE in {left[:2], right[:2]}
 
 
 def _take_over(former: Record, current: Record | None, writer: Prepared) -> Record:
@@ -179,6 +184,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         key=writer.key,
         manifest=replace(
             former.manifest,
+            api_version=writer.resource.gvk.api_version,
             policy=writer.policy,
             owner=writer.relations.owner.key if writer.relations.owner else None,
             depends_on=writer.relations.depends_on,
@@ -186,6 +192,8 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         ),
         spec=replace(
             former.spec,
+            applied=_fit_body(former.spec.applied, former.key, writer.key),
+            baseline=_fit_body(former.spec.baseline, former.key, writer.key),
             generation=current.spec.generation if current else 1,
             digest=current.spec.digest if current else "",
         ),
@@ -193,6 +201,13 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
         exports=current.exports if current else (),
         condition=current.condition if current else None,
     )
+
+
+def _fit_body(body: Mapping[str, Any] | None, former: Key, key: Key) -> Mapping[str, Any] | None:
+    """Return a body of a record as the manifest of another kind has it: ASO sends the name, an AzureResource does not."""
+    if body is None or key[:2] != AZURE_RESOURCE or former[:2] == AZURE_RESOURCE:
+        return body
+    return {name: value for name, value in body.items() if name != "name"}
 
 
 def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
@@ -232,8 +247,8 @@ def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
     joined = dict(prunes)
     for key, prune in prunes.items():
         delete = deletes.get(prune.record.arm_id.key)
-        # Only records of one kind share a resource.
-        if delete and delete.key != key and delete.record.key[:2] == key[:2]:
+        # Only records of one kind share a resource, and those of one ARM type if that is an AzureResource.
+        if delete and delete.key != key and _has_same_fields(delete.record.key, key):
             joined[key] = replace(prune, detaches=False, within=delete.key)
     return joined
 

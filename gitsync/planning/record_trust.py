@@ -21,7 +21,7 @@ from gitsync.desired.manifests.units import may_hide
 from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.model.arm_id import ArmId
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
@@ -107,6 +107,8 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
         return f"{arm_id!r} is not an ARM id."
     # The kind must be that of the id: the record of a network is never the id of a resource group.
     expected, recorded = catalog.arm_type(key.group, key.kind), arm_id.arm_type
+    if key[:2] == AZURE_RESOURCE:
+        expected = recorded
     if expected is None:
         return f"gitsync does not support the kind {key.kind} in {key.group}."
     if recorded.casefold() != expected.casefold():

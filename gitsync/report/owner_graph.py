@@ -86,7 +86,7 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
         yield Vertex(owner.arm_id.key, owner.arm_id, "", Presence.AZURE), Relation.OWNER
     elif owner is not None and owner.key is not None:
         yield _make_missing(owner.key), Relation.OWNER
-    kind = catalog.kind(prepared.resource.gvk)
+    kind = catalog.kind_of(prepared.resource)
     if kind is not None:
         for _path, key in list_named_references(kind, prepared.resource.spec, prepared.key.namespace):
             yield _make_missing(key), Relation.REFERENCE

@@ -22,6 +22,9 @@ _HEAD = ("HEAD^{commit}", "--symbolic-full-name", "HEAD")
 _STATES = ("--first-parent", "--format=%P")
 _LAST_COMMITS = ("--stdin", "-z", "--name-only")
 _LINES = {"tree", "parent", "author", "committer"}
+_LIST_SETTINGS = ("--no-includes", "--null", "--list")
+_SECTION = re.compile(r"\[(?P<name>[A-Za-z]+)(?: \"(?P<part>[\w.-]+)\")?\]")
+_SETTING = re.compile(r"\t(?P<name>[A-Za-z]+) = (?P<value>[\w/+:*@.-]+(?: [\w/+:*@.-]+)*)")
 
 
 class LooseAccess(GitAccess):
@@ -227,6 +230,25 @@ def _list_changes(
     return [path for path, entry in new.items() if old.get(path) != entry] + deleted
 
 
+def _list_settings(_: _Objects, arguments: tuple[str, ...], __: bytes) -> bytes:
+    option, file, *options = arguments
+    if option != "--file" or tuple(options) != _LIST_SETTINGS:
+        raise LeftToGitError
+    try:
+        lines = Path(file).read_text().split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise LeftToGitError from None
+    around, text = "", ""
+    for line in filter(None, lines):
+        if section := _SECTION.fullmatch(line):
+            around = f"{section['name'].lower()}." + (f"{section['part']}." if section["part"] else "")
+        elif (setting := _SETTING.fullmatch(line)) and around:
+            text += f"{around}{setting['name'].lower()}\n{setting['value']}\0"
+        else:
+            raise LeftToGitError
+    return text.encode()
+
+
 def _split(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split arguments into those before and behind `--`."""
     if "--" not in arguments:
@@ -245,4 +267,5 @@ _ANSWERS: Mapping[str, Callable[[_Objects, tuple[str, ...], bytes], bytes]] = {
     "cat-file": _print_objects,
     "merge-base": _find_ancestor,
     "log": _log,
+    "config": _list_settings,
 }

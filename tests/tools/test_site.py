@@ -28,7 +28,7 @@ def site():
         (
             "docs/git.md",
             "[a `b`](../gitsync/agent/run)",
-            f"[a `b`]({HOME}/blob/HEAD/gitsync/run)",
+            f"[a `b`]({HOME}/blob/HEAD/gitsync/agent/run)",
             "code is in the repository",
         ),
         ("docs/git.md", "[a](https://x.example/)", "[a](https://x.example/)", "an address stays"),

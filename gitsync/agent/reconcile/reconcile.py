@@ -41,7 +41,7 @@ from gitsync.agent.reconcile.stages.write_guards import (
 )
 from gitsync.errors import DeadlineError, ExitCode, GitsyncError, MissingValueError, ProviderError
 from gitsync.model.clock import Clock
-from gitsync.model.gvk import GVK, Key
+from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Prune
 from gitsync.model.provider import Provider
 from gitsync.model.result import Outcome, Result, Stage, Wait
@@ -196,7 +196,7 @@ def _begin_apply(apply: Apply, before: Mapping[Key, Result], run: RunContext) ->
     prepared, identity = apply.prepared, run.identities[apply.key]
     return ApplyAttempt(
         apply=apply,
-        known_kind=run.catalog.kind(prepared.resource.gvk),
+        known_kind=run.catalog.kind_of(prepared.resource),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(is_watched=prepared.is_watched),
@@ -209,7 +209,7 @@ def _begin_prune(prune: Prune, before: Mapping[Key, Result], run: RunContext) ->
     identity = run.identities[prune.key]
     return PruneAttempt(
         prune=prune,
-        known_kind=run.catalog.kind(GVK.parse(prune.record.manifest.api_version, prune.key.kind)),
+        known_kind=run.catalog.kind_of_record(prune.record),
         subscription=identity.subscription,
         refusal=identity.refusal,
         session=run.begin_session(),

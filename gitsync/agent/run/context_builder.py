@@ -164,7 +164,7 @@ def _list_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
     for apply in applies:
         resource, arm_id = apply.prepared.resource, apply.prepared.arm_id
         key = resource.key
-        kind = run.catalog.kind(resource.gvk)
+        kind = run.catalog.kind_of(resource)
         if kind is None or not kind.can_get or not arm_id or not may_be_listed(apply):
             continue
         exports = may_export(resource)

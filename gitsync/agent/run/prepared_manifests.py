@@ -140,7 +140,7 @@ def prepare_resources(
 
 def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
     """Compile expressions separately: the engine is above the pure folders."""
-    kind = catalog.kind(prepared.resource.gvk)
+    kind = catalog.kind_of(prepared.resource)
     if kind is None or not has_expressions(prepared.resource):
         return prepared
     from gitsync.desired.cel.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need

@@ -103,7 +103,7 @@ async def _explain_kept(run: RunContext, plan: Plan, state: State, key: Key, due
     )
     if kept_because:
         return kept_because
-    kind = run.catalog.kind(resource.gvk)
+    kind = run.catalog.kind_of(resource)
     if kind is None:
         raise AssertionError("a compared resource is of a known kind")
     from gitsync.agent.checks.names import SOFT_DELETES  # noqa: PLC0415 - a replacement is rare, and checks are slow to import

@@ -27,7 +27,7 @@ from gitsync.desired.manifests.selection import (
 )
 from gitsync.desired.manifests.units import find_unit
 from gitsync.errors import ConfigError, GitsyncError
-from gitsync.model.gvk import GVK, Key
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.plan import Plan, Removal, RestOfSource, Review
 from gitsync.model.problem import Level, Problem
@@ -245,7 +245,7 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
     some; and the users of a server go with it, whatever they own.
     """
-    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
+    kind = catalog.kind_of_record(record)
     return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
 
 
@@ -296,13 +296,13 @@ def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
 
 
 def _can_delete(catalog: Catalog, record: Record) -> bool:
-    kind = catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
+    kind = catalog.kind_of_record(record)
     return kind is None or kind.can_delete
 
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:
     """Detach what gitsync has adopted, and never deletes."""
-    kinds = {key: catalog.kind(GVK.parse(record.manifest.api_version, key.kind)) for key, record in removed.items()}
+    kinds = {key: catalog.kind_of_record(record) for key, record in removed.items()}
     kept = (key for key, kind in kinds.items() if kind and kind.provider in KEEPS_ADOPTED)
     adopted = [key for key in kept if removed[key].claim is Claim.ADOPTED]
     text = "It existed before gitsync, which does not delete it."

@@ -65,7 +65,7 @@ def _list_known(
 ) -> Iterator[ListedResource]:
     """List the resources that lists may show: those that an earlier run has left Ready."""
     for entry in prepared:
-        record, kind = records.get(entry.key), catalog.kind(entry.resource.gvk)
+        record, kind = records.get(entry.key), catalog.kind_of(entry.resource)
         is_ready = record is not None and record.condition is not None and record.condition.is_ready
         if is_ready and kind is not None and kind.can_get and entry.arm_id:
             yield ListedResource(

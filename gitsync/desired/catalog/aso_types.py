@@ -12,7 +12,10 @@ from typing import Final
 
 from gitsync.model.facts import Field, TypeFacts
 
-SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "any"})
+BODY: Final = "armBody"
+"""The type of a body that a manifest has as ARM does, except for the words that stand for values."""
+
+SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "any", BODY})
 
 _TEXT: Final[Field] = {"type": "string"}
 _REQUIRED: Final[Field] = {"type": "string", "required": True}
@@ -30,7 +33,9 @@ ASO_TYPES: Final[Mapping[str, TypeFacts]] = {
     "knownOwner": {"fields": {"name": _TEXT, "armId": _TEXT}},
     "namedOwner": {"fields": {"name": _REQUIRED}},
     "arbitraryOwner": {"fields": _REFERENCE},
+    "azureOwner": {"fields": _REFERENCE},
     "reference": {"fields": _REFERENCE},
+    "azureReference": {"fields": _REFERENCE},
     "wellKnownReference": {"fields": {**_REFERENCE, "wellKnownName": _TEXT}},
     "secretReference": {"fields": {"name": _REQUIRED, "key": _REQUIRED}},
     "secretMapReference": {"fields": {"name": _REQUIRED}},
@@ -49,6 +54,16 @@ _NOT_EMPTY: Final[Field] = {"type": {"base": "string", "minLength": 1}, "require
 _TIME: Final[Field] = {
     "type": {"base": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)$"}
 }
+
+BODY_WORDS: Final[Mapping[str, str]] = {
+    "$reference": "azureReference",
+    "$secret": "secretReference",
+    "$configMap": "configMapReference",
+}
+"""The words that stand for a value of a body, as the only key of an object, each with the type of what it has."""
+
+EXPRESSION: Final = "$expression"
+"""A word that is reserved for values of other resources, and not supported yet."""
 
 HEADER_TYPES: Final[Mapping[str, TypeFacts]] = {
     "header": {

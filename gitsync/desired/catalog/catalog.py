@@ -10,26 +10,30 @@ import json
 import lzma
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog import data
+from gitsync.desired.catalog.any_type import BASE, VERSION, TypeAndVersion, make_kind
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, ListLevel, Scope
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE, GVK
 from gitsync.model.provider import Provider
+from gitsync.model.record import Record
+from gitsync.model.resource import Resource
 
 LEGACY = "v1api"
 
 
 class Catalog:
-    """All ASO kinds. Its only mutable state is the cache of unpacked facts."""
+    """All ASO kinds, and `AzureResource` for any ARM type. Its only mutable state is the cache of unpacked facts."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
         (index,) = self._unpack("index", "index.json.xz")
-        self._index: Mapping[str, Mapping[str, Any]] = self._parse("index", index)
+        self._index: Mapping[str, Mapping[str, Any]] = {**self._parse("index", index), **_OWN}
         self._groups: dict[str, _Group] = {}
         self._kinds: dict[GVK, Kind | None] = {}
+        self._any_types: dict[TypeAndVersion, Kind] = {}
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
     def kind(self, gvk: GVK) -> Kind | None:
@@ -41,6 +45,28 @@ class Catalog:
         if gvk not in self._kinds:
             self._kinds[gvk] = self._find_kind(gvk)
         return self._kinds[gvk]
+
+    def kind_of(self, resource: Resource) -> Kind | None:
+        """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
+        if resource.gvk.group != AZURE_GROUP or self.kind(resource.gvk) is None:
+            return self.kind(resource.gvk)
+        wanted = TypeAndVersion.parse(resource.spec.get("type"))
+        return self.any_type(wanted) if wanted else None
+
+    def kind_of_record(self, record: Record) -> Kind | None:
+        """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
+        gvk = GVK.parse(record.manifest.api_version, record.key.kind)
+        if gvk.group != AZURE_GROUP or self.kind(gvk) is None:
+            return self.kind(gvk)
+        return self.any_type(TypeAndVersion.of_record(record))
+
+    def any_type(self, wanted: TypeAndVersion) -> Kind:
+        """The kind of an `AzureResource` of a type, whether its facts are known or not."""
+        if wanted not in self._any_types:
+            group_kind = self.group_kind_of(wanted.arm_type)
+            newest = self.newest(*group_kind) if group_kind else None
+            self._any_types[wanted] = make_kind(wanted, self.by_arm_type(wanted.arm_type, wanted.api_version) or newest)
+        return self._any_types[wanted]
 
     def find_served_version(self, gvk: GVK) -> str | None:
         """The version of a manifest as ASO serves it: as written, else in its other spelling; None for no version of
@@ -67,8 +93,8 @@ class Catalog:
         return self._load_arm_types().get(arm_type.casefold())
 
     def groups(self) -> tuple[str, ...]:
-        """The API groups, sorted."""
-        return tuple(sorted(self._index))
+        """The API groups of ASO, sorted."""
+        return tuple(sorted(self._index.keys() - _OWN.keys()))
 
     def kinds(self, group: str) -> tuple[str, ...]:
         """The kinds of a group, sorted; none for an unknown group."""
@@ -109,7 +135,7 @@ class Catalog:
             entry["armType"]: tuple(sorted(set(entry["versions"].values()), reverse=True))
             for kinds in self._index.values()
             for entry in kinds.values()
-            if "provider" not in entry
+            if _is_of_arm(entry)
         }
 
     def _versions(self, group: str, kind: str) -> Mapping[str, str]:
@@ -122,7 +148,7 @@ class Catalog:
                 entry["armType"].casefold(): (group, kind)
                 for group, kinds in self._index.items()
                 for kind, entry in kinds.items()
-                if "provider" not in entry
+                if _is_of_arm(entry)
             }
         return self._arm_types
 
@@ -130,6 +156,8 @@ class Catalog:
         version = self.find_served_version(gvk)
         if version is None:
             return None
+        if gvk.group == AZURE_GROUP:
+            return BASE
         group = self._load_group(gvk.group)
         alias = group.aliases.get(version)
         of_version = alias["of"] if alias is not None and gvk.kind in alias["kinds"] else version
@@ -170,6 +198,17 @@ class _Group(NamedTuple):
     aliases: Mapping[str, Any]
     packed: Mapping[str, bytes]
     versions: dict[str, Mapping[str, Any]]
+
+
+_OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    AZURE_RESOURCE[0]: {AZURE_RESOURCE[1]: {"armType": "", "versions": {VERSION: ""}}}
+}
+"""The entry of the index for the kind of gitsync's own."""
+
+
+def _is_of_arm(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry of the index is that of one ARM type."""
+    return "provider" not in entry and bool(entry["armType"])
 
 
 def _make_error(name: str, cause: Exception) -> CatalogError:

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.desired.catalog.aso_types import SCALARS
-from gitsync.desired.catalog.positions import HEADER, SpecPosition, find_root
+from gitsync.desired.catalog.aso_types import BODY, BODY_WORDS, SCALARS
+from gitsync.desired.catalog.positions import HEADER, SpecPosition, find_root, make_position
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.secret import Placeholder, Secret
 
 _ANYTHING: Final = SpecPosition(types={}, shape="any", rules={})
+_WORDS: Final = {word: make_position({}, {"type": type_}) for word, type_ in BODY_WORDS.items()}
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -103,7 +104,7 @@ def fits(shape: str, value: Any) -> bool:
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "list":
             return isinstance(value, list)
-        case "mapping" | "map":
+        case "mapping" | "map" | "armBody":
             return isinstance(value, dict)
         case _:
             return True
@@ -115,6 +116,26 @@ def _visit(visits: list[Visit], position: SpecPosition, path: FieldPath, value: 
     if visit.fits and visit.shape not in SCALARS:
         for key, child, inner in list_children(position, value):
             _visit(visits, inner, (*path, key), child)
+    elif visit.shape == BODY and visit.fits:
+        _visit_body(visits, path, value)
+
+
+def _visit_body(visits: list[Visit], path: FieldPath, value: Any) -> None:
+    """Visit what the words of a body have: the body itself is ARM's, and has no fields of its own here."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        if isinstance(child, dict):
+            word = find_word(child)
+            if word in _WORDS:
+                _visit(visits, _WORDS[word], (*path, key, word), child[word])
+                continue
+        if isinstance(child, dict | list):
+            _visit_body(visits, (*path, key), child)
+
+
+def find_word(value: Mapping[str, Any]) -> str:
+    """Find the word of an object of a body that has one key; "" for any other object."""
+    return next(iter(value)) if len(value) == 1 else ""
 
 
 def make_visit(position: SpecPosition, path: FieldPath, value: Any) -> Visit:

@@ -86,8 +86,9 @@ def build_definitions(catalog: Catalog) -> Schema:
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
-    # These owners differ by kind, so they are in the schema of each kind.
-    others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner"}
+    # These owners differ by kind, so they are in the schema of each kind. Those of an AzureResource are of no kind
+    # here.
+    others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner", "azureOwner", "azureReference"}
     named = {name: _build_object(name) for name in sorted(others)}
     referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
     return {**forms, **named, **referred, **dict(_build_groups(catalog))}

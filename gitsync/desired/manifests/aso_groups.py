@@ -13,6 +13,7 @@ from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.problems.suggest import measure_distance
+from gitsync.model.gvk import AZURE_GROUP
 
 GROUPS: Final = ".azure.com"  # the end of every ASO group
 
@@ -39,6 +40,9 @@ _SHORT: Final = 6  # a shorter name is similar to too many: only one letter may 
 _END: Final = re.compile(rb"\.azure\.com(?:/(?P<version>v[0-9a-z]*|\$|\{\{)|[\"'\s,}\]]|\Z)")
 """The end of a group in lower-case text, with its version. Azure URLs and annotations continue differently."""
 
+_OWN: Final = re.compile(rb"\b" + re.escape(AZURE_GROUP.encode()) + rb"/v")
+"""gitsync's own group in lower-case text, with a version."""
+
 _NAME: Final = b"abcdefghijklmnopqrstuvwxyz0123456789-."
 _LONGEST: Final = 100  # letters before the end
 _PARTS: Final = (b"}", b")", b">", b"$")  # the end of a variable or template, so the group may be any
@@ -54,11 +58,19 @@ def load_catalog() -> Catalog:
 
 @lru_cache(maxsize=1024)
 def is_ours(api_version: str) -> bool:
-    """Return whether an apiVersion belongs to ASO, or was meant to."""
+    """Return whether an apiVersion belongs to ASO or gitsync, or was meant to."""
     group, _, version = api_version.casefold().rpartition("/")
+    if find_own_group(group):
+        return True
     if not group.endswith(GROUPS) or is_foreign(group):
         return False
     return find_near_group(group) is not None or ASO_VERSION.fullmatch(version) is not None
+
+
+@lru_cache(maxsize=1024)
+def find_own_group(text: str) -> str | None:
+    """Return gitsync's own group if a lower-case text is or resembles it; None for any other."""
+    return AZURE_GROUP if measure_distance(text, AZURE_GROUP, _LETTERS) is not None else None
 
 
 def is_foreign(group: str) -> bool:
@@ -68,7 +80,9 @@ def is_foreign(group: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def find_near_group(text: str) -> str | None:
-    """Find the ASO group that a lower-case text is or resembles; None if it resembles none."""
+    """Find the group that a lower-case text is or resembles, one of ASO or gitsync's own; None if it resembles none."""
+    if (own := find_own_group(text)) is not None:
+        return own
     groups = load_catalog().groups()
     if text in groups:
         return text
@@ -87,7 +101,7 @@ def _has_mention(content: bytes) -> bool:
     text = content.lower()
     if b"apigroups" in text:
         text = _RULES.sub(b"", text)
-    return any(_is_mention(text, end) for end in _END.finditer(text))
+    return any(_is_mention(text, end) for end in _END.finditer(text)) or _OWN.search(text) is not None
 
 
 def _is_mention(text: bytes, end: re.Match[bytes]) -> bool:

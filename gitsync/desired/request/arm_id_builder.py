@@ -15,11 +15,12 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.any_type import allows_scope, split_name
 from gitsync.desired.formats.user_names import ANY_HOST, DatabaseUser, format_user
 from gitsync.desired.validation.annotations import OVERRIDE
 from gitsync.desired.validation.name_rules import is_one_segment, is_uuid_named
-from gitsync.desired.validation.references import is_arm_id
-from gitsync.model.arm_id import ArmId
+from gitsync.desired.validation.references import add_group, is_arm_id
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
@@ -66,6 +67,7 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
     name, arm_id = owner.get("name"), owner.get("armId")
     if arm_id:
         return OwnerRef(arm_id=ArmId(arm_id)) if isinstance(arm_id, str) and not name else None
+    owner = add_group(owner) if kind.is_any_type else owner
     group, kind_name = kind.owner or (owner.get("group"), owner.get("kind"))
     # Validation reports the form. Here it means only that the owner is not known.
     if not all(isinstance(text, str) and text for text in (group, kind_name, name)):
@@ -187,6 +189,8 @@ class ArmIds:
         kind, name = standing.kind, standing.name
         if name is None:
             return None
+        if kind.is_any_type:
+            return self._make_any(standing, name, depth) if isinstance(name, str) else None
         match kind.scope:
             case Scope.RESOURCE_GROUP:
                 return self._extend_owner(standing, name, depth)
@@ -198,6 +202,32 @@ class ArmIds:
             case Scope.EXTENSION:
                 parent = self._find_parent(standing.owner, depth)
                 return _join(parent, "/providers/", kind.arm_type, "/", name) if parent else None
+
+    def _make_any(self, standing: Standing, name: str, depth: int) -> IdTemplate | None:
+        """Make the id of a resource of any type: that of its owner, and the steps that the name gives."""
+        kind, owner = standing.kind, standing.owner
+        steps = split_name(kind.arm_type, name)
+        if steps is None:
+            return None
+        if owner is None:
+            root = self._find_usual_root(standing) if not steps.owner_type else None
+            return _join(root, steps.path) if root is not None else None
+        if steps.owner_type:
+            owner_id, owner_type = self._find_owner_id(owner, depth)
+            is_right = owner_id is not None and owner_type.casefold() == steps.owner_type.casefold()
+            return _join(owner_id, steps.path) if owner_id is not None and is_right else None
+        if owner.arm_id is not None and not owner.arm_id.key:
+            return _join(steps.path) if allows_scope(kind, NO_ID) else None
+        parent = self._find_parent(owner, depth)
+        is_allowed = parent is not None and (not isinstance(parent, ArmId) or allows_scope(kind, parent))
+        return _join(parent, steps.path) if parent is not None and is_allowed else None
+
+    def _find_usual_root(self, standing: Standing) -> str | None:
+        """The scope of a resource without an owner, where its type leaves no choice; None if it needs one."""
+        if standing.kind.scope is Scope.TENANT:
+            return ""
+        subscription = self._subscription_of(standing.resource) if standing.kind.scope is Scope.LOCATION else None
+        return f"/subscriptions/{subscription}" if subscription else None
 
     def group_above(self, standing: Standing) -> Resource | None:
         """Return the manifest of a resource's group; None if an owner is an ARM id or missing."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.list_pairing import OPEN_LISTS
 from gitsync.desired.problems.field_path import FieldPath, find_member
+from gitsync.desired.request.any_body import convert_body, find_body_field
 from gitsync.desired.request.arm_id_builder import AzureName
+from gitsync.desired.validation.references import add_group
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -141,6 +143,9 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
     Raises UnusableReferenceError if a reference has an invalid form.
     """
     conversion = _Conversion(collect_forms(kind), namespace)
+    if kind.is_any_type:
+        words = {word: partial(make, conversion) for word, make in _WORDS.items()}
+        return Converted(convert_body(spec.get("body") or {}, words), tuple(conversion.arm_ids))
     body = conversion.mapping(kind.spec, spec)
     # Other providers have the name among the fields of the spec.
     if kind.is_arm:
@@ -243,11 +248,21 @@ _MODES: Final[Mapping[str, Callable[[_Conversion, FieldType, Any], Any]]] = {
 }
 
 
+_WORDS: Final[Mapping[str, Callable[[_Conversion, Any], Any]]] = {
+    "$reference": lambda conversion, value: conversion.single(add_group(_require_mapping(value))),
+    "$secret": lambda conversion, value: _MODES["secret"](conversion, "", value),
+    "$configMap": lambda conversion, value: _MODES["configMap"](conversion, "", value),
+}
+"""How the value is made that a word in the body of an AzureResource stands for, from what the word has."""
+
+
 def find_field(kind: Kind, path: JsonPath, spec: Mapping[str, Any]) -> FieldPath | None:
     """Find the field of a manifest that a path in the body of a PUT comes from; None if none is known.
 
     `spec` decides between the members of a union, whose content is the body.
     """
+    if kind.is_any_type:
+        return ("spec", "body", *find_body_field(spec.get("body"), path))
     inside = _find_in_type(collect_forms(kind), kind.spec, path, spec)
     return None if inside is None else ("spec", *inside)
 

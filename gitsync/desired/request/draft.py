@@ -97,7 +97,7 @@ class Draft:
 
 def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, known_ids: Mapping[Key, ArmId]) -> Start:
     """Find kind, owner, name and body. `known_ids` are those of resources that other sources declare."""
-    kind = catalog.kind(resource.gvk)
+    kind = catalog.kind_of(resource)
     if kind is None:
         return Start(resource)
     owner = place_owner(find_owner(resource, kind), known_ids)

@@ -30,6 +30,7 @@ _UUID_NAMED: Final = frozenset(
 
 LONGEST_NAME: Final = 260
 _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 90, 63, 253
+_GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 NEVER_IN_NAMES: Final = r"<>%&\\?/#\x00-\x1f\x7f"
@@ -45,7 +46,7 @@ _BLANK_END = re.compile(rf"\A[{BLANKS}]|[{BLANKS}]\Z")
 
 def is_uuid_named(kind: Kind) -> bool:
     """Return whether the name is derived if the manifest has none (docs/reference/reconciliation.md#uuid-names)."""
-    return (kind.gvk.group, kind.gvk.kind) in _UUID_NAMED
+    return kind.rule_key in _UUID_NAMED
 
 
 def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | None:
@@ -118,6 +119,9 @@ def list_name_faults(name: str, kind: Kind) -> Iterator[str]:
     if _BLANK_END.search(name):
         yield f"must not start or end with a blank, but is {quote_scalar(name, LONGEST_SHOWN)}"
         return
+    if kind.is_any_type:  # the last step is the name of the resource itself
+        *above, name = name.split("/")
+        yield from (fault for step in above for fault in _list_general_faults(step, kind))
     faults = [*_list_general_faults(name, kind)]
     if not faults and (alphabet := _find_alphabet(kind)):
         faults = [f"{fault}, but is {quote_scalar(name, LONGEST_SHOWN)}" for fault in alphabet.list_faults(name)]
@@ -134,7 +138,9 @@ def _list_general_faults(name: str, kind: Kind) -> Iterator[str]:
         yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name, LONGEST_SHOWN)}"
     if name in {".", ".."}:
         yield "must not consist of dots only"
-    if kind.scope is Scope.LOCATION:
+    if not name and kind.is_any_type:
+        yield "must not have an empty step"
+    if kind.scope is Scope.LOCATION and kind.arm_type.casefold() == _GROUP_TYPE:
         if len(name) > _LONGEST_GROUP:
             yield f"must have at most {_LONGEST_GROUP} characters for a resource group, but has {len(name)}"
         if name.endswith("."):
@@ -159,7 +165,7 @@ _MANAGED_DOMAIN = "AzureManagedDomain"
 
 def check_kind_rules(resource: Resource, kind: Kind) -> Iterator[Finding]:
     """Check the rules of this kind; most kinds have none."""
-    rule = _RULES.get((resource.key.group, resource.key.kind))
+    rule = _RULES.get(kind.rule_key)
     if rule is not None:
         yield from rule(resource, kind)
 

@@ -21,11 +21,14 @@ from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind, Scope
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.problem import Level
 
-REFERENCES: Final = frozenset({"reference", "wellKnownReference"})
-OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner"})
+REFERENCES: Final = frozenset({"reference", "wellKnownReference", "azureReference"})
+OWNERS: Final = frozenset({"knownOwner", "arbitraryOwner", "azureOwner"})
+_OF_AZURE_RESOURCE: Final = frozenset({"azureOwner", "azureReference"})
+"""The forms that an AzureResource has: their group may be left out for another one."""
+
 _KEY_FIELDS: Final = ("group", "kind", "name")
 
 ARM_ID: Final = (
@@ -68,10 +71,18 @@ def select_named_references(visits: Iterable[Visit], namespace: str) -> Iterator
                 yield visit.path, key
 
 
+def add_group(reference: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the owner or a reference of an AzureResource with its group, which may be left out for another one."""
+    is_short = reference.get("kind") == AZURE_RESOURCE[1] and not reference.get("group")
+    return {**reference, "group": AZURE_RESOURCE[0]} if is_short else reference
+
+
 def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level = Level.ERROR) -> Iterator[Finding]:
     """Check one owner or reference that is a mapping of strings. `unknown` is the level of an unknown field."""
     fields = visit.fields
     texts = {name: value for name, value in visit.value.items() if value and name in fields and isinstance(value, str)}
+    if visit.name in _OF_AZURE_RESOURCE:
+        texts = {**add_group(texts)}
     if texts and visit.value.get("armId") == "":
         path = (*visit.path, "armId")
         message = f"{format_field(path)} is an empty text, which is not an ARM id."
@@ -115,7 +126,8 @@ def _check_only_member(visit: Visit, texts: Mapping[str, str]) -> Iterator[Findi
 
 
 def _read_key(visit: Visit, namespace: str) -> Key | None:
-    key_texts = [visit.value.get(name) for name in _KEY_FIELDS]
+    value: Any = add_group(visit.value) if visit.name in _OF_AZURE_RESOURCE else visit.value
+    key_texts = [value.get(name) for name in _KEY_FIELDS]
     if (
         visit.value.get("armId")
         or visit.value.get("wellKnownName")
@@ -126,7 +138,7 @@ def _read_key(visit: Visit, namespace: str) -> Key | None:
     return Key(group, kind, namespace, name)
 
 
-def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
+def _check_form(visit: Visit, texts: Mapping[str, str]) -> Iterator[Finding]:
     """Check that one of the two forms is complete."""
     has_id, missing = "armId" in texts, [name for name in _KEY_FIELDS if name in visit.fields and name not in texts]
     if has_id or missing:
@@ -140,7 +152,7 @@ def _check_form(visit: Visit, texts: dict[str, str]) -> Iterator[Finding]:
         yield Finding(code="NameIsArmId", path=path, message=message, hint="Set armId and remove the other members.")
 
 
-def _check_members(visit: Visit, texts: dict[str, str], missing: Sequence[str]) -> Iterator[Finding]:
+def _check_members(visit: Visit, texts: Mapping[str, str], missing: Sequence[str]) -> Iterator[Finding]:
     """Check that there is either an ARM id or all members of the other form; `missing` are those that it lacks."""
     required = [name for name in _KEY_FIELDS if name in visit.fields]
     present = [name for name in required if name in texts]
@@ -198,6 +210,8 @@ def _check_spare_fields(visit: Visit, kind: Kind, unknown: Level) -> Iterator[Fi
 
 def _check_arm_id(visit: Visit, arm_id: ArmId, kind: Kind) -> Iterator[Finding]:
     path = (*visit.path, "armId")
+    if visit.name == "azureOwner" and not arm_id.key:
+        return  # "/", the tenant
     if not is_arm_id(arm_id):
         yield Finding(
             code="ArmIdForm",

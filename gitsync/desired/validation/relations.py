@@ -109,6 +109,9 @@ def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
 
 def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[tuple[Member, Finding]]:
     """Report each manifest of one resource, with the difference to another one; nothing if all bodies are equal."""
+    if len({member.key[:2] for member in same}) > 1:
+        yield from _report_kinds(same)
+        return
     first, *rest = zip(same, bodies, strict=True)
     unequal = next((pair for pair in rest if _is_different(pair[1], first[1])), None)
     # Equal bodies are fine: one of the manifests writes, and the others wait for it.
@@ -117,6 +120,26 @@ def _compare_bodies(same: Sequence[Member], bodies: Sequence[Any]) -> Iterator[t
     yield first[0], _make_different(first, unequal)
     for pair in rest:
         yield pair[0], _make_different(pair, first if _is_different(pair[1], first[1]) else unequal)
+
+
+def _report_kinds(same: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Report each manifest of one resource that has another kind than the first, and the first."""
+    first = same[0]
+    other = next(member for member in same if member.key[:2] != first.key[:2])
+    for member in same:
+        there = other if member.key[:2] == first.key[:2] else first
+        finding = Finding(
+            code="ArmIdTwice",
+            path=_find_name_field(member),
+            message=f"{format_short_key(member.key)} and {format_short_key(there.key)} ({there.resource.source}) declare "
+            f"the same resource in Azure, {member.arm_id}, as two kinds.",
+            hint="Remove one of them. The other one takes over the record of the resource.",
+        )
+        yield member, finding
+
+
+def _find_name_field(member: Member) -> FieldPath:
+    return ("spec", "azureName") if member.resource.spec.get("azureName") else ("metadata", "name")
 
 
 def _is_different(left: Any, right: Any) -> bool:
@@ -134,7 +157,7 @@ def _make_different(here: tuple[Member, Any], there: tuple[Member, Any]) -> Find
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
     return Finding(
         code="ArmIdTwice",
-        path=("spec", "azureName") if member.resource.spec.get("azureName") else ("metadata", "name"),
+        path=_find_name_field(member),
         message=f"{names} declare the same resource in Azure, {member.arm_id}, with different bodies: {shown}{more}.",
         hint=_SET_APART,
     )

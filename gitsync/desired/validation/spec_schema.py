@@ -31,6 +31,7 @@ from gitsync.model.resource import Resource
 _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
     "namedOwner": "Add `owner: {name: …}`: the name of the manifest of its server.",
+    "azureOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }
 _SPARE = frozenset({"group", "kind"})

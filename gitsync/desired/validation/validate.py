@@ -21,6 +21,7 @@ from gitsync.desired.manifests.kubernetes_names import check_object_names
 from gitsync.desired.manifests.written_values import suggest_quotes
 from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.validation.annotations import check_annotations, check_inherited_policy
+from gitsync.desired.validation.any_type_rules import check_any_owners, check_body_words, check_type
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
@@ -43,7 +44,7 @@ from gitsync.desired.validation.spec_schema import (
 )
 from gitsync.desired.validation.value_rules import check_known_values
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_GROUP, Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
@@ -72,6 +73,9 @@ def validate_resource(
     """
     findings: Iterable[Finding]
     level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
+    if kind is None and resource.gvk.group == AZURE_GROUP:
+        kind = catalog.kind(resource.gvk)  # without its type, everything else is checked
+        visits = None
     if kind is None:
         findings = (
             explain_unknown_kind(resource.gvk, resource.spec, catalog, level),
@@ -133,6 +137,7 @@ def validate_set(
         *check_cycles(members),
         *check_address_prefixes(members),
         *check_overlaps(members),
+        *check_any_owners(members, catalog),
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)
@@ -150,6 +155,9 @@ def _check_resource(
     resource: Resource, kind: Kind, catalog: Catalog, unknown: Level, visits: Sequence[Visit]
 ) -> Iterator[Finding]:
     yield from check_served_version(resource.gvk, catalog)
+    if kind.is_any_type:
+        yield from check_type(resource, unknown)
+        yield from check_body_words(resource.spec.get("body"))
     yield from _check_others(resource, kind, unknown)
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
     # A spec of which the reader has reported a problem is not checked.

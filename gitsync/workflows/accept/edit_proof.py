@@ -134,7 +134,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
     known, or the tree has no request for it. Secrets are not compared.
     """
     prepared = tree.prepared.get(result.key)
-    kind = open_catalog().kind(prepared.resource.gvk) if prepared else None
+    kind = open_catalog().kind_of(prepared.resource) if prepared else None
     if (
         prepared is None
         or kind is None

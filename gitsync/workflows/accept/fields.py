@@ -141,7 +141,7 @@ class _Search:
     is_named: bool = False  # people gave its name, and not only a pattern
 
     def describe(self, resource: Resource, fields: tuple[DriftedField, ...]) -> DriftedResource:
-        kind = open_catalog().kind(resource.gvk)
+        kind = open_catalog().kind_of(resource)
         return DriftedResource(
             key=self.result.key,
             arm_id=self.result.arm_id or NO_ID,
@@ -172,7 +172,7 @@ class _Search:
         if prepared is None:
             return [self.leave_unread()]
         if not self.is_named:
-            kind = open_catalog().kind(prepared.resource.gvk)
+            kind = open_catalog().kind_of(prepared.resource)
             weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
             return [
                 self.leave_unless_named(
@@ -201,7 +201,7 @@ class _Search:
             return [self.leave_unread()]
         if isinstance(problem := find_request(prepared), Problem):
             return [self.leave(f"The manifest in the working tree is not ready: {problem.message}")]
-        comparison, kind = compare_with_live(self.tree, self.result), open_catalog().kind(prepared.resource.gvk)
+        comparison, kind = compare_with_live(self.tree, self.result), open_catalog().kind_of(prepared.resource)
         body = self.tree.fill(prepared)
         if comparison is None or kind is None or body is None or self.result.comparison.live_body is None:
             return [

@@ -32,7 +32,7 @@ from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName, PlannedChange
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import GVK, Key
+from gitsync.model.gvk import Key
 from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
@@ -138,7 +138,7 @@ class _ResourceRights:
         self._is_written = prepared.is_written and not prepared.is_watched
         self._arm_id = find_id(prepared)
         self._scope = _choose_scope(self._arm_id, is_created=self._is_written)
-        self._kind = open_catalog().kind(prepared.resource.gvk)
+        self._kind = open_catalog().kind_of(prepared.resource)
         self._group_kind = (prepared.key.group, prepared.key.kind)
 
     def _need(self, action: str, scope: str = "", use: Use = Use.RUN) -> NeededRight:
@@ -233,7 +233,7 @@ class _ResourceRights:
 
 def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
     """List the rights to delete what was removed from git."""
-    kind = open_catalog().kind(GVK.parse(record.manifest.api_version, record.key.kind))
+    kind = open_catalog().kind_of_record(record)
     scope = _choose_scope(record.arm_id, is_created=True)
     yield NeededRight(scope, name_action(record.arm_id, "read"), record.arm_id)
     yield from _list_deletes(record.arm_id, record.key, kind, registry, scope)

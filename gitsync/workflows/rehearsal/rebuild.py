@@ -60,7 +60,7 @@ class Rebuild:
     def members(self) -> tuple[RebuiltResource, ...]:
         """What a rebuild writes, sorted by key."""
         written = [resource for resource in self.prepared if resource.is_written and not resource.is_watched]
-        kinds = [(prepared, self.catalog.kind(prepared.resource.gvk)) for prepared in written]
+        kinds = [(prepared, self.catalog.kind_of(prepared.resource)) for prepared in written]
         return tuple(
             RebuiltResource(prepared, kind, visit_spec(kind, prepared.resource.spec))
             for prepared, kind in kinds

@@ -13,7 +13,7 @@ from gitsync.desired.problems.problem_codes import load_codes
 from gitsync.planning.status.advice import BY_CODE, BY_KIND
 
 PACKAGE = Path(gitsync.__file__).parent
-BAD = Path(__file__).parents[2] / "validation" / "bad"
+BAD = Path(__file__).parents[1] / "validation" / "bad"
 GOLDEN = Path(__file__).parents[2] / "report" / "golden"
 
 _NOTHING = r" +(?:[,;:)]|\.?$|\. )"

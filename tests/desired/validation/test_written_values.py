@@ -39,7 +39,7 @@ def read(text, unit=None, known=None):
 
 def check(resource):
     catalog = open_catalog()
-    return (*resource.problems, *validate_resource(resource, catalog.kind(resource.gvk), catalog=catalog))
+    return (*resource.problems, *validate_resource(resource, catalog.kind_of(resource), catalog=catalog))
 
 
 def only_hint(text, unit=None, known=None):

@@ -75,12 +75,13 @@ def group(name):
 def extended(tmp_path):
     """The folder of a copy of the package with the kind: links to all of it except the row and the module."""
     copy = tmp_path / "package" / "gitsync"
-    kinds, rows = Path("units/kinds"), Path("model/unit_kind.py")
-    for folder in (Path(), Path("model"), Path("units"), kinds):
+    kinds, rows = Path("repository/units/kinds"), Path("model/unit_kind.py")
+    for folder in (Path(), Path("model"), Path("repository"), Path("repository/units"), kinds):
         (copy / folder).mkdir(parents=True, exist_ok=True)
         for entry in (PACKAGE / folder).iterdir():
             if not (copy / folder / entry.name).exists() and entry.name not in {
                 "model",
+                "repository",
                 "units",
                 "kinds",
                 "__pycache__",
@@ -141,6 +142,6 @@ def test_the_settings_of_a_source_can_name_a_made_up_kind(extended, source):
 
 
 def test_every_kind_has_its_module_and_every_module_its_row():
-    modules = {path.stem for path in (PACKAGE / "units/kinds").glob("*.py")} - {"__init__", "builder"}
+    modules = {path.stem for path in (PACKAGE / "repository/units/kinds").glob("*.py")} - {"__init__", "builder"}
     assert modules == {kind.word for kind in UnitKind}
     assert all(UnitBuilder in type(find_builder(kind)).__mro__ for kind in UnitKind)

@@ -51,7 +51,7 @@ def _list_going(attempt: ApplyAttempt, run: Observing) -> Iterator[tuple[IdKey, 
             or not may_go_along(child, attempt.prepared, run.rules.agent, review)
         ):
             continue
-        kind, template = run.catalog.kind(child.prepared.resource.gvk), child.prepared.template
+        kind, template = run.catalog.kind_of(child.prepared.resource), child.prepared.template
         # The stages of the child report what is wrong with it; here it only does not go along.
         if kind is None or template is None:
             continue

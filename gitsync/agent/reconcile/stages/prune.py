@@ -15,7 +15,6 @@ from gitsync.agent.reconcile.stages.owner_check import has_resource
 from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.gvk import GVK
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
@@ -165,7 +164,7 @@ async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAtt
         return attempt.stopped(make_kept(why), Verdict.BLOCKED, StopKind.FINE_NOW)
     # A list that lacks a resource which exists may lack those of others too.
     for record in list_unlisted(carried, listed_ids):
-        kind = run.catalog.kind(GVK.parse(record.manifest.api_version, record.key.kind))
+        kind = run.catalog.kind_of_record(record)
         if await has_resource(attempt, record, kind, run):
             why = _explain(attempt, Evidence(unlisted=record.arm_id))
             return attempt.stopped(make_kept(why), Verdict.BLOCKED, StopKind.WAITS)

@@ -1,0 +1,131 @@
+"""Look-ups in ARM's types: by name, version and body, and what is read for them."""
+
+import lzma
+import subprocess
+import sys
+
+import pytest
+
+from gitsync.desired.catalog import data
+from gitsync.desired.catalog.arm_types import ArmTypes, ScopeFlag, open_arm_types
+from gitsync.errors import CatalogError
+
+TYPES = open_arm_types()
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled", "why"),
+    [
+        ("Microsoft.Logic/workflows", "Microsoft.Logic/workflows", "as it is"),
+        ("MICROSOFT.LOGIC/WORKFLOWS", "Microsoft.Logic/workflows", "ARM has no case"),
+        ("Microsoft.Insights/webtests", "Microsoft.Insights/webtests", "old versions have small letters"),
+        ("microsoft.network/dnszones/a", "Microsoft.Network/dnsZones/A", "a child"),
+        ("Microsoft.Logic/workflow", None, "no such type"),
+        ("workflows", None, "no namespace"),
+        ("", None, "nothing"),
+    ],
+)
+def test_a_type_is_found_in_any_case(name, spelled, why):
+    found = TYPES.find_type(name)
+    assert (found and found.name) == spelled, why
+
+
+def test_versions_are_sorted_and_the_newest_are_named():
+    found = TYPES.find_type("Microsoft.Logic/workflows")
+    assert list(found.versions) == ["2015-02-01-preview", "2016-06-01", "2018-07-01-preview", "2019-05-01"]
+    assert (found.newest_stable, found.newest_preview) == ("2019-05-01", "2018-07-01-preview")
+    assert found.find_version("2018-07-01-PREVIEW").api_version == "2018-07-01-preview"
+    assert found.find_version("2030-01-01") is None
+    assert "listCallbackUrl" in found.versions["2019-05-01"].actions
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "scopes"),
+    [
+        ("Microsoft.Logic/workflows", "2019-05-01", ScopeFlag.RESOURCE_GROUP),
+        ("Microsoft.Management/managementGroups", "2023-04-01", ScopeFlag.TENANT),
+        ("Microsoft.Resources/resourceGroups", "2024-03-01", ScopeFlag.SUBSCRIPTION),
+        ("Microsoft.Authorization/locks", "2020-05-01", ScopeFlag(31)),
+        ("Microsoft.Logic/workflows/runs", "2019-05-01", ScopeFlag(0)),
+    ],
+)
+def test_a_version_has_the_scopes_that_it_can_be_written_at(name, version, scopes):
+    found = TYPES.find_type(name)
+    assert found.versions[version].writable == scopes
+    assert found.is_writable is bool(scopes)
+    assert (TYPES.find_body(name, version) is not None) is bool(scopes)
+
+
+def test_a_type_that_can_only_be_read_has_versions_but_no_newest_one_to_write():
+    found = TYPES.find_type("Microsoft.Logic/workflows/runs")
+    assert (list(found.versions)[-1], found.newest_stable, found.newest_preview) == ("2019-05-01", None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant", "why"),
+    [
+        ("Microsoft.Logic/workflow", ("Microsoft.Logic/workflows",), "a letter is missing"),
+        ("Microsft.Logic/workflows", ("Microsoft.Logic/workflows",), "a letter of the namespace is missing"),
+        (
+            "Microsoft.LogicApps/workflows",
+            ("Microsoft.DevHub/workflows", "Microsoft.Edge/workflows", "Microsoft.Logic/workflows"),
+            "another namespace",
+        ),
+        ("integrationAccounts", ("Microsoft.Logic/integrationAccounts",), "no namespace"),
+        ("quite another", (), "like no other"),
+    ],
+)
+def test_an_unknown_name_gets_suggestions(name, meant, why):
+    assert TYPES.suggest_types(name) == meant, why
+
+
+def test_a_body_has_members_in_any_case_and_no_id_type_or_version():
+    body = TYPES.find_body("microsoft.logic/workflows", "2019-05-01")
+    assert {"id", "type", "apiVersion"}.isdisjoint(body.members)
+    state = body.find_member("Properties").type.find_member("STATE")
+    assert (state.name, state.type.choices[:2]) == ("state", ["NotSpecified", "Completed"])
+    assert body.find_member("nothingSuch") is None
+
+
+def test_all_lines_of_all_namespaces_can_be_read():
+    """And what they hold is in the file."""
+    for name in {TYPES.find_type(name).namespace.casefold() for name in TYPES.list_names() if TYPES.find_type(name).is_writable}:  # fmt: skip
+        lines = lzma.decompress(data.read(f"arm_types/{name}.jsonl.xz")).split(b"\n")
+        namespace = TYPES._load_namespace(name)
+        for line in range(len(lines)):
+            found = namespace.get_type(line)
+            held = [
+                *(member.line for member in found.members.values()),
+                *(part._line for part in found.list_variants()),
+            ]
+            assert all(0 <= other < len(lines) for other in held)
+
+
+def test_a_namespace_is_read_when_a_body_of_it_is_needed_and_once():
+    read = []
+    types = ArmTypes(lambda name: read.append(name) or data.read(name))
+    assert read == []
+    types.find_type("Microsoft.Logic/workflows")
+    types.list_names()
+    assert read == ["arm_types/index.jsonl.xz"]
+    for name in ("workflows", "integrationAccounts"):
+        types.find_body(f"Microsoft.Logic/{name}", "2019-05-01")
+    types.find_body("Microsoft.Maps/accounts", "2030-01-01")
+    assert read[1:] == ["arm_types/microsoft.logic.jsonl.xz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no xz", lzma.compress(b'["Microsoft.Logic/workflows", {')])
+def test_damaged_facts_are_an_error_that_names_the_fix(content):
+    types = ArmTypes(lambda _: content)
+    with pytest.raises(CatalogError, match="cannot be read") as raised:
+        types.find_type("Microsoft.Logic/workflows")
+    assert raised.value.hint == "Install gitsync again."
+
+
+def test_help_reads_no_types():
+    program = (
+        "import sys; from gitsync.cli.main import run; run(['--help']);"
+        "print(sorted(name for name in sys.modules if name.endswith(('arm_types', 'body_types'))))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "[]"
