@@ -1,6 +1,6 @@
-"""The Python API: the two runs as functions, for programs that build on gitsync.
+"""The Python API: sync and plan as functions.
 
-Not in the package itself, where a function `sync` and the module of that name would conflict.
+For programs that build on gitsync. It is not in the package itself, so that `import gitsync` loads no other module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exceptions of gitsync, and the exit codes of its commands.
+"""The exceptions, and the exit codes of commands.
 
 An expected "no" is a value; an exception means that the caller cannot go on.
 
@@ -137,7 +137,7 @@ class CatalogError(GitsyncError):
 
 
 class GitError(GitsyncError):
-    """git refused or took too long. This error does not leave `git/`: callers raise one with its meaning for them.
+    """git refused or took too long. It does not leave `repository/git/`: callers raise one with its meaning for them.
 
     `timed_out`: git was killed at its time limit, and another try would take as long.
     """

@@ -158,7 +158,14 @@ def test_a_class_name_has_one_meaning():
 
 
 IN_A_TABLE = {
-    "Config",  # each row has the text of the help
+    # each row has the text of the help
+    "ReadSettings",
+    "ChangeSettings",
+    "OutputSettings",
+    "AzureSettings",
+    "SecretSettings",
+    "StatusSettings",
+    "LimitSettings",
     "Settings",  # the same settings, by name; docs/settings.md describes them
 }
 
@@ -175,7 +182,8 @@ def has_values(path):
 
 
 FLAT = {
-    "Config": "a row for each setting: commands, files and the help name it alone",
+    "ReadSettings": "a row for each setting: commands, files and the help name it alone",
+    "AzureSettings": "a row for each setting, as those of what is read",
     "Settings": "the parameters of the Python API, by the same names",
     "Setting": "a row of the table of settings",
     "Extension": "public: a registration names the points that it fills",
@@ -328,14 +336,22 @@ SHARED_NAMES = {
 """Names that several modules have anyway, and why."""
 
 
+NAMED_AFTER = {
+    "emulator": "what it imitates, which the client names too",
+    "settings/config/groups": "a heading of the help",
+}
+"""Folders whose modules are named after something else than modules elsewhere."""
+
+
 def test_a_name_stands_for_one_module():
-    """A command is named as people type it, and the emulator's modules as what they imitate."""
+    """A command is named as people type it."""
     found = defaultdict(list)
     for path in MODULES:
-        folder = path.relative_to(PACKAGE).parts[0]
-        is_command = folder == "cli" and path.stem in COMMANDS
+        where = path.relative_to(PACKAGE)
+        names = next((folder for folder in NAMED_AFTER if where.is_relative_to(folder)), "")
+        is_command = where.parts[0] == "cli" and path.stem in COMMANDS
         if path.stem != "__init__" and not is_command:
-            found[path.stem, folder == "emulator"].append(name_of(path))
+            found[path.stem, names].append(name_of(path))
     shared = {name: paths for (name, _), paths in found.items() if len(paths) > 1}
     assert {name: paths for name, paths in shared.items() if name not in SHARED_NAMES} == {}
     assert SHARED_NAMES.keys() <= shared.keys(), "an exception that is no longer needed"

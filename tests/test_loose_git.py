@@ -13,6 +13,7 @@ from gitsync.errors import GitError
 from gitsync.repository.git.git_access import GitAccess, use_no_repository
 from gitsync.repository.git.source.worktree import find_work_tree
 from tests.support.git_repositories import commit_all, init_repository
+from tests.support.hypothesis_profile import scale
 from tests.support.loose_git import LeftToGitError, LooseAccess, answer
 
 NAMES = ("a", "a.yaml", "a-b", "b", "ü.yaml", "a/b", "a/b.yaml", "a/b/c.yaml", "b/a/c", "b/a.yaml")
@@ -56,7 +57,7 @@ def list_commands(commits, blobs, paths):
     yield ("log", "--first-parent", "--format=%P", "--max-count=1", f"{first}..{last}", "--", "."), b""
 
 
-@settings(max_examples=20)
+@settings(max_examples=scale(20))
 @example(texts=[{"a.yaml": "1"}, {}], paths=["a.yaml"])
 @example(texts=[{"a/b.yaml": "1"}, {"a": "1"}], paths=["a"])
 @given(

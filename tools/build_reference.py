@@ -1,4 +1,4 @@
-"""Write the reference pages that are made from tables: settings, commands, kinds, rules, and man pages.
+"""Write the reference pages that are made from tables: settings, commands, kinds, rules, man pages, and a picture.
 
 usage: python tools/build_reference.py [--check]
 
@@ -18,6 +18,7 @@ from reference.man_pages import MAN_FOLDER, build_man_pages
 from reference.problems_page import build_problems_page
 from reference.rules_page import build_rules_page
 from reference.settings_page import build_settings_page
+from reference.wings_picture import build_wings_picture
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -28,6 +29,7 @@ TABLES: tuple[Callable[[], Mapping[str, str]], ...] = (
     build_rules_page,
     build_man_pages,
     build_problems_page,
+    build_wings_picture,
 )
 """Each returns its files: the path from the top folder, and the text."""
 

@@ -1,1 +1,4 @@
-"""One run, and one resource in it: the only wing that joins decisions with requests."""
+"""One run, and each resource in it.
+
+The only wing that joins decisions with requests: what `planning` decides, `providers` and `repository` carry out.
+"""

@@ -1,1 +1,4 @@
-"""What git declares: manifests, the facts of their kinds, and the requests that they stand for. Pure."""
+"""What git declares: manifests, kinds, ARM requests.
+
+Pure: bytes of a repository come in, and manifests, problems and requests go out. Nothing here depends on a run.
+"""

@@ -1,4 +1,5 @@
-"""An emulated Azure Resource Manager: a real HTTP server with Azure's behaviour, independent of the rest of gitsync.
+"""An emulated Azure, with faults.
 
-It shares no conversion with the client, since the two would then share the mistakes of that conversion.
+An HTTP server with Azure's behaviour. It shares no conversion with the client, since a mistake would then be on both
+sides.
 """

@@ -1,1 +1,4 @@
-"""Nouns: frozen values that the other layers pass to each other. No I/O, no decisions."""
+"""The nouns: frozen values that the wings exchange.
+
+Pure, with little behaviour: what a value means is decided in the wings above.
+"""

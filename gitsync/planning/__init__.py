@@ -1,1 +1,4 @@
-"""What a run intends: the graph of applies and prunes, and what may be deleted."""
+"""What differs, and what is done about it.
+
+Pure: it compares git, the last write and Azure, and decides on applies and deletes. The agent reads and writes.
+"""

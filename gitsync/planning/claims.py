@@ -204,7 +204,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
 
 
 def _fit_body(body: Mapping[str, Any] | None, former: Key, key: Key) -> Mapping[str, Any] | None:
-    """Return a body of a record as the manifest of another kind has it: ASO sends the name, an AzureResource does not."""
+    """Return a body of a record as another kind has it: those of ASO have the name, an AzureResource does not."""
     if body is None or key[:2] != AZURE_RESOURCE or former[:2] == AZURE_RESOURCE:
         return body
     return {name: value for name, value in body.items() if name != "name"}

@@ -1,1 +1,5 @@
-"""What gitsync manages, by its own protocol: ARM, Microsoft Graph, database servers. Uses no git and no manifests."""
+"""Azure, Entra ID and databases.
+
+Each by its own protocol. They use neither git nor manifests: a request that is ready to send comes in, and the response
+goes out.
+"""

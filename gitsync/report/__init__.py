@@ -1,1 +1,4 @@
-"""Renders reports for people and machines. Nothing here decides anything."""
+"""Reports as text, HTML, JSON and more.
+
+It reads results, and decides nothing.
+"""

@@ -1,1 +1,4 @@
-"""Where desired state, records and secrets are kept. Does not use Azure."""
+"""Desired state, records and secrets.
+
+In git, in kustomizations and Helm charts, in stores of secrets. It does not use Azure Resource Manager.
+"""

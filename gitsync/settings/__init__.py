@@ -1,1 +1,4 @@
-"""What everything may use: settings, programs, files, logs, and the secrets that no text shows."""
+"""Settings, programs, files, logs and redaction.
+
+Every wing above may use it. Only `processes` starts programs.
+"""

@@ -1,8 +1,8 @@
 """When something that failed is tried again: one value, one formula, and one loop, which is tenacity's.
 
-Two loops are their own, for reasons in their docstrings: that of a request to Azure (arm/http/retries.py) and that of
-a resource (reconcile/reconcile.py). A poll repeats nothing that failed (`Pace` of arm/session.py). All wait by this
-formula.
+Two loops are their own, for reasons in their docstrings: that of a request to Azure (providers/arm/http/retries.py)
+and that of a resource (agent/reconcile/reconcile.py). A poll repeats nothing that failed (`Pace` of
+providers/arm/session.py). All wait by this formula.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from gitsync.model.secret import Secret
 from tests.extensions.asking import REGISTRY, subject
 from tests.extensions.exporting import exporters
 from tests.extensions.test_exporters_tables import ACTIONS, TOLD
+from tests.support.hypothesis_profile import scale
 
 MARK = "hunter2"
 
@@ -60,7 +61,7 @@ class Says:
         return self.answer
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scale(150), deadline=None)
 @given(kind=st.sampled_from(sorted(exporters())), answer=answers)
 async def test_an_answer_gives_secrets_or_an_error_without_its_values(kind, answer):
     wanted = exporters()[kind].fields
@@ -75,7 +76,7 @@ async def test_an_answer_gives_secrets_or_an_error_without_its_values(kind, answ
     assert MARK not in repr(found)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=scale(50), deadline=None)
 @given(kind=st.sampled_from(sorted(exporters())), data=st.data())
 async def test_what_is_given_does_not_depend_on_what_else_is_wanted(kind, data):
     said = {cells[3]: cells[5] for cells in ACTIONS if cells[:2] == kind}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.desired.catalog.arm_types import ArmTypes, ScopeFlag
+from gitsync.desired.catalog.arm_types import ArmTypes
+from gitsync.model.facts import ScopeFlag
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_arm_types.py"
@@ -149,7 +150,11 @@ def test_a_type_is_read_back_with_its_versions_and_its_body(checkout, tmp_path):
     assert found["nodes"].item is node, "a type that holds itself"
     assert (found["nodes"].limits, found["port"].limits) == ({"minItems": 1}, {"minimum": 1, "maximum": 9})
     assert found["labels"].others.shape == "string"
-    assert (found["secret"].is_sensitive, found["secret"].limits) == (True, {"minLength": 3, "pattern": "^x"})
+    assert (found["secret"].is_sensitive, found["secret"].limits, found["secret"].pattern) == (
+        True,
+        {"minLength": 3},
+        "^x",
+    )
     assert (found["shape"].by, found["shape"].variant_names) == ("kind", ("Round",))
     assert found["shape"].find_variant("round").members.keys() == {"kind", "radius"}
 

@@ -222,7 +222,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
 
     This is not `backoff.retry`, which repeats a call that raises: a stop is a value, and the next try keeps what the
     one before has learned. Only this repeats a write after a refusal such as a 409; the stage that got it has
-    stopped with WAITS, by `may_recover` of status/passing_refusals.py.
+    stopped with WAITS, by `may_recover` of planning/status/passing_refusals.py.
     """
     tries, before = 0, None
     while True:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
@@ -121,6 +122,18 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
     if arm_type.count("/") > 1 or writable == ScopeFlag.RESOURCE_GROUP:
         return Scope.RESOURCE_GROUP
     return Scope.TENANT if writable == ScopeFlag.TENANT else Scope.EXTENSION
+
+
+@cache
+def list_fixed_names(arm_type: str, api_version: str) -> tuple[str, ...]:
+    """The only names that resources of a type can have, such as `default`; none if names are free, or not known."""
+    body = open_arm_types().find_body(arm_type, api_version)
+    if body is None:
+        return ()
+    if body.by == "name":
+        return tuple(body.variant_names)
+    name = body.find_member("name")
+    return tuple(name.type.choices) if name and name.type.shape == "choice" else ()
 
 
 class NameSteps(NamedTuple):

@@ -11,7 +11,6 @@ import json
 import lzma
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntFlag
 from functools import cache
 from typing import Any
 
@@ -19,18 +18,9 @@ from gitsync.desired.catalog import data
 from gitsync.desired.catalog.body_types import BodyType, TypeLines
 from gitsync.desired.problems.suggest import suggest
 from gitsync.errors import CatalogError
+from gitsync.model.facts import ScopeFlag
 
 FOLDER = "arm_types"
-
-
-class ScopeFlag(IntFlag):
-    """Where resources of a type can be, with the numbers of the source. An extension is on any resource."""
-
-    TENANT = 1
-    MANAGEMENT_GROUP = 2
-    SUBSCRIPTION = 4
-    RESOURCE_GROUP = 8
-    EXTENSION = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from enum import IntFlag
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-LIMITS: Final = frozenset({"minItems", "maxItems", "minLength", "maxLength", "pattern", "minimum", "maximum"})
-"""Limits of a value, by the names that constraints of kinds have too."""
+LIMITS: Final = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"})
+"""Limits of a value, by the names that constraints of kinds have too. Patterns are apart: see `may_match`."""
 
 
 class MemberFlag(IntFlag):
@@ -54,9 +54,19 @@ class BodyType:
         return {name: limit for name, limit in self._facts.items() if name in LIMITS}
 
     @property
+    def pattern(self) -> str:
+        """A pattern that a part of a string matches, for an engine that the source does not name; "" for none."""
+        return str(self._facts.get("pattern", ""))
+
+    @property
     def choices(self) -> Sequence[str]:
         """All values of a `choice`; of a string, those that are known."""
         return self._facts.get("values") or self._facts.get("known") or ()
+
+    @cached_property
+    def folded_choices(self) -> frozenset[str]:
+        """The choices in lower case: ARM compares them without case."""
+        return frozenset(choice.casefold() for choice in self.choices)
 
     @cached_property
     def members(self) -> Mapping[str, BodyMember]:
@@ -66,6 +76,11 @@ class BodyType:
     def find_member(self, name: str) -> BodyMember | None:
         """Find a member by its name, in any case if none has this case: ARM has no case."""
         return self.members.get(name) or self._folded_members.get(name.casefold())
+
+    @cached_property
+    def required(self) -> tuple[BodyMember, ...]:
+        """The members that must be set, without those that Azure sets anyway."""
+        return tuple(member for member in self.members.values() if member.is_required and not member.is_read_only)
 
     @property
     def others(self) -> BodyType | None:

@@ -73,7 +73,11 @@ def describe_type(type_: FieldType) -> str:
 
 def describe_actual(visit: Visit) -> str:
     """The actual value: a short scalar is quoted, unless a reference to a secret was expected."""
-    value = visit.value
+    return describe_value(visit.value, is_hidden=visit.name in SECRET_TYPES)
+
+
+def describe_value(value: Any, *, is_hidden: bool = False) -> str:
+    """A value with its type: a short scalar is quoted, unless it must be hidden."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
@@ -83,7 +87,7 @@ def describe_actual(visit: Visit) -> str:
     if isinstance(value, Secret):
         return "a string from a Secret"
     kind = "a boolean" if isinstance(value, bool) else "a string" if isinstance(value, str) else "a number"
-    return kind if visit.name in SECRET_TYPES else f"{kind}, {quote_scalar(value)}"
+    return kind if is_hidden else f"{kind}, {quote_scalar(value)}"
 
 
 def describe_shape(shape: str) -> str:

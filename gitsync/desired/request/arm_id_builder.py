@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.desired.catalog.any_type import allows_scope, split_name
 from gitsync.desired.formats.user_names import ANY_HOST, DatabaseUser, format_user
 from gitsync.desired.validation.annotations import OVERRIDE
-from gitsync.desired.validation.name_rules import is_one_segment, is_uuid_named
+from gitsync.desired.validation.name_rules import choose_default_name, is_one_segment, is_uuid_named
 from gitsync.desired.validation.references import add_group, is_arm_id
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind, Scope
@@ -95,7 +95,7 @@ def derive_azure_name(
         return _read_config_name(resource.key.namespace, source, config_maps)
     if is_uuid_named(kind):
         return _derive_name(resource, kind, owner)
-    return resource.key.name
+    return choose_default_name(resource, kind)
 
 
 def _make_last_step(resource: Resource, kind: Kind) -> str | None:

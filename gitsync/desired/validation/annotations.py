@@ -34,6 +34,10 @@ OUR_PREFIX: Final = "gitsync/"
 CREDENTIAL_FROM: Final = f"{ASO_PREFIX}credential-from"
 UPDATE_METHOD: Final = f"{OUR_PREFIX}update-method"
 IGNORE: Final = f"{OUR_PREFIX}ignore"
+RUN_SCRIPT: Final = f"{OUR_PREFIX}run-script"
+ALLOW: Final = "allow"
+"""The value of `RUN_SCRIPT` that consents to the script which Azure runs for a resource."""
+
 UPDATE_METHODS: Final = ("patch", "put")
 
 QUALIFIED_NAME: Final = (
@@ -47,7 +51,9 @@ LONGEST_PREFIX: Final = 253
 _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
-_USER_ANNOTATIONS: Final = frozenset({RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD})
+_USER_ANNOTATIONS: Final = frozenset(
+    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT}
+)
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"
     for name in (

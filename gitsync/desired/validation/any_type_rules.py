@@ -1,4 +1,5 @@
-"""The rules for an `AzureResource`: its type and api-version, what gitsync does not write, words in its body, its owner.
+"""The rules for an `AzureResource`: its type and api-version, what gitsync does not write, words in its body, its
+owner.
 
 What its body may have, the facts of the type decide (`arm_body`); this checks what the manifest adds to it.
 """
@@ -8,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gitsync.desired.catalog.any_type import GROUP_TYPE, NameSteps, TypeAndVersion, find_scope_flag, split_name
+from gitsync.desired.catalog.any_type import (
+    GROUP_TYPE,
+    NameSteps,
+    TypeAndVersion,
+    find_scope_flag,
+    list_fixed_names,
+    split_name,
+)
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
 from gitsync.desired.catalog.catalog import Catalog
@@ -17,6 +25,7 @@ from gitsync.desired.catalog.type_words import format_short_key, join_with_or, q
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
+from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
 from gitsync.desired.validation.name_rules import find_azure_name
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
@@ -25,10 +34,6 @@ from gitsync.model.facts import NO_SCOPE, Kind, Scope, ScopeFlag
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 
-RUN_SCRIPT: Final = "gitsync/run-script"
-"""Annotation: `allow` consents to the script that Azure runs for a resource."""
-
-_ALLOW: Final = "allow"
 _TYPE: Final = ("spec", "type")
 _OWNER: Final = ("spec", "owner")
 _FORM: Final = "Write the type and an api-version, such as Microsoft.Logic/workflows@2019-05-01."
@@ -87,13 +92,13 @@ def _name_newest(arm_type: ArmType) -> str:
 
 
 def _make_unknown_type(name: str, level: Level) -> Finding:
-    close = open_arm_types().suggest_type(name)
+    close = open_arm_types().suggest_types(name)
     drop = "If Azure has it since, use --unknown-fields warn." if level is Level.ERROR else ""
     return Finding(
         code="UnknownType",
         path=_TYPE,
         message=f"{name} is not a known ARM type.",
-        hint=" ".join(filter(None, (f"Did you mean {close}?" if close else "Fix the type.", drop))),
+        hint=" ".join(filter(None, (f"Did you mean {join_with_or(close)}?" if close else "Fix the type.", drop))),
         level=level,
     )
 
@@ -128,12 +133,12 @@ def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
         yield Finding(
             code="TypeRefused", path=_TYPE, message=f"gitsync does not write {arm_type}: {reason}.", hint=hint
         )
-    elif folded == _SCRIPTS and resource.annotations.get(RUN_SCRIPT) != _ALLOW:
+    elif folded == _SCRIPTS and resource.annotations.get(RUN_SCRIPT) != ALLOW:
         yield Finding(
             code="TypeRefused",
             path=_TYPE,
             message=f"A write of {arm_type} runs a script in Azure, with the rights of its identity.",
-            hint=f"If that is intended, set the annotation {RUN_SCRIPT}: {_ALLOW}.",
+            hint=f"If that is intended, set the annotation {RUN_SCRIPT}: {ALLOW}.",
         )
 
 
@@ -228,6 +233,22 @@ def _describe_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str
     return (
         join_with_or([_SCOPES[flag][0] for flag in flags]),
         f"Set owner to {join_with_or([_SCOPES[flag][1] for flag in flags])}.",
+    )
+
+
+def check_any_name(resource: Resource, kind: Kind) -> Iterator[Finding]:
+    """Check the name of a resource whose type has names of its own."""
+    found, names = find_azure_name(resource, kind), list_fixed_names(kind.arm_type, kind.api_version)
+    if not found or not names or found[1].rpartition("/")[2].casefold() in {name.casefold() for name in names}:
+        return
+    path, name = found
+    close = suggest(name, names)
+    yield Finding(
+        code="AzureName",
+        path=path,
+        message=f"{format_field(path)} is the name in Azure, which is {join_with_or(names)} for a {kind.arm_type}, "
+        f"but is {quote_scalar(name)}.",
+        hint=f"Did you mean {close}?" if close else f"Set spec.azureName to {join_with_or(names)}.",
     )
 
 

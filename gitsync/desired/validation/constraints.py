@@ -33,7 +33,7 @@ def check_constraints(visit: Visit) -> Iterator[Finding]:
         close = suggest(visit.value, visit.rules["enum"]) if rule == "enum" and isinstance(visit.value, str) else None
         if close is not None:
             hint = f"Did you mean {close}?{' Case counts.' if close.casefold() == visit.value.casefold() else ''}"
-        yield Finding(code=_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {fault}.", hint=hint)
+        yield Finding(code=RULE_CODES[rule], path=visit.path, message=f"{format_field(visit.path)} {fault}.", hint=hint)
 
 
 def list_violations(value: Any, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -145,7 +145,7 @@ _RULES: Final[Mapping[str, _Rule]] = {
     ),
 }
 
-_CODES: Final[Mapping[str, str]] = {
+RULE_CODES: Final[Mapping[str, str]] = {
     "enum": "UnknownValue",
     "range": "OutOfBounds",
     "minimum": "OutOfBounds",

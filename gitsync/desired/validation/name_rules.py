@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from gitsync.desired.catalog.any_type import list_fixed_names
 from gitsync.desired.catalog.name_alphabets import BLANKS, Alphabet, find_alphabet
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.problems.field_path import FieldPath, format_field
@@ -60,7 +61,13 @@ def find_azure_name(resource: Resource, kind: Kind) -> tuple[FieldPath, str] | N
         return (("spec", "azureName"), azure_name) if isinstance(azure_name, str) else None
     if resource.spec.get("azureNameFromConfig") or is_uuid_named(kind):  # the name comes from a run, or from the owner
         return None
-    return ("metadata", "name"), resource.key.name
+    return ("metadata", "name"), choose_default_name(resource, kind)
+
+
+def choose_default_name(resource: Resource, kind: Kind) -> str:
+    """Choose the name in Azure of a manifest without one: its own name, or the only one that its type has."""
+    names = list_fixed_names(kind.arm_type, kind.api_version) if kind.is_any_type else ()
+    return names[0] if len(names) == 1 else resource.key.name
 
 
 def is_one_segment(name: str) -> bool:
@@ -122,6 +129,8 @@ def list_name_faults(name: str, kind: Kind) -> Iterator[str]:
     if kind.is_any_type:  # the last step is the name of the resource itself
         *above, name = name.split("/")
         yield from (fault for step in above for fault in _list_general_faults(step, kind))
+        if not all((*above, name)):
+            yield f"must not have an empty step, but is {quote_scalar(name, LONGEST_SHOWN)}"
     faults = [*_list_general_faults(name, kind)]
     if not faults and (alphabet := _find_alphabet(kind)):
         faults = [f"{fault}, but is {quote_scalar(name, LONGEST_SHOWN)}" for fault in alphabet.list_faults(name)]
@@ -138,9 +147,7 @@ def _list_general_faults(name: str, kind: Kind) -> Iterator[str]:
         yield rf"must not have any of < > % & \ ? / # or control characters, but is {quote_scalar(name, LONGEST_SHOWN)}"
     if name in {".", ".."}:
         yield "must not consist of dots only"
-    if not name and kind.is_any_type:
-        yield "must not have an empty step"
-    if kind.scope is Scope.LOCATION and kind.arm_type.casefold() == _GROUP_TYPE:
+    if kind.scope is Scope.LOCATION and (not kind.is_any_type or kind.arm_type.casefold() == _GROUP_TYPE):
         if len(name) > _LONGEST_GROUP:
             yield f"must have at most {_LONGEST_GROUP} characters for a resource group, but has {len(name)}"
         if name.endswith("."):

@@ -131,8 +131,8 @@ def _report_kinds(same: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
         finding = Finding(
             code="ArmIdTwice",
             path=_find_name_field(member),
-            message=f"{format_short_key(member.key)} and {format_short_key(there.key)} ({there.resource.source}) declare "
-            f"the same resource in Azure, {member.arm_id}, as two kinds.",
+            message=f"{format_short_key(member.key)} and {format_short_key(there.key)} ({there.resource.source}) "
+            f"declare the same resource in Azure, {member.arm_id}, as two kinds.",
             hint="Remove one of them. The other one takes over the record of the resource.",
         )
         yield member, finding

@@ -116,7 +116,7 @@ def _suggest_form(visit: Visit) -> str:
         return f'Put it in quotes: "{quote_scalar(value)}".'
     # A text that reads as a number was quoted by mistake. Any other text needs another value.
     if visit.shape in {"integer", "number", "boolean"} and isinstance(value, str):
-        return "Write it without quotes." if _reads_as(visit.shape, value) else ""
+        return "Write it without quotes." if reads_as(visit.shape, value) else ""
     if value is None:
         return "Remove the empty item, or give it a value."
     return _suggest_nesting(visit)
@@ -132,7 +132,7 @@ def _suggest_nesting(visit: Visit) -> str:
     return f"Known fields: {join_with_or(sorted(visit.fields))}." if visit.fields else ""
 
 
-def _reads_as(shape: str, text: str) -> bool:
+def reads_as(shape: str, text: str) -> bool:
     if shape == "boolean":
         return text.casefold() in {"true", "false"}
     try:

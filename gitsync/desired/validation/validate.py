@@ -21,7 +21,7 @@ from gitsync.desired.manifests.kubernetes_names import check_object_names
 from gitsync.desired.manifests.written_values import suggest_quotes
 from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.validation.annotations import check_annotations, check_inherited_policy
-from gitsync.desired.validation.any_type_rules import check_any_owners, check_body_words, check_type
+from gitsync.desired.validation.any_type_rules import check_any_name, check_any_owners, check_body_words, check_type
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
@@ -158,6 +158,7 @@ def _check_resource(
     if kind.is_any_type:
         yield from check_type(resource, unknown)
         yield from check_body_words(resource.spec.get("body"))
+        yield from check_any_name(resource, kind)
     yield from _check_others(resource, kind, unknown)
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
     # A spec of which the reader has reported a problem is not checked.

@@ -1,1 +1,1 @@
-"""Settings: declared in one table, loaded from flags, variables and files, and checked."""
+"""Settings: declared group by group, loaded from flags, variables and files, and checked."""

@@ -1,11 +1,13 @@
-"""The declaration of a setting: the form of each row of the table in `gitsync.settings.config`."""
+"""The declaration of a setting: the form of each row in `gitsync.settings.config.groups`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
+
+_Group = TypeVar("_Group")
 
 VARIABLE_PREFIX = "GITSYNC_VAR_"
 """How the variables of the environment begin that give variables of manifests; no others are read for them."""
@@ -50,8 +52,7 @@ class Authority(StrEnum):
     SOURCE = "source"  # the repository too: it describes the manifests and nothing else
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(NamedTuple):
     """The declaration of one setting."""
 
     name: str  # of its member of `Config`
@@ -87,10 +88,17 @@ class Setting:
         return f"Use {options}, or a file that --config names."
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def setting_group(settings: type[_Group]) -> type[_Group]:
+    """Give `Config`, which inherits the class, the settings of one group of the help as fields."""
+    # Only a Config is ever made: methods of the class itself would slow down every start for nothing.
+    return dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)(settings)
+
+
 def declare_setting(  # noqa: PLR0913 - one row of a table
+    group: HelpGroup,
     default: Any,
     help: str,  # noqa: A002 - as argparse calls it
-    group: HelpGroup,
     commands: frozenset[str],
     *,
     is_advanced: bool = False,
@@ -104,7 +112,7 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
     flag: str | None = None,
     short: str = "",
 ) -> Any:
-    """Declare a field of `Config`; `variables` replaces the one made from its name, `flag` the flag.
+    """Declare a field of `Config`. `variables` replaces the one made from its name, `flag` the flag.
 
     The field of a source setting is None until the settings of a source are read: only so is it known whether the
     operator gave it.

@@ -17,6 +17,7 @@ from gitsync.emulator.settings import read_settings
 from gitsync.model.check import CheckName, CheckVerdict
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
+from tests.support.hypothesis_profile import scale
 from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, World
 
 ALL = tuple(name.value for name in CheckName)
@@ -83,7 +84,7 @@ def write_manifests(estate: dict[tuple[str, str], dict[str, str]]) -> dict[str, 
     return documents
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scale(10), deadline=None)
 @given(before=resources, after=resources, rules=policies, held=locks)
 def test_what_is_refused_is_refused_and_what_is_fine_is_not(before, after, rules, held):
     with tempfile.TemporaryDirectory() as folder:

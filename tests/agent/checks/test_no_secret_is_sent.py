@@ -15,6 +15,7 @@ from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, 
 from gitsync.model.verdict import Action
 from tests.agent.checks.asking import GROUP, change
 from tests.support.arm_rig import rigged
+from tests.support.hypothesis_profile import scale
 from tests.support.scripted_server import Say
 
 MARK = "hunted-secret"
@@ -75,7 +76,7 @@ async def ask(bodies):
         return rig.server.seen
 
 
-@settings(max_examples=20, deadline=None)  # each runs all checks, and each run of the tests has others
+@settings(max_examples=scale(20), deadline=None)  # each runs all checks, and each run of the tests has others
 @given(st.lists(st.one_of(BODIES, PROPERTIES_ONLY), min_size=1, max_size=3))
 def test_no_check_holds_a_secret(bodies):
     for seen in asyncio.run(ask([{"location": "westeurope"}, *bodies])):

@@ -17,6 +17,7 @@ from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
 from tests.agent.run.estate import estate
+from tests.support.hypothesis_profile import scale
 from tests.support.world import SUBSCRIPTION, World
 
 DELETED = object()
@@ -423,7 +424,7 @@ def drawn_changes(data, world):
         yield arm_id, pointer, data.draw(values, label=pointer)
 
 
-@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scale(4), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory, data):
     world = small.copy(tmp_path_factory.mktemp("drawn"))

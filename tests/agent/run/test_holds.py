@@ -16,6 +16,7 @@ from gitsync.report.html import page
 from gitsync.report.records import describe_record
 from gitsync.report.summary import render as render_summary
 from gitsync.repository.git.state.plan_file import encode_plan
+from tests.support.hypothesis_profile import scale
 from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
@@ -311,7 +312,7 @@ STEPS = st.fixed_dictionaries({name: st.sampled_from(texts) for name, texts in V
 OF_RUNS = [PRUNING, {}, {**PRUNING, "always_put": True}, {**PRUNING, "flap_limit": 1}]
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scale(5), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     held=st.sets(st.sampled_from(sorted(IDS)), min_size=1, max_size=2),
     steps=st.lists(st.tuples(STEPS, st.booleans(), st.sampled_from(OF_RUNS)), min_size=1, max_size=3),

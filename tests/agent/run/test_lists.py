@@ -19,6 +19,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.model.verdict import Verdict
 from gitsync.planning.list_cover import ROTATION, is_sampled
 from tests.agent.run.test_drift_at_scale import DELETED, behind
+from tests.support.hypothesis_profile import scale
 from tests.support.plain_estate import IN_A_GROUP, plain_estate
 from tests.support.world import SUBSCRIPTION, World, of, read_status, results
 
@@ -296,7 +297,7 @@ HONEST = (
 """Faults of lists that show nothing but the truth."""
 
 drifts = st.lists(st.sampled_from(DRIFT), unique_by=lambda row: row[0], max_size=4)
-BUDGET = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BUDGET = settings(max_examples=scale(4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 """Few, since each example is three runs of the estate; every run of the tests has others."""
 
 

@@ -19,6 +19,7 @@ from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.git_repositories import commit_all
+from tests.support.hypothesis_profile import scale
 from tests.support.world import World, of
 
 HUB = """\
@@ -247,7 +248,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(PLACES
 
 
 @needs_kustomize
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scale(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 def test_only_what_is_missing_is_deleted_and_prune_never_stops(steps):
     """Manifests move between locations at random; some locations are unreadable in every run."""

@@ -17,6 +17,7 @@ from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_scope import is_group
 from gitsync.repository.git.state.plan_file import encode_plan
+from tests.support.hypothesis_profile import scale
 from tests.support.world import GROUP, GROUP_ID, World, annotated
 
 OTHER_ID = GROUP_ID.replace("core", "other")
@@ -139,7 +140,7 @@ def choose(among: Mapping[str, str], most: int | None = None) -> st.SearchStrate
     gone=choose(GONE, 1),
     is_reviewed=st.booleans(),
 )
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scale(10), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers, gone, is_reviewed):
     with tempfile.TemporaryDirectory(prefix="gitsync-tests-") as name:
         world = _sync_estate().copy(Path(name))

@@ -43,6 +43,7 @@ from tests.support.builders import group_id, prepared, rg
 from tests.support.exports import tree
 from tests.support.fault_rules import rules
 from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 from tests.support.world import SUBSCRIPTION
 
@@ -507,7 +508,9 @@ async def sync_alone(site: Site, run: Mapping[str, Any]) -> Writes:
 
 
 @given(estates(), histories(), st.booleans(), st.booleans())
-@settings(max_examples=6, phases=[Phase.reuse, Phase.generate])  # an example takes a second, and shrinking some hundred
+@settings(
+    max_examples=scale(6), phases=[Phase.reuse, Phase.generate]
+)  # an example takes a second, and shrinking some hundred
 def test_law_workers_do_together_what_one_worker_does(
     tmp_path_factory: pytest.TempPathFactory,
     synced: Site,

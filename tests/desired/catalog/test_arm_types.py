@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from gitsync.desired.catalog import data
-from gitsync.desired.catalog.arm_types import ArmTypes, ScopeFlag, open_arm_types
+from gitsync.desired.catalog.arm_types import ArmTypes, open_arm_types
 from gitsync.errors import CatalogError
+from gitsync.model.facts import ScopeFlag
 
 TYPES = open_arm_types()
 

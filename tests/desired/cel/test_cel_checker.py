@@ -9,6 +9,7 @@ from gitsync.desired.cel.types.checker import check
 from gitsync.desired.cel.types.signatures import list_namespaced, list_overloads
 from gitsync.desired.cel.types.types import DYN, INT, STRING, make_list_type, make_map_type, make_struct_type
 from gitsync.errors import ExpressionError
+from tests.support.hypothesis_profile import scale
 
 INNER = make_struct_type("Inner", {"port": INT, "names": make_list_type(STRING)})
 SELF = make_struct_type(
@@ -269,7 +270,7 @@ def combined(parts):
     return st.builds(lambda form, one, other: f"({form.format(one, other)})", st.sampled_from(FORMS), parts, parts)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scale(150), deadline=None)
 @given(st.recursive(st.sampled_from(ATOMS), combined, max_leaves=12))
 def test_whatever_can_be_read_can_be_checked(text):
     """And what is reported is in order: a location in the text, and a type where nothing is wrong."""

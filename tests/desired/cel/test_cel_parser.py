@@ -19,6 +19,7 @@ from gitsync.desired.cel.syntax.syntax_tree import (
 )
 from gitsync.desired.cel.values import Uint
 from gitsync.errors import ExpressionError
+from tests.support.hypothesis_profile import scale
 
 
 def told(node):
@@ -237,7 +238,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=scale(150))
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_any_row_of_words_is_a_tree_or_a_refusal(text):
     try:

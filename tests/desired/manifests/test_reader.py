@@ -18,6 +18,7 @@ from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, FileSelection, ObjectSettings, Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.model.variables import VariableValues
+from tests.support.hypothesis_profile import scale
 
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -364,7 +365,7 @@ def test_of_two_with_one_name_the_first_counts_and_the_second_is_reported(kind):
     assert found.namespaces in ({}, {"x": {"no1": "1"}})
 
 
-@settings(max_examples=20)
+@settings(max_examples=scale(20))
 @given(st.randoms())
 def test_the_order_of_files_changes_nothing(shuffler: random.Random):
     files = {f"{n}.yaml": GROUP.replace("name: rg", f"name: rg{n % 3}").encode() for n in range(6)}

@@ -13,6 +13,7 @@ from gitsync.desired.request.placeholders import show
 from gitsync.model.gvk import Key
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef, Text
+from tests.support.hypothesis_profile import scale
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Core"
@@ -254,7 +255,7 @@ def test_a_name_from_a_manifest_makes_the_id_known(catalog):
     assert boss.arm_id.endswith("/administrators/123")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 @given(st.randoms())
 def test_the_order_of_files_changes_no_byte(catalog, shuffler: random.Random):
     shuffled = list(FILES.items())
@@ -262,7 +263,7 @@ def test_the_order_of_files_changes_no_byte(catalog, shuffler: random.Random):
     assert repr(ready(catalog, dict(shuffled))) == repr(ready(catalog, FILES))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 @given(st.sets(st.sampled_from(sorted(FILES))))
 def test_every_edge_leads_to_a_manifest_of_the_set(catalog, chosen):
     found = ready(catalog, {path: FILES[path] for path in chosen})

@@ -129,6 +129,6 @@ COMMUNICATION = "communication.azure.com"
 )  # fmt: skip
 def test_rules_of_single_kinds(kind, name, spec, broken, why):
     resource = a_resource(spec, name=name, kind=kind, group=COMMUNICATION)
-    found = list(check_kind_rules(resource, a_kind(kind=kind)))
+    found = list(check_kind_rules(resource, a_kind(kind=kind, group=COMMUNICATION)))
     assert bool(found) is broken, why
     assert all(f.code == "AzureName" and f.hint for f in found)

@@ -13,6 +13,7 @@ from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.http.throttle import Throttle, classify_method
 from gitsync.providers.arm.session import Session
 from tests.support.fake_clock import FakeClock
+from tests.support.hypothesis_profile import scale
 
 SUB = "/subscriptions/AAAA"
 VNET = f"{SUB}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v"
@@ -209,7 +210,7 @@ async def test_who_gives_up_makes_room():
     assert await times(throttle, clock, 1) == [0.5]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scale(10), deadline=None)
 @given(burst=st.integers(1, 20), rate=st.integers(1, 50), count=st.integers(1, 25))
 async def test_no_window_holds_more_than_the_bucket_allows(burst: int, rate: int, count: int):
     clock = FakeClock()

@@ -15,6 +15,7 @@ from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.http.throttle import Throttle
 from gitsync.providers.arm.session import Session
 from tests.providers.arm.virtual_clock import VirtualClock
+from tests.support.hypothesis_profile import scale
 
 HUB, SPOKE = (f"/subscriptions/{name}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v" for name in "ab")
 FOREVER = Session(deadline=math.inf)
@@ -124,7 +125,7 @@ async def test_each_subscription_has_a_pace_of_its_own():
     assert together.taken[-1] <= 1.05 * alone.taken[-1]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=scale(15), deadline=None)
 @given(
     size=st.integers(8, 60),
     per_second=st.floats(0.5, 25),

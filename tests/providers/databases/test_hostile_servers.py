@@ -25,6 +25,7 @@ from tests.providers.databases.rig import PASSWORD, Rig
 from tests.providers.databases.test_database_failures import assert_nothing_told
 from tests.support import private_ca
 from tests.support.database_servers import ADMIN_PASSWORD
+from tests.support.hypothesis_profile import scale
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -162,7 +163,9 @@ async def test_a_query_without_a_table_does_not_show_that_a_user_is_absent(ca, a
     act=st.sampled_from(["read", "write"]),
 )
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=25
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=scale(25),
 )
 async def test_any_bytes_of_a_mysql_are_an_error_of_the_server(ca, is_let_in, pieces, act):
     await attack(Provider.MYSQL, b"".join([OK if is_let_in else b"", *pieces]), ca, act)
@@ -189,7 +192,7 @@ ANSWERS = st.builds(
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
-    max_examples=25,
+    max_examples=scale(25),
     derandomize=True,
 )
 async def test_any_messages_of_a_postgresql_are_an_error_of_the_server(ca, is_let_in, messages, act):

@@ -7,6 +7,7 @@ from gitsync.model.provider import Provider
 from gitsync.model.verdict import Verdict
 from tests.providers.databases.rig import judge, make_rig
 from tests.providers.databases.test_users import statements_since
+from tests.support.hypothesis_profile import scale
 
 roles = st.lists(st.sampled_from(["app", "other", "a,b", 'quo"ted']), unique=True)
 options = st.fixed_dictionaries({"login": st.booleans(), "createDb": st.booleans(), "createRole": st.booleans()})
@@ -35,13 +36,13 @@ async def check(rig, server, bodies):
         applied = user.body
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scale(10), deadline=None)
 @given(bodies=st.lists(postgresql_bodies, min_size=1, max_size=3))
 async def test_users_of_postgresql_end_as_git_says(postgresql, bodies):
     await check(make_rig(Provider.POSTGRESQL, postgresql), postgresql, bodies)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=scale(10), deadline=None)
 @given(bodies=st.lists(mysql_bodies, min_size=1, max_size=3))
 async def test_users_of_mysql_end_as_git_says(mariadb, bodies):
     await check(make_rig(Provider.MYSQL, mariadb), mariadb, bodies)

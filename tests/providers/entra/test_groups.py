@@ -8,6 +8,7 @@ from gitsync.emulator.faults import Canned, Drop, FaultRule, Match, Move
 from gitsync.errors import ArmError
 from gitsync.model.live import Absence, Live
 from tests.providers.entra.graph_rig import ADMINS, body_of, graph, make_resource
+from tests.support.hypothesis_profile import scale
 
 
 @pytest.fixture
@@ -346,7 +347,7 @@ def bodies(draw):
     return draw(st.fixed_dictionaries({"displayName": text, "mailNickname": nickname}, optional=optional))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=scale(30))
 @given(body=bodies(), changed=bodies())
 async def test_any_body_that_was_put_is_found_and_sent_once(rig, body, changed):
     """A law: what was put is what is found, whatever was there; and the same again sends nothing."""

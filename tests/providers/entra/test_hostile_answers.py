@@ -12,6 +12,7 @@ from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.errors import ArmError
 from gitsync.model.live import Absence, Live
 from tests.providers.entra.graph_rig import ADMINS, body_of, graph, make_resource
+from tests.support.hypothesis_profile import scale
 
 ID = "00000000-0000-4000-8000-00000000000a"
 OTHER_ID = "00000000-0000-4000-8000-00000000000b"
@@ -131,7 +132,7 @@ MEMBERS = st.dictionaries(st.sampled_from([*GROUP]), JSON, max_size=4)
 FOUND = st.fixed_dictionaries(
     {}, optional={"value": st.lists(MEMBERS.map(lambda some: GROUP | some) | JSON, max_size=3)}
 )
-RARE = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RARE = settings(max_examples=scale(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @given(found=FOUND | JSON, status=st.sampled_from([200, 200, 200, 204, 400, 404]))

@@ -17,6 +17,7 @@ from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.file_selection import ReadLimits, check_budget, read_rules
 from gitsync.repository.git.source.listing import EntryKind, SourceEntry
 from gitsync.repository.git.source.worktree import FolderListing
+from tests.support.hypothesis_profile import scale
 
 
 def names(source, **options):
@@ -153,7 +154,7 @@ def test_these_lines_are_not_patterns(work, line):
         names(work.path)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scale(150), deadline=None)
 @given(st.text(alphabet="ab/*?[]!\\-^ #\t{}().+$|:z\u00e9\0", max_size=12))
 def test_whatever_is_in_an_ignore_file_is_a_pattern_or_reported(line):
     try:

@@ -12,6 +12,7 @@ from pathspec import GitIgnoreSpec
 from pathspec._backends.simple.gitignore import SimpleGiBackend
 
 from gitsync.repository.git.source.file_selection import IgnorePatterns, InvalidPatternError
+from tests.support.hypothesis_profile import scale
 
 
 def in_order(patterns):
@@ -24,7 +25,7 @@ def in_order(patterns):
 PATHS = ["a", "b", "ab", "a/a", "a/b", "b/a", "a/b/c", "a/a/a", "ab/c.yaml", "c", "b/ab/a"]
 
 
-@settings(max_examples=200)
+@settings(max_examples=scale(200))
 @given(
     st.lists(st.text(alphabet="ab/*?!", min_size=1, max_size=6) | st.sampled_from(["a", "a/", "/a", "!a", "a/b"])),
     st.sampled_from(PATHS),

@@ -55,8 +55,8 @@ def _taken_settings() -> Collection[str]:
 
 
 PLACES: dict[str, Callable[[], Collection[str]]] = {
-    "gitsync/settings/config/config.py, the declaration of a field of Config": lambda: {f.name for f in fields(Config)},
-    "gitsync/settings/config/config.py, the commands in its row": _taken_settings,
+    "gitsync/settings/config/groups, the declaration of a field of Config": lambda: {f.name for f in fields(Config)},
+    "gitsync/settings/config/groups, the commands in its row": _taken_settings,
     "gitsync/api.py, the class Settings": lambda: api.Settings.__annotations__,
     "the module in which it acts: none reads it from a Config": _read_settings,
     "docs/settings.md: run `make reference`": _documented_settings,
@@ -77,7 +77,7 @@ def test_plan_and_sync_take_the_same_settings_but_for_those_that_mean_nothing_to
     differing = {name for name, s in SETTINGS.items() if ("plan" in s.commands) != ("sync" in s.commands)}
     wrong = sorted(differing ^ set(NOT_OF_BOTH_RUNS))
     assert wrong == [], (
-        f"{wrong}: give the rows in gitsync/settings/config/config.py the commands _RUNS, or say in NOT_OF_BOTH_RUNS of this file "
+        f"{wrong}: give the rows in gitsync/settings/config/groups the commands RUNS, or say in NOT_OF_BOTH_RUNS of this file "
         "why only one of plan and sync takes them."
     )
 

@@ -22,6 +22,7 @@ from gitsync.workflows.accept.accept import accept_drift
 from gitsync.workflows.accept.drift import Accepted, DriftedResource
 from gitsync.workflows.accept.edit_proof import Tree, find_request, open_tree
 from tests.agent.run.estate import estate
+from tests.support.hypothesis_profile import scale
 from tests.support.world import SUBSCRIPTION, World
 
 DRIFTS = 12
@@ -98,7 +99,7 @@ def check_lines(before: bytes, after: bytes, allowed: set[int], accepted: Accept
             assert adds, new
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=scale(3), deadline=None)
 @example(choices=[(204, 85, 1)])  # one more entry in a list in brackets
 @given(
     choices=st.lists(

@@ -20,6 +20,7 @@ from gitsync.providers.arm.session import Session
 from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.workflows.audit.audit import Origin, audit
 from tests.support.builders import rg, vnet, vnet_id
+from tests.support.hypothesis_profile import scale
 from tests.support.world import World
 
 GROUP = """\
@@ -57,7 +58,7 @@ def say(world, rounds):
     return world.says(group=GROUP, **{name: NETWORK.format(name=name, round=n) for name, n in rounds.items()})
 
 
-@settings(max_examples=25)
+@settings(max_examples=scale(25))
 @given(st.lists(steps, min_size=1, max_size=6))
 def test_each_operation_is_attributed(tmp_path_factory, done):
     folder = tmp_path_factory.mktemp("law")

@@ -28,6 +28,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.model.arm_id import ArmId
 from gitsync.model.rehearsal import Rehearsal, RehearsedWrite
 from gitsync.model.secret import Secret
+from tests.support.hypothesis_profile import scale
 from tests.support.world import SUBSCRIPTION, World
 from tests.workflows.rehearsal.pieces import PIECES, Piece, document, make_world, rehearse_world
 
@@ -283,7 +284,7 @@ A_DRIFTED_NETWORK_CARRIES_A_DRIFTED_SUBNET = A_DRIFTED_NETWORK_CARRIES_ITS_SUBNE
 @example(change=A_DRIFTED_NETWORK_CARRIES_ITS_SUBNETS)
 @example(change=A_NETWORK_OUTGROWS_DELETED_SUBNETS)
 @settings(
-    max_examples=20,
+    max_examples=scale(20),
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

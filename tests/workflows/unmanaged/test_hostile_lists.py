@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.hostile_texts import HOSTILE
+from tests.support.hypothesis_profile import scale
 from tests.support.world import SUBSCRIPTION
 from tests.workflows.unmanaged.test_beyond_groups import AUTHORIZATION, HERE, ROOT, SHOP, answer, assign, look
 
@@ -123,7 +124,9 @@ ENTRY = st.fixed_dictionaries(
     path=st.sampled_from(LISTS), entries=st.lists(ENTRY | JSON, max_size=3), way=st.sampled_from(["--full", "--fast"])
 )
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=scale(20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_any_list_ends_in_a_report_or_in_an_error(tmp_path, path, entries, way):
     done, _ = look(tmp_path, "-o=json", way, bodies=SHOP, rules=(answer(path, body={"value": entries}),))

@@ -1,4 +1,4 @@
-"""The packed catalog, as files in the package. Built by tools/build_catalog.py; read by catalog/catalog.py alone."""
+"""The packed catalog, as files in the package. tools/build_catalog.py builds it for desired/catalog/catalog.py."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The meaning of the codes, as tables; problems/problem_codes.py reads them."""
+"""The meaning of the codes, as tables; desired/problems/problem_codes.py reads them."""

@@ -6,13 +6,10 @@ import re
 from typing import Final
 
 from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.planning.diff.hints import Hints
 from gitsync.planning.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome
 
-_SECRET: Final = re.compile(
-    r".*(?:password|passphrase|secret|secrets|connectionstring|protectedsettings|accesskey|accountkey|sharedkey"
-    r"|instrumentationkey|sastoken|privatekey|credentials)"
-)
 _MASK: Final = re.compile(
     r"|\*+|•+|\{\{[^{}]+\}\}|hidden|masked|redacted|<[a-z -]*(?:hidden|secret|masked|redacted)[a-z -]*>", re.IGNORECASE
 )
@@ -22,7 +19,7 @@ def is_secret(path: JsonPath, hints: Hints) -> bool:
     """Return whether a leaf holds a secret: by the facts, or by its name or that of something that it is in."""
     if hints.told(path) == "secret":
         return True
-    return any(_SECRET.fullmatch(step.casefold().replace("-", "")) for step in path if isinstance(step, str))
+    return any(is_secret_name(step) for step in path if isinstance(step, str))
 
 
 def _compare_masks(leaf: Leaf) -> RuleOutcome | None:

@@ -2,9 +2,9 @@
 
 Nothing else sends a request to Azure again as it is (docs/reference/design.md#requests). Reads are retried until the
 deadline; a write is sent again only if it was certainly not done: a 429, or a connection that was never established.
-After any other refusal of a write, reconcile/reconcile.py begins with a read. Any request is sent once more with a new
-token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the last byte of its
-answer.
+After any other refusal of a write, agent/reconcile/reconcile.py begins with a read. Any request is sent once more
+with a new token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the
+last byte of its answer.
 
 A `Retrier` serves one credential. The credentials of one run share `Traffic` (slots, counts, the buckets of each
 principal, and whether a host has responded), since Azure limits a principal, whichever Secret names it.

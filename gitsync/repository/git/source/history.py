@@ -260,9 +260,9 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
         try:
             heads = list_advertised(clone, f"{_HEADS}*")
             heads = {name: tip for name, tip in heads.items() if name != f"{_HEADS}{status_branch}"}
-            for tip in set(heads.values()):  # as far as the branches are here
-                if repository.confirms("merge-base", "--is-ancestor", commit, tip):
-                    return True
+            tips = set(heads.values())  # as far as the branches are here
+            if commit in tips or any(_is_ancestor(repository, commit, tip) for tip in tips):
+                return True
             return _is_fetched(clone, repository, commit, heads)
         finally:
             clone.close()

@@ -1,0 +1,223 @@
+"""Check the body of a resource against ARM's type at one api-version.
+
+Recorded bodies that Azure accepted decide the levels (docs/decisions/catalog.md). Unknown members, values of another
+type and values outside of closed choices are errors, which `--unknown-fields warn` lowers. The types are wrong more
+often about required and read-only members, limits and variants: those are warnings that Azure may refuse the body.
+
+Names of members and choices have no case, as in ARM. Null is absent: services differ in what they make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitsync.desired.catalog.arm_types import open_arm_types
+from gitsync.desired.catalog.body_types import BodyMember, BodyType
+from gitsync.desired.formats.secret_names import is_secret_name
+from gitsync.desired.problems.field_path import FieldPath
+from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.arm_body_findings import (
+    OWN_NAMES,
+    list_broken_limits,
+    make_filled,
+    make_given_twice,
+    make_missing,
+    make_own_name,
+    make_read_only,
+    make_unknown_choice,
+    make_unknown_member,
+    make_unknown_variant,
+    make_wrong_type,
+)
+from gitsync.model.problem import Level
+from gitsync.model.secret import Placeholder, Secret
+
+BODY: Final[FieldPath] = ("spec", "body")
+
+_TEXT_WORDS: Final = frozenset({"$reference", "$secret", "$configMap"})
+_WORDS: Final = _TEXT_WORDS | {"$expression"}
+"""The only key of an object that stands for a value: a string, or any value."""
+
+_Types = tuple[BodyType, BodyType | None]
+"""The type of an object and its variant."""
+
+_ACCEPTED: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "object": dict,
+    "variants": dict,
+    "list": list,
+    "string": str,
+    "choice": str,
+    "integer": (int, float),  # the source has no other type for numbers with a fraction
+    "boolean": bool,
+}
+"""The values of each shape, as they are read from YAML."""
+
+
+def check_body(
+    body: Any,
+    arm_type: str,
+    api_version: str,
+    *,
+    name: str = "",
+    unknown: Level = Level.ERROR,
+    path: FieldPath = BODY,
+) -> Sequence[Finding]:
+    """Find what is wrong with a body. Nothing is found in one of a type or version that the facts do not have.
+
+    `name` is the name in Azure, which decides the members of some types (`Microsoft.Web/sites/config`). `unknown` is
+    the level of the errors. `path` is the field of the manifest that has the body.
+    """
+    body_type = open_arm_types().find_body(arm_type, api_version)
+    if body_type is None:
+        return ()
+    check = _Check(body_type, path, name.rpartition("/")[2], unknown)
+    own = [key for key in body if key.casefold() in OWN_NAMES] if isinstance(body, dict) else []
+    check.findings.extend(make_own_name((*path, key)) for key in own)
+    check.check_value({key: body[key] for key in body if key not in own} if own else body, body_type, path)
+    return check.findings
+
+
+def unescape(key: str) -> str:
+    """Return the name of a member as it is sent: one of a word is written with one more `$`."""
+    return key[1:] if key.startswith("$$") and f"${key.lstrip('$')}" in _WORDS else key
+
+
+@dataclass(slots=True)
+class _Check:
+    """The check of one body. `is_hidden` of its methods: the value may be a secret, so no message quotes it."""
+
+    type: BodyType
+    path: FieldPath
+    name: str  # the last step of the name in Azure, "" if it is not known
+    unknown: Level
+    findings: list[Finding] = field(default_factory=list)
+
+    def check_value(self, value: Any, type_: BodyType, path: FieldPath, *, is_hidden: bool = False) -> None:
+        """Check a value and all inside it."""
+        shape = type_.shape
+        if value is None or shape == "any":
+            return
+        if not _fits(value, shape):
+            self._check_other(value, type_, path, is_hidden=is_hidden)
+        elif isinstance(value, dict):
+            self._check_mapping(value, type_, path, is_hidden=is_hidden)
+        elif shape == "choice":
+            # Several services return and accept the empty text for no choice.
+            if value and value.casefold() not in type_.folded_choices:
+                self.findings.append(make_unknown_choice(value, type_, path, self.unknown, is_hidden=is_hidden))
+        else:
+            if type_.limits or type_.pattern:
+                self.findings.extend(list_broken_limits(value, type_, path, is_hidden=is_hidden))
+            if type_.item is not None:
+                self._check_entries(value, type_.item, path, is_hidden=is_hidden)
+
+    def _check_entries(self, entries: list[Any], type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
+        for index, entry in enumerate(entries):
+            where = (*path, index)
+            if entry is None and type_.shape != "any":
+                self.findings.append(make_wrong_type(entry, type_, where, self.unknown, is_hidden=is_hidden))
+            else:
+                self.check_value(entry, type_, where, is_hidden=is_hidden)
+
+    def _check_other(self, value: Any, type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
+        """Check a value of another type: one that is not known yet may have the right one."""
+        is_text = type_.shape in {"string", "choice"}
+        word = find_word(value)
+        if word == "$expression" or isinstance(value, Placeholder):
+            return
+        if is_text and (word or isinstance(value, Secret)):
+            return
+        if word:
+            self.findings.append(make_filled(type_, path, word, self.unknown))
+        else:
+            self.findings.append(make_wrong_type(value, type_, path, self.unknown, is_hidden=is_hidden))
+
+    def _check_mapping(self, value: dict[str, Any], type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
+        word = find_word(value) if path != self.path else ""
+        if not word:
+            variant = self._choose_variant(value, type_, path) if type_.by else None
+            self._check_members(value, (type_, variant), path, is_hidden=is_hidden)
+            self._check_required(value, type_, path)
+            if variant is not None:
+                self._check_required(value, variant, path)
+        elif word != "$expression":
+            self.findings.append(make_filled(type_, path, word, self.unknown))
+
+    def _check_members(self, value: dict[str, Any], types: _Types, path: FieldPath, *, is_hidden: bool) -> None:
+        type_, variant = types
+        for key, child in value.items():
+            where = (*path, key)
+            name = unescape(key) if key[:2] == "$$" else key
+            member = (variant.find_member(name) if variant else None) or type_.find_member(name)
+            if member is not None:
+                if member.name != name and member.name in value:
+                    self.findings.append(make_given_twice(where, member, self.unknown))
+                self._check_member(child, member, where, is_hidden=is_hidden)
+            elif (others := type_.others) is not None:
+                self.check_value(child, others, where, is_hidden=is_hidden or is_secret_name(name))
+            elif variant or not any(other.find_member(name) for other in type_.list_variants()):
+                self._add_unknown(name, types, where)
+
+    def _check_member(self, value: Any, member: BodyMember, path: FieldPath, *, is_hidden: bool) -> None:
+        if member.is_read_only and not member.is_required:
+            self.findings.append(make_read_only(path))
+            return
+        type_ = member.type
+        is_secret = is_hidden or member.is_write_only or type_.is_sensitive or is_secret_name(member.name)
+        self.check_value(value, type_, path, is_hidden=is_secret)
+
+    def _check_required(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> None:
+        for member in type_.required:
+            is_own = path == self.path and member.name.casefold() in OWN_NAMES
+            if not is_own and _find(value, member.name) is None:
+                self.findings.append(make_missing((*path, member.name)))
+
+    def _choose_variant(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> BodyType | None:
+        """Choose what an object has in addition; None if that is not known."""
+        where = (*path, type_.by)
+        if path == self.path and type_.by == "name":
+            return type_.find_variant(self.name)
+        chosen = _find(value, type_.by)
+        if chosen is None:
+            self.findings.append(make_missing(where, type_.variant_names))
+        variant = type_.find_variant(chosen) if isinstance(chosen, str) else None
+        if variant is None and isinstance(chosen, str):
+            self.findings.append(make_unknown_variant(chosen, where, type_.variant_names))
+        return variant
+
+    def _add_unknown(self, name: str, types: _Types, path: FieldPath) -> None:
+        members = (member for type_ in types if type_ is not None for member in type_.members.values())
+        is_root = path[:-1] == self.path
+        known = [member for member in members if not (is_root and member.name.casefold() in OWN_NAMES)]
+        self.findings.append(make_unknown_member(path, known, self._find_level(name, path[:-1]), self.unknown))
+
+    def _find_level(self, name: str, path: FieldPath) -> FieldPath | None:
+        """Find the object that has a member which its level lacks: the top of the body, or `properties`."""
+        properties = self.type.find_member("properties")
+        if path != self.path and self.type.find_member(name) is not None:
+            return self.path
+        if path == self.path and properties is not None and properties.type.find_member(name) is not None:
+            return (*self.path, properties.name)
+        return None
+
+
+def _fits(value: Any, shape: str) -> bool:
+    return isinstance(value, _ACCEPTED[shape]) and not (shape == "integer" and isinstance(value, bool))
+
+
+def find_word(value: Any) -> str:
+    """Return the word of an object that stands for a value; "" for any other value."""
+    if value.__class__ is not dict or len(value) != 1:
+        return ""
+    (key,) = value
+    return key if key in _WORDS else ""
+
+
+def _find(value: Mapping[str, Any], name: str) -> Any:
+    """Find the value of a member in any case; None if it has none."""
+    if name in value:
+        return value[name]
+    folded = name.casefold()
+    return next((child for key, child in value.items() if key.casefold() == folded), None)

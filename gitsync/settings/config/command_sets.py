@@ -1,0 +1,20 @@
+"""The commands that take a setting, by what they do: a row of a setting joins these sets."""
+
+from __future__ import annotations
+
+PLAN = frozenset({"plan"})
+SYNC = frozenset({"sync"})
+REVERT = frozenset({"revert"})  # a plan and a sync of what it names, which deletes and adopts nothing
+RUNS = PLAN | SYNC | REVERT
+ACCEPT = frozenset({"accept"})
+REHEARSE = frozenset({"rehearse"})  # simulates a sync: takes what decides about it, and no identity
+LOOKS = frozenset({"audit", "unmanaged"})  # compare Azure with manifests and records, and reconcile nothing
+SET_UP = RUNS | {"doctor"}  # doctor checks what a run would use
+MANIFESTS = SET_UP | REHEARSE | {"eval", "graph", "render", "shards", "validate"}
+ESTATE = MANIFESTS | ACCEPT | LOOKS  # need to know all that git has
+SOURCE = MANIFESTS | LOOKS | {"describe", "status"}
+RECORDS = SET_UP | ACCEPT | LOOKS | {"describe", "eval", "shards", "status"}
+AZURE = SET_UP | ACCEPT | LOOKS | {"eval", "import"}
+PRINTING = SOURCE | ACCEPT | {"compare", "explain", "import"}
+REPORT = frozenset({"report"})  # reads and writes what workers have recorded, and no manifests
+EVERY_COMMAND = frozenset({"*"})
