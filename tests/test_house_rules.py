@@ -301,7 +301,7 @@ def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
     assert [row for row in assigned if row[2] in fields - MUTABLE_NAMES] == []
 
 
-MOST_ONES = {"gitsync": 0, "beside": 120}
+MOST_ONES = {"gitsync": 0, "beside": 30}
 """How often the package may bind `one`, and the tests, tools and benches: the noun of the thing is a better name."""
 
 

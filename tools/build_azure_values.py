@@ -125,7 +125,7 @@ def main(argv: list[str]) -> None:
     if not values:
         raise SystemExit(f"{options.recordings}: no recordings in there")
     options.file.write_bytes(pack(values))
-    leaves = sum(len(one["same"]) + len(one["made"]) for one in values.values())
+    leaves = sum(len(type_values["same"]) + len(type_values["made"]) for type_values in values.values())
     print(f"{leaves} leaves of {len(values)} types in {options.file}")
 
 

@@ -203,7 +203,7 @@ def make_definition(held: Held) -> dict[str, Any]:
     plural = f"{held.kind.lower()}s"
     anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     *served, stored = find_versions(held)
-    versions = [{"name": one, "served": True, "storage": False, "schema": anything} for one in served]
+    versions = [{"name": version, "served": True, "storage": False, "schema": anything} for version in served]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

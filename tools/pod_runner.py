@@ -161,9 +161,9 @@ def running_pods(runner: PodRunner) -> Iterator[None]:
     finally:
         is_over.set()
         thread.join()
-        for one in runner.started.values():
-            one.process.kill()
-            one.process.wait()
+        for started in runner.started.values():
+            started.process.kill()
+            started.process.wait()
     if failures:
         raise failures[0]
 

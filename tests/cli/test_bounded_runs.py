@@ -28,7 +28,7 @@ from tests.support.warm_process import find_door
 PROMISE = 25
 """Seconds from SIGTERM to the end of the process: schedulers kill what does not end within half a minute."""
 
-MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
+MANIFESTS = "---\n".join(dedent(manifest) for manifest in (world.GROUP, world.VNET, world.SUBNET))
 
 
 def make_folder(outside: Path) -> Path:

@@ -175,7 +175,11 @@ def test_what_failed_is_first_then_what_waits(folder):
     conditions = (waits, stopped, replace(FAILED, severity=Severity.WARNING))
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
-        store.save(replace(UPDATE, records={key: record(key, one) for key, one in zip(keys, conditions, strict=True)}))
+        store.save(
+            replace(
+                UPDATE, records={key: record(key, condition) for key, condition in zip(keys, conditions, strict=True)}
+            )
+        )
     lines = run_here("status", folder=folder).out.splitlines()
     assert [line.split()[1].partition("/")[2] for line in lines[1:7]] == ["hub", "z", "a", "b", "core", "core"]
     assert lines[-1] == "2 failed; 2 waiting; 2 of 6 resources Ready at 0123456789ab."

@@ -25,7 +25,7 @@ from tests.support import world
 from tests.support.command_line import LONG, Azure, Ended, azure, ended, gitsync, start
 from tests.support.fake_clock import FakeClock
 
-MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
+MANIFESTS = "---\n".join(dedent(manifest) for manifest in (world.GROUP, world.VNET, world.SUBNET))
 NAMES = ("core", "hub", "one")
 VNETS = "Microsoft.Network/virtualNetworks"
 FOR_PEOPLE = ("--log-format", "text", "--log-level", "warning")

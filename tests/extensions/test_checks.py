@@ -35,7 +35,7 @@ NEEDS = [
 
 @pytest.mark.parametrize(("group", "kind", "others", "needs", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
 def test_which_kinds_need_a_read_for_their_checks(group, kind, others, needs, why):
-    registry = Registry([*(Extension(group=group, kind=kind, pre_check=one) for one in others), *BUILT_IN])
+    registry = Registry([*(Extension(group=group, kind=kind, pre_check=check) for check in others), *BUILT_IN])
     assert registry.needs_read(group, kind, ()) == needs, why
 
 

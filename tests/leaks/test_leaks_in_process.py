@@ -75,7 +75,7 @@ def chain(error: BaseException) -> list[BaseException]:
     """An exception and all that it leads to."""
     members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
     others = [member for member in (error.__cause__, error.__context__, *members) if member]
-    return [error, *(inner for one in others for inner in chain(one))]
+    return [error, *(inner for related in others for inner in chain(related))]
 
 
 @pytest.mark.parametrize("point", ["pre_check", "post_check", "succeeded"])
@@ -83,8 +83,8 @@ def test_a_fault_that_a_report_hands_back_reveals_no_secret(world, point):
     world.extensions = (broken(point, raise_in_a_chain), *BUILT_IN)
     fault = of(world.sync(), "FlexibleServer").ending.fault
     assert len(chain(fault)) >= 4
-    for one in chain(fault):
-        assert HUNT.found(f"{one} {one!r} {one.args} {vars(one)}") == set(), type(one)
+    for error in chain(fault):
+        assert HUNT.found(f"{error} {error!r} {error.args} {vars(error)}") == set(), type(error)
     assert HUNT.found("".join(traceback.format_exception(fault))) == set()
     assert MASKED in str(fault), "something was there to be masked"
 
@@ -179,8 +179,8 @@ def test_what_the_api_raises_reveals_no_secret(tmp_path):
     with pytest.raises(GitsyncError) as refused:
         api.sync(source=str(folder / token), git_token=Secret(token))
     assert MASKED in refused.value.message
-    for one in chain(refused.value):
-        assert Hunt(it=token).found(f"{one!r} {one} {vars(one)}") == set()
+    for error in chain(refused.value):
+        assert Hunt(it=token).found(f"{error!r} {error} {vars(error)}") == set()
     assert Hunt(it=token).found("".join(traceback.format_exception(refused.value))) == set()
 
 

@@ -94,9 +94,9 @@ def test_of_a_list_only_what_is_too_much_is_kept():
 
 def test_extensions_of_a_scale_set_are_resources_of_their_own():
     extensions = {"virtualMachineProfile": {"extensionProfile": {"extensions": [{"name": "a"}, {"name": "b"}]}}}
-    one = {"virtualMachineProfile": {"extensionProfile": {"extensions": [{"name": "a"}]}}}
+    body = {"virtualMachineProfile": {"extensionProfile": {"extensions": [{"name": "a"}]}}}
     hints = Hints(arm_type="Microsoft.Compute/virtualMachineScaleSets")
-    assert list_kept({"properties": one}, {"properties": extensions}, {"properties": extensions}, hints) == ()
+    assert list_kept({"properties": body}, {"properties": extensions}, {"properties": extensions}, hints) == ()
 
 
 DEMANDED = {

@@ -105,7 +105,7 @@ def test_what_comes_later_is_left_out_on_both_sides():
     later = list_runtime_values(planned)
     assert later == ("/a", "/b/0/c", "id")
     known = request({"a": "1", "b": [{"c": "2", "d": 1}]}, "/x")
-    digests = {digest_desired(one, remove_runtime_values(one.body, later), later) for one in (known,)}
+    digests = {digest_desired(request, remove_runtime_values(request.body, later), later) for request in (known,)}
     assert digests == {digest_desired(planned, remove_runtime_values(planned.body, later), later)}
     assert remove_runtime_values(known.body, later) == {"a": None, "b": [{"c": None, "d": 1}]}
 

@@ -31,7 +31,7 @@ def test_json_has_every_finding_with_all_that_is_known():
     Draft202012Validator(SCHEMA).validate(document)
     by_name = {resource["name"]: resource.get("checks") for resource in document["resources"]}
     assert by_name["core"] is None, "no check concerns what does not change"
-    assert [one["verdict"] for one in by_name["keys"]] == ["refused", "not-checked", "fine", "fine", "fine"]
+    assert [entry["verdict"] for entry in by_name["keys"]] == ["refused", "not-checked", "fine", "fine", "fine"]
     assert by_name["old"][1] == {
         "check": "policy",
         "verdict": "not-checked",

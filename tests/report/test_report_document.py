@@ -62,7 +62,7 @@ VALUES = st.recursive(st.none() | st.booleans() | st.integers() | TEXTS, lambda 
 @st.composite
 def results(draw):
     """Results that a run could have: an action that was not taken well has failed, or Azure still works on it."""
-    verdict = draw(st.sampled_from([one for one in Verdict if one is not Verdict.HELD]))
+    verdict = draw(st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.HELD]))
     blocked, fault = verdict is Verdict.BLOCKED, draw(st.sampled_from([None, None, ValueError("a bug")]))
     found = {
         "condition": draw(CONDITIONS),

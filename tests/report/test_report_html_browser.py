@@ -65,7 +65,7 @@ def _render_standard(number):
 
 def _render(value):
     """The page; those that most tests look at are made once."""
-    standard = next((number for number, one in enumerate(STANDARD) if one is value), None)
+    standard = next((number for number, standard_value in enumerate(STANDARD) if standard_value is value), None)
     return render(value) if standard is None else _render_standard(standard)
 
 

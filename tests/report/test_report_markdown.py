@@ -77,7 +77,7 @@ HUGE = [
 def many_changes(count):
     """Changes that are not equal."""
     sides = [(Difference("/tags/number", str(number), None, "changed in git"),) for number in range(count)]
-    return [replace(one, differences=side) for one, side in zip(many(count, DRIFTED), sides, strict=True)]
+    return [replace(drifted, differences=side) for drifted, side in zip(many(count, DRIFTED), sides, strict=True)]
 
 
 def many_causes(count):

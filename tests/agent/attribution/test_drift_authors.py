@@ -495,7 +495,7 @@ async def test_many_resources_and_no_drift():
         assert rig.server.seen == [], "nothing drifted: nothing is asked"
         drifts = [drift(requests, f"{VAULT}{number}") for number in range(301)]
         found = await find_authors(drifts, OWN, NOW)
-        assert {show(one)[0][1] for one in found.values()} == {NOTHING_YET}
+        assert {show(entries)[0][1] for entries in found.values()} == {NOTHING_YET}
         assert sorted(request.method for request in rig.server.seen) == ["GET", "POST", "POST"]
         asked = [request.body["query"].count("/vaults/") for request in rig.server.seen if request.method == "POST"]
         assert sorted(asked) == [1, 300]

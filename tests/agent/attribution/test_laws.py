@@ -63,8 +63,8 @@ def test_each_path_is_of_the_last_person_who_changed_it_and_no_one_else_is_named
     found = find(rows, [], paths=tuple(sorted(map(pointer, differing))))
     last = {field: by for by, fields in history for field in sorted(fields)}
     expected = {pointer(field): last[field] for field in differing if field in last}
-    assert {path: one.name for one in found for path in one.paths} == expected
-    assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
+    assert {path: attribution.name for attribution in found for path in attribution.paths} == expected
+    assert [attribution.at for attribution in found] == sorted((attribution.at for attribution in found), reverse=True)
     assert all(bool(author.doubt) is not bool(author.paths) for author in found)
 
 

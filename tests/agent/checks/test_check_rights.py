@@ -52,7 +52,7 @@ def test_a_check_requests_just_the_actions_of_the_role(tmp_path, check, document
     config = Config(
         source=str(world.folder), subscription=SUBSCRIPTION, checks=(check.value,), register_providers=False
     )
-    role, without = (build_role(one, Redactions()) for one in (config, replace(config, checks=("none",))))
+    role, without = (build_role(settings, Redactions()) for settings in (config, replace(config, checks=("none",))))
     (tmp_path / "settings.yaml").write_text(ESTATE)
     anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=role.actions, scopes=role.scopes)
     world.settings = replace(read_settings(tmp_path / "settings.yaml"), principals=(anonymous,))

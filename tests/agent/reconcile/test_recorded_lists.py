@@ -60,7 +60,7 @@ def ask_for_all(catalog, kind, arm_id, shown):
 def without_secrets(value):
     if isinstance(value, dict):
         return {name: without_secrets(call) for name, call in value.items() if not isinstance(call, Secret)}
-    return [without_secrets(one) for one in value] if isinstance(value, list) else value
+    return [without_secrets(entry) for entry in value] if isinstance(value, list) else value
 
 
 def approves(kind, body, before, shown):

@@ -115,7 +115,9 @@ def test_a_token_is_one_for_all_that_sign_in_alike(tmp_path):
     world = Tenants(tmp_path, "team")
     groups = {f"g{n}": annotated(GROUP.replace("name: core", f"name: g{n}"), credential_from=f"s{n}") for n in range(4)}
     subscriptions = [SUBSCRIPTION, SUBSCRIPTION, OTHER, OTHER]
-    secrets = {f"s{n}": secret("team", f"s{n}", subscription=one) for n, one in enumerate(subscriptions)}
+    secrets = {
+        f"s{n}": secret("team", f"s{n}", subscription=subscription) for n, subscription in enumerate(subscriptions)
+    }
     assert world.says(**groups, **secrets).sync().exit_code == 0
     assert world.issued == ["team-client"]
 

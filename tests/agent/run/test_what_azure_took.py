@@ -91,7 +91,7 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
             assert arm_id in there, f"{arm_id} is Ready on record, and gone"
     for arm_id, result in by_id.items():
         was_deleted = (
-            any(arm_id.startswith(one) for one in taken) and arm_id not in there and arm_id in before_ids(world)
+            any(arm_id.startswith(prefix) for prefix in taken) and arm_id not in there and arm_id in before_ids(world)
         )
         assert not was_deleted or result.action is Action.DELETE, (arm_id, result.action)
     page = summary.render(records.values(), revision=None)

@@ -408,7 +408,7 @@ async def test_what_another_worker_exports_is_read_from_its_resource(tmp_path: P
 async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(synced: Site, tmp_path: Path) -> None:
     site = Site.begin(tmp_path / "site").says(ESTATE)
     first, _, third = list_workers(3)  # the second one has group b
-    reports, _ = await sync_together(site, [{**one, "resource_timeout": 2.0} for one in (first, third)])
+    reports, _ = await sync_together(site, [{**worker, "resource_timeout": 2.0} for worker in (first, third)])
     left = {
         result.key.name: result.condition.reason
         for report in reports
@@ -490,12 +490,13 @@ async def play(site: Site, history: History) -> Writes:
     """Run the workers of a history; return what all of them have sent."""
     sent: Writes = []
     patience = {} if history.is_together else {"resource_timeout": 3.0}
-    runs = {number: {**one, **patience} for number, one in enumerate(list_workers(history.workers), 1)}
+    runs = {number: {**worker, **patience} for number, worker in enumerate(list_workers(history.workers), 1)}
     last = len(history.rounds) - 1
     for number, together in enumerate(history.rounds):
         deaths = history.deaths if number < last else {}
         parts = (
-            kill(site, runs[one], deaths[one]) if one in deaths else sync_alone(site, runs[one]) for one in together
+            kill(site, runs[number], deaths[number]) if number in deaths else sync_alone(site, runs[number])
+            for number in together
         )
         for part in await asyncio.gather(*parts):
             sent += part

@@ -116,13 +116,13 @@ def _bad_values(visit):
         "integer": (-1, 10**9),
         "number": (-1,),
     }
-    return tuple(one for one in tries.get(visit.shape, ()) if any(list_violations(one, visit.rules)))
+    return tuple(value for value in tries.get(visit.shape, ()) if any(list_violations(value, visit.rules)))
 
 
 def _right_values(visit):
     """Texts that the rules accept: schemas may not refuse what `validate` accepts."""
     tries = {"string": ("abc", "a1", "10.0.0.0/16"), "integer": (1, 5), "number": (1, 0.5), "boolean": (False,)}
-    return tuple(one for one in tries.get(visit.shape, ()) if not any(list_violations(one, visit.rules)))
+    return tuple(value for value in tries.get(visit.shape, ()) if not any(list_violations(value, visit.rules)))
 
 
 def _nulls(visit):

@@ -85,13 +85,13 @@ def test_every_version_of_every_kind_has_a_schema():
 
 def find_choices(schema):
     """The values that an editor offers for a field."""
-    return [value for one in (schema, *schema.get("anyOf", ())) for value in one.get("enum", ())]
+    return [value for part in (schema, *schema.get("anyOf", ())) for value in part.get("enum", ())]
 
 
 def test_versions_that_aso_does_not_serve_are_right_but_not_offered():
     text = "apiVersion: network.azure.com/v1api20250301\nkind: VirtualNetwork\nmetadata: {name: hub}\n"
     assert entry_errors(text + "spec: {location: x, owner: {name: web}}\n") == []
-    groups = [one["then"]["properties"]["apiVersion"] for one in schema(ENTRY)["allOf"] if "allOf" in one["then"]]
+    groups = [rule["then"]["properties"]["apiVersion"] for rule in schema(ENTRY)["allOf"] if "allOf" in rule["then"]]
     kinds = [schema("network.azure.com/virtualnetwork_v20250301.json")["properties"]["apiVersion"]]
     offered = {version for kind in (*groups, *kinds) for version in find_choices(kind)}
     assert {"network.azure.com/v20250301", "network.azure.com/v1api20240301"} <= offered
@@ -103,4 +103,4 @@ def test_an_editor_speaks_of_one_kind():
     entry = schema(ENTRY)
     assert "oneOf" not in entry
     assert "anyOf" not in entry
-    assert all("if" in one for one in entry["allOf"])
+    assert all("if" in rule for rule in entry["allOf"])

@@ -164,7 +164,7 @@ def test_an_object_that_a_patch_added_has_the_location_of_the_patch(patches, bui
 
 
 def test_an_object_of_a_merged_patch_has_its_location_too():
-    lines = "".join(f"    - {json.dumps(one)}\n" for one in (FIRST, GATEWAY))
+    lines = "".join(f"    - {json.dumps(patch)}\n" for patch in (FIRST, GATEWAY))
     patch = CLUSTER.partition("    - api")[0] + lines
     files = {OVER: "resources: [../base]\npatches: [{path: p.yaml}]\n", "over/p.yaml": patch}
     assert place_objects([FIRST, GATEWAY], files)["nat"] == ("over/p.yaml:7", "over/p.yaml:7")

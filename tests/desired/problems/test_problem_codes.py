@@ -99,7 +99,7 @@ def used_codes():
             continue
         place = code_parameters().get(name, len(node.args))
         given = [*node.args[place : place + 1], *(k.value for k in node.keywords if k.arg in {"code", "reason"})]
-        found |= {code for one in given for code in codes_of(one)}
+        found |= {code for module in given for code in codes_of(module)}
     return {code for code in found - NO_CODES if isinstance(code, str) and re.fullmatch(r"[A-Z][a-z]+[A-Za-z]*", code)}
 
 

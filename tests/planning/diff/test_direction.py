@@ -79,7 +79,7 @@ def test_two_spellings_of_one_value(rule, arm_type, leaf, one, other):
 
 
 def test_each_rule_of_one_type_is_tried():
-    tried = [(one[0], one[2]) for one in (*ONE_WAY, *EITHER_WAY)]
+    tried = [(row[0], row[2]) for row in (*ONE_WAY, *EITHER_WAY)]
     for row in TYPE_RULES:
         assert any(
             name == row.rule.name

@@ -45,7 +45,7 @@ def test_what_was_recorded_is_untouched():
     ],
 )
 def test_a_change_of_any_side_is_seen(side, path, value, why):
-    sides = [copy.deepcopy(one) for one in recorded(BODY, LIVE)]
+    sides = [copy.deepcopy(side) for side in recorded(BODY, LIVE)]
     *parents, last = path
     place = sides[side]
     for step in parents:

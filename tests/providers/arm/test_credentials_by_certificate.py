@@ -173,7 +173,9 @@ async def test_the_file_of_an_identity_has_all_that_is_needed(private_ca, key, c
                 await arm.sign_in()
         head, claims, signature = authority.seen[0].body["client_assertion"].split(".")
         chain = json.loads(base64.urlsafe_b64decode(head + "=="))["x5c"]
-        assert [base64.b64decode(one) for one in chain] == [certificate.public_bytes(serialization.Encoding.DER)]
+        assert [base64.b64decode(certificate_text) for certificate_text in chain] == [
+            certificate.public_bytes(serialization.Encoding.DER)
+        ]
         said = json.loads(base64.urlsafe_b64decode(claims + "=="))
         assert said["aud"] == f"{authority.url}/{TENANT}/oauth2/v2.0/token"
         key.public_key().verify(

@@ -252,8 +252,8 @@ NAMESPACES = [Address(ObjectKind.SECRET, f"team-{number}", "aso-credential") for
 )
 async def test_a_vault_that_fails_is_asked_once(rig, path, fault, slept, asked, why):
     names = [make_secret_name(make_vault_key(namespace, "AZURE_SUBSCRIPTION_ID")) for namespace in NAMESPACES]
-    for one in [path] if path else [f"/secrets/{name}" for name in names]:
-        rig.fake.fail("GET", one, *[fault] * 100)
+    for requested in [path] if path else [f"/secrets/{name}" for name in names]:
+        rig.fake.fail("GET", requested, *[fault] * 100)
     errors = []
     for address in NAMESPACES:
         with pytest.raises(SecretStoreError) as failed:

@@ -182,7 +182,7 @@ def build(files: Mapping[str, str], path: str = "prod", **given: str) -> AllUnit
     tree = MemoryTree(files)
     below = [file for file in files if file.startswith(f"{path}/")]
     found = collect_units(below, KustomizationReader(tree), path=path, entries=ENTRIES)
-    plain = {one: files[one].encode() for one in found.plain}
+    plain = {path: files[path].encode() for path in found.plain}
     return build_all(found, plain, KustomizationReader(tree), Builds(), FollowContext(variables=tuple(given.items())))
 
 
@@ -315,9 +315,9 @@ def test_an_object_that_an_overlay_builds_is_in_the_folder_of_the_overlay(cluste
     built = build(bootstrap(*clusters), path="fleet")
     assert list_problems(built) == []
     assert {unit.name: unit.path for unit in built.declared} == {
-        f"fleet/{name}/flux-system/{one}": path
+        f"fleet/{name}/flux-system/{unit}": path
         for name in clusters
-        for one, path in (("flux-system", f"fleet/{name}"), ("infra", f"infra/{name}"))
+        for unit, path in (("flux-system", f"fleet/{name}"), ("infra", f"infra/{name}"))
     }
 
 

@@ -130,4 +130,4 @@ def test_a_resource_of_another_unit_may_use_it(tool, name, expected):
         "b/server.yaml": SERVER % name.encode(),
     }
     other = Unit(name="b", path="b", kind=UnitKind.KUSTOMIZATION, file="b/kustomization.yaml")
-    assert {one.name for one in built(files, other).units.values()} == expected
+    assert {unit.name for unit in built(files, other).units.values()} == expected

@@ -67,7 +67,9 @@ def drift(world: World, choices: list[tuple[int, int, int]]) -> None:
     ids = azure.ids()
     for resource, leaf, way in choices:
         arm_id = ids[resource % len(ids)]
-        leaves = [one for one in list_leaves(azure.received(arm_id)) if one[0] not in {"/location", "/name", "/type"}]
+        leaves = [
+            leaf for leaf in list_leaves(azure.received(arm_id)) if leaf[0] not in {"/location", "/name", "/type"}
+        ]
         if leaves:
             pointer, value = leaves[leaf % len(leaves)]
             new = change(value, way)

@@ -461,9 +461,9 @@ WEAK = NotAccepted(key=rg(), field="spec.tags.env", reason="It weakens.")
     ],
 )
 def test_which_fields_have_drift_in_a_plan(verdict, more, left, known):
-    one = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
+    drifted = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
     without_id = result(rg("other"), verdict=verdict)
-    examined = list_examined(report(one, without_id), left)
+    examined = list_examined(report(drifted, without_id), left)
     fields = ("", "spec.tags", "spec.tags.env", "spec.location")
     assert {field for field in fields if examined.knows(quote_field(ArmId(group_id().upper()), field))} == known
     assert not examined.knows(quote_field(ArmId(f"{group_id()}2"), "spec.location"))

@@ -104,7 +104,7 @@ def check(world, done):
         Origin.UNKNOWN
     }
     ours = [operation for operation in found.operations if operation.origin not in FOREIGN]
-    assert {one.origin for one in ours} <= {Origin.RUN}
+    assert {change.origin for change in ours} <= {Origin.RUN}
     assert len(ours) == len(writes)
     for move, name in foreign:
         result = by_id[move]

@@ -202,7 +202,7 @@ def test_a_run_fails_without_any_one_of_them(tmp_path, shape):
     role = write_role(start.says(**number_them(*shape.keep, *shape.more)), shape)
     for number, action in enumerate(sorted({*role.actions} - {*shape.unused})):
         world = start.copy(tmp_path / str(number))
-        less = replace(role, actions=tuple(one for one in role.actions if one != action))
+        less = replace(role, actions=tuple(granted for granted in role.actions if granted != action))
         reports, requests = run_all(world, shape, less, list_namespaces(role))
         assert any(request.status == 403 for request in requests), action
         assert not all(result.is_fine for report in reports for result in report.results), action
@@ -236,7 +236,7 @@ def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
 
 def keep_groups(text):
     kept = ("kind: ResourceGroup", "kind: Namespace")
-    return "\n---\n".join(one for one in text.split("\n---\n") if any(kind in one for kind in kept))
+    return "\n---\n".join(document for document in text.split("\n---\n") if any(kind in document for kind in kept))
 
 
 def test_a_replacement_sees_all_that_it_would_take_along(tmp_path):

@@ -123,7 +123,7 @@ def _is_cut_off(name: str, removed: Iterable[str]) -> bool:
 
 
 def say(world: World, state: Git) -> None:
-    world.says(**{name: _write(name, one) for name, one in state.items()}, settings=NOTHING)
+    world.says(**{name: _write(name, manifest) for name, manifest in state.items()}, settings=NOTHING)
 
 
 def _write(name: str, state: State) -> str:
