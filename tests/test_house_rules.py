@@ -301,7 +301,7 @@ def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
     assert [row for row in assigned if row[2] in fields - MUTABLE_NAMES] == []
 
 
-MOST_ONES = {"gitsync": 0, "beside": 30}
+MOST_BOUND = {"gitsync": 0, "beside": 30}
 """How often the package may bind `one`, and the tests, tools and benches: the noun of the thing is a better name."""
 
 
@@ -309,15 +309,15 @@ BESIDE = ("tests", "tools", "bench")
 BOUND = re.compile(r"\b(?:for|lambda) (?:\w+, )*one(?:, \w+)*(?: in\b|:)|^ *one = |\(one :=|[(,] *one: ", re.MULTILINE)
 
 
-def count_ones(paths):
+def count_bound(paths):
     counts = {str(path): len(BOUND.findall(path.read_text(encoding="utf-8"))) for path in paths}
     return {path: count for path, count in counts.items() if count}
 
 
 def test_a_variable_is_named_after_what_it_is():
-    package, beside = count_ones(MODULES), count_ones(p for d in BESIDE for p in (PACKAGE.parent / d).rglob("*.py"))
-    assert sum(package.values()) <= MOST_ONES["gitsync"], package
-    assert sum(beside.values()) <= MOST_ONES["beside"], beside
+    package, beside = count_bound(MODULES), count_bound(p for d in BESIDE for p in (PACKAGE.parent / d).rglob("*.py"))
+    assert sum(package.values()) <= MOST_BOUND["gitsync"], package
+    assert sum(beside.values()) <= MOST_BOUND["beside"], beside
 
 
 def test_most_functions_are_short():

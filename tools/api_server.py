@@ -56,7 +56,7 @@ class Server:
         if self.process:
             end(self.process)
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def send_request(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request. Raises Refused with the text of the server if it refuses."""
         try:
             return json.loads(self._send(method, path, body))
@@ -74,7 +74,7 @@ class Server:
         latest = time.monotonic() + PATIENCE
         while True:
             try:
-                self.ask("GET", path)
+                self.send_request("GET", path)
             except RuntimeError:
                 if time.monotonic() > latest:
                     raise

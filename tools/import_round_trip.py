@@ -69,7 +69,7 @@ def format_proof(proof: ImportProof, unfit: tuple[str, ...]) -> Iterator[str]:
         f"{difference.path}: {difference.live!r} became {difference.desired!r} ({difference.rule})"
         for difference in proof.differences
     )
-    yield from (f"{place}: not allowed by the kind, left out" for place in unfit)
+    yield from (f"{location}: not allowed by the kind, left out" for location in unfit)
 
 
 def main(argv: list[str]) -> int:

@@ -201,21 +201,21 @@ class Cluster:
         self._fake = fake
 
     async def check(self):
-        await self._ask("check")
+        await self._query("check")
 
     async def read(self, address, keys):
-        return await self._ask("read", address, keys)
+        return await self._query("read", address, keys)
 
     async def owner(self, address):
-        return await self._ask("owner", address)
+        return await self._query("owner", address)
 
     async def write(self, export):
-        await self._ask("write", export)
+        await self._query("write", export)
 
     async def remove(self, address, owner):
-        await self._ask("remove", address, owner)
+        await self._query("remove", address, owner)
 
-    async def _ask(self, what, *arguments):
+    async def _query(self, what, *arguments):
         async with open_kubernetes(self._fake.environment, FakeClock(), self._fake.folder) as cluster:
             return await getattr(cluster, what)(*arguments)
 
@@ -228,9 +228,9 @@ def test_the_cluster_as_source_and_sink_repeats_what_it_is_given(tmp_path):
     hunt = Hunt(**values)
     with in_background(FakeKubernetes(private_ca.make(tmp_path), tmp_path / "account")) as cluster:
         cluster.make("secrets", "default", "books", {"password": OTHER})
-        place = Cluster(cluster)
+        location = Cluster(cluster)
         world.secret_stores = SecretStores(
-            order=("manifests", "kubernetes"), sources={"kubernetes": place}, sinks=(place,)
+            order=("manifests", "kubernetes"), sources={"kubernetes": location}, sinks=(location,)
         )
         body = base64.b64encode(values["first"].encode()).decode()
         fault = Fault(422, "Invalid", message=f"{said(*values.values())} {body}")

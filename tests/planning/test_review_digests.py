@@ -120,14 +120,14 @@ def test_what_comes_later_is_left_out_on_both_sides():
     ],
 )
 def test_the_digest_of_what_azure_returns(other, same, why):
-    asked = {"location": "z", "properties": {"password": {"$secret": ""}}}
-    assert (digest_live(live(location="x"), asked, {}) == digest_live(other, asked, {})) is same, why
+    requested = {"location": "z", "properties": {"password": {"$secret": ""}}}
+    assert (digest_live(live(location="x"), requested, {}) == digest_live(other, requested, {})) is same, why
 
 
 def test_a_secret_that_azure_returns_is_in_no_digest():
-    asked = {"properties": {"password": {"$secret": ""}}}
+    requested = {"properties": {"password": {"$secret": ""}}}
     one, two = (live(properties={"password": value}) for value in ("1", "2"))
-    assert digest_live(one, asked, asked) == digest_live(two, asked, asked)
+    assert digest_live(one, requested, requested) == digest_live(two, requested, requested)
 
 
 def test_what_was_sent_counts_as_well():

@@ -78,8 +78,8 @@ def test_the_name_of_a_person_is_left_out_unless_asked_for():
     assert format_change(ROB) == f"Changed by a person with Azure Portal{AT}{ID}"
     assert format_change(PIPELINE) == format_change(PIPELINE, names=True), "an application is no person"
     assert "rob" not in repr(replace(ROB, label="Rob Roe"))
-    odd = replace(PIPELINE, name="rob@contoso.com", label="Rob", client="app of rob@contoso.com")
-    assert format_change(odd) == f"Changed by an application{AT}{ID}", "whatever Azure calls it"
+    unexpected = replace(PIPELINE, name="rob@contoso.com", label="Rob", client="app of rob@contoso.com")
+    assert format_change(unexpected) == f"Changed by an application{AT}{ID}", "whatever Azure calls it"
 
 
 TAGS = tuple(Difference(f"/tags/{name}", "a", "b", "changed in Azure") for name in "abcde")

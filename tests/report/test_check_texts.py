@@ -47,11 +47,11 @@ def test_json_has_every_finding_with_all_that_is_known():
 
 def test_verbose_text_names_what_was_not_checked_and_counts_what_was():
     lines = text.render(CHECKED, verbose=True).splitlines()
-    asked = lines.index(
+    requested = lines.index(
         "Policy check skipped for 2 resources: the identity lacks the right "
         "Microsoft.PolicyInsights/checkPolicyRestrictions/read."
     )
-    assert lines[asked + 1] == "  VirtualNetwork/hub, StorageAccount/old"
+    assert lines[requested + 1] == "  VirtualNetwork/hub, StorageAccount/old"
     assert "Checked: policy (2), names (3), locks (4), versions (3)." in lines
     assert "Checked:" not in text.render(CHECKED)
 

@@ -143,6 +143,6 @@ def test_a_file_of_somebody_else_ends_no_run(before):
 
 
 def test_labels_may_have_any_text():
-    odd = replace(END, source='a"b\\c\nd\udcff')
-    [value] = {sample.labels["source"] for family in parse(render(odd)) for sample in family.samples}
+    unexpected = replace(END, source='a"b\\c\nd\udcff')
+    [value] = {sample.labels["source"] for family in parse(render(unexpected)) for sample in family.samples}
     assert value == 'a"b\\c\nd\\udcff'

@@ -101,9 +101,9 @@ def results(draw):
 def reports(draw):
     unique = {shown.key: shown for shown in draw(st.lists(results(), max_size=4))}
     ordered = [unique[name] for name in sorted(unique)]
-    for place, row in enumerate(ordered):  # what blocks comes first, so there is no circle
-        if place and draw(st.booleans()):
-            ordered[place] = change(row, blocked_by=draw(st.sampled_from(ordered[:place])).key)
+    for location, row in enumerate(ordered):  # what blocks comes first, so there is no circle
+        if location and draw(st.booleans()):
+            ordered[location] = change(row, blocked_by=draw(st.sampled_from(ordered[:location])).key)
     counts, few = (st.builds(RequestCounts, *[st.integers(*span)] * 6) for span in ((9, 999), (0, 9)))
     unread = st.builds(
         UnreadDocument,

@@ -209,7 +209,7 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize(("more", "place", "why"), GROUPS, ids=[g[-1] for g in GROUPS])
-def test_the_resource_group_is_known(more, place, why):
+@pytest.mark.parametrize(("more", "location", "why"), GROUPS, ids=[g[-1] for g in GROUPS])
+def test_the_resource_group_is_known(more, location, why):
     group = replace(IN_SYNC, arm_id=ArmId("/subscriptions/0000/resourceGroups/core"))
-    assert group_results([group, result(NETWORK, **more)])[NETWORK] == place, why
+    assert group_results([group, result(NETWORK, **more)])[NETWORK] == location, why

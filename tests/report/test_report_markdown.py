@@ -194,8 +194,8 @@ def test_no_text_leaves_its_prose(text):
     outside = re.sub("<code>.*?</code>", "", prose)
     assert not set(outside) & set("<>|`@[]{}*_~\\^&#$+=\n\r")
     assert not re.search(r"://|www\.|^\d+[.)]( |$)|^- |^/|:\w+:", outside)
-    whole = unescape(re.sub("</?code>", "", prose))
-    assert whole.replace("`", "").split() == escape_controls(" ".join(text.split())).replace("`", "").split()
+    complete = unescape(re.sub("</?code>", "", prose))
+    assert complete.replace("`", "").split() == escape_controls(" ".join(text.split())).replace("`", "").split()
 
 
 @given(st.text(max_size=80))

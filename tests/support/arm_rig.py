@@ -76,12 +76,12 @@ class StaticCredential:
 
     def __init__(self, token: str | None = None) -> None:
         self.token = token or jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         from azure.core.credentials import AccessTokenInfo
 
-        self.asked.extend(scopes)
+        self.requested.extend(scopes)
         return AccessTokenInfo(self.token, int(time.time()) + 3600)
 
 

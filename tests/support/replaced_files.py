@@ -50,7 +50,7 @@ def pack_zip(content: bytes) -> bytes:
 
 def cipher(content: bytes) -> bytes:
     """What a good cipher looks like: bytes without any order."""
-    return bytes(byte ^ (37 * place + 91) % 251 for place, byte in enumerate(content))
+    return bytes(byte ^ (37 * location + 91) % 251 for location, byte in enumerate(content))
 
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 131\n" % (b"4d7a" * 16)
@@ -110,7 +110,7 @@ HUB = b"apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmeta
 KEEP = HUB.replace(b"hub", b"keep")
 JSON = b"""{"apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup",
  "metadata": {"name": "hub"}, "spec": {"location": "westeurope"}}"""
-PLACES = {
+LOCATIONS = {
     "a file": ({"net/hub.yaml": HUB}, "net/hub.yaml"),
     "a file of JSON": ({"net/hub.json": JSON}, "net/hub.json"),
     "a file with another resource": ({"net/hub.yaml": KEEP.replace(b"keep", b"other") + b"---\n" + HUB}, "net/hub.yaml"),

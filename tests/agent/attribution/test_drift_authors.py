@@ -40,7 +40,7 @@ from tests.agent.attribution.rows import (
     graph_row,
     log_rows,
 )
-from tests.agent.checks.asking import make_questions
+from tests.agent.checks.asking import make_checks
 from tests.support.arm_rig import GROUP, StaticCredential, anonymous, jwt, rigged
 from tests.support.scripted_server import Say
 
@@ -74,12 +74,12 @@ def drift(requests, arm_id=VAULT, paths=(SKU,), **more) -> Drift:
     return Drift(key=key(arm_id), arm_id=ArmId(arm_id), paths=paths, requests=requests, **more)
 
 
-async def ask(graph, log, *, arm_id=VAULT, who=None, **more):
+async def send_request(graph, log, *, arm_id=VAULT, who=None, **more):
     """Query a server that returns this about one resource; what is reported, and what was sent."""
     async with rigged(access=anonymous, credential=who) as rig:
         rig.server.on("POST", GRAPH, *(graph if isinstance(graph, list) else [graph]))
         rig.server.on("GET", LOG, log)
-        drifted = drift(make_questions(rig), arm_id, **more)
+        drifted = drift(make_checks(rig), arm_id, **more)
         found = await find_authors([drifted], OWN, NOW)
         return found[drifted.key], rig.server.seen
 
@@ -228,7 +228,7 @@ async def test_who_by_resource_graph(rows, more, expected, why):
     newest_first = sorted(
         rows, key=lambda row: str((row or {}).get("t")) if isinstance(row, dict) else "", reverse=True
     )
-    found, seen = await ask(graph_says(*newest_first), Say(500), **more)
+    found, seen = await send_request(graph_says(*newest_first), Say(500), **more)
     assert show(found) == expected, why
     assert len(seen) == 1, "the activity log is not asked"
 
@@ -344,7 +344,7 @@ BY_LOG = [
 @pytest.mark.parametrize(("rows", "more", "expected", "why"), BY_LOG, ids=[row[-1] for row in BY_LOG])
 async def test_who_by_the_activity_log(rows, more, expected, why):
     who = StaticCredential(jwt(tid="t", appid=OURS, oid=OUR_OBJECT))
-    found, _ = await ask(graph_says(), log_says(rows), who=who, **more)
+    found, _ = await send_request(graph_says(), log_says(rows), who=who, **more)
     assert show(found) == expected, why
     assert "hunter2" not in repr(found), "bodies of requests are not read"
 
@@ -386,40 +386,40 @@ DOUBTS = [
 
 @pytest.mark.parametrize(("graph", "log", "more", "doubt", "why"), DOUBTS, ids=[f"{row[3]}-{row[4]}" for row in DOUBTS])
 async def test_what_is_not_known_is_a_doubt_in_a_sentence(graph, log, more, doubt, why):
-    [found], _ = await ask(graph, log, **more)
+    [found], _ = await send_request(graph, log, **more)
     assert found.author is AuthorKind.UNKNOWN
     assert doubt in found.doubt, why
     assert found.doubt.endswith(".")
 
 
 async def test_one_source_is_enough_if_the_other_refuses():
-    found, _ = await ask(Say(403, REFUSED), log_says(log_rows(VAULT, 20)))
+    found, _ = await send_request(Say(403, REFUSED), log_says(log_rows(VAULT, 20)))
     assert show(found) == [("person", ROB, ())]
 
 
 async def test_the_author_that_resource_graph_does_not_have_yet_is_in_the_log():
     row = graph_row(VAULT, 20, "", "properties.sku.name", operation="same", changedByType="Unspecified", clientType="")
-    found, _ = await ask(graph_says(row), log_says(log_rows(VAULT, 20, ROB, operation="same")))
+    found, _ = await send_request(graph_says(row), log_says(log_rows(VAULT, 20, ROB, operation="same")))
     assert [(document.name, document.client, document.paths, document.source) for document in found] == [
         (ROB, "Azure Portal", (SKU,), ChangeSource.RESOURCE_GRAPH)
     ]
 
 
 async def test_all_that_a_report_says_of_a_change():
-    [found], _ = await ask(graph_says(graph_row(VAULT, 20, ROB, "properties.sku.name")), log_says())
+    [found], _ = await send_request(graph_says(graph_row(VAULT, 20, ROB, "properties.sku.name")), log_says())
     assert (found.client, found.at, found.operation) == (
         "Azure Portal",
         "2026-03-01T11:20:30Z",
         "microsoft.keyvault/vaults/write",
     )
     assert (found.correlation_id, found.source) == (correlate(f"{ROB} 20"), ChangeSource.RESOURCE_GRAPH)
-    [found], _ = await ask(graph_says(graph_row(VAULT, 20, OURS, operation="another run")), log_says())
+    [found], _ = await send_request(graph_says(graph_row(VAULT, 20, OURS, operation="another run")), log_says())
     assert (found.author, found.commit) == (AuthorKind.GITSYNC, COMMIT)
     claims = {
         "appid": TERRAFORM,
         "xms_mirid": f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/deployer",
     }
-    [found], _ = await ask(graph_says(), log_says(log_rows(VAULT, 20, TERRAFORM, claims=claims)))
+    [found], _ = await send_request(graph_says(), log_says(log_rows(VAULT, 20, TERRAFORM, claims=claims)))
     assert (found.name, found.label) == (TERRAFORM, "deployer")
 
 
@@ -427,14 +427,14 @@ async def test_an_older_change_is_in_the_log_alone():
     """Resource Graph keeps 14 days, and the log 90."""
     wrote = LastWrite(correlation_id="", at="2026-01-01T00:00:00Z")
     rows = [row | {"eventTimestamp": "2026-01-20T00:00:00Z"} for row in log_rows(VAULT, 20)]
-    found, [graph, log] = await ask(graph_says(), log_says(rows), last_write=wrote)
+    found, [graph, log] = await send_request(graph_says(), log_says(rows), last_write=wrote)
     assert show(found) == [("person", ROB, ())]
     assert "datetime(2026-02-15T13:00:00Z)" in graph.body["query"], "14 days less a margin"
     assert "2025-12-31T23:55:00Z" in log.query, "since our last write"
 
 
 async def test_the_question_is_the_one_of_the_docs():
-    _, [graph, log] = await ask(graph_says(), log_says())
+    _, [graph, log] = await send_request(graph_says(), log_says())
     assert graph.body == {
         "subscriptions": [GROUP.split("/")[2]],
         "query": "resourcechanges\n"
@@ -463,26 +463,26 @@ async def test_the_question_is_the_one_of_the_docs():
 async def test_the_log_is_read_until_the_end_of_this_second(seconds, end, why):
     async with rigged(access=anonymous) as rig:
         rig.server.on("GET", LOG, log_says())
-        await read_log([ArmId(VAULT)], NOW - timedelta(hours=1), NOW + timedelta(seconds=seconds), make_questions(rig))
+        await read_log([ArmId(VAULT)], NOW - timedelta(hours=1), NOW + timedelta(seconds=seconds), make_checks(rig))
         (log,) = rig.server.seen
     assert f"eventTimestamp le '{end}'" in dict(parse_qsl(log.query))["$filter"], why
 
 
 async def test_all_pages_are_read():
     pages = [graph_says(graph_row(VAULT, 22, AMY, "tags.team"), token="next"), graph_says(graph_row(VAULT, 20, ROB))]
-    found, seen = await ask(pages, log_says(), **BOTH)
+    found, seen = await send_request(pages, log_says(), **BOTH)
     assert show(found) == [("person", AMY, (TAG,)), ("person", ROB, ())]
     assert seen[1].body == {**seen[0].body, "options": {**seen[0].body["options"], "$skipToken": "next"}}
 
 
 async def test_a_list_of_pages_that_does_not_end_is_left():
-    _, seen = await ask(graph_says(token="again"), log_says(log_rows(VAULT, 20)))
+    _, seen = await send_request(graph_says(token="again"), log_says(log_rows(VAULT, 20)))
     assert len(seen) <= 10
 
 
 @pytest.mark.parametrize("name", ["it's", 'a"b', "a\\b", "a') or (rid in ('x"])
 async def test_an_id_that_could_end_the_literal_is_in_no_query(name):
-    _, seen = await ask(graph_says(), log_says(), arm_id=f"{GROUP}/providers/Microsoft.KeyVault/vaults/{name}")
+    _, seen = await send_request(graph_says(), log_says(), arm_id=f"{GROUP}/providers/Microsoft.KeyVault/vaults/{name}")
     assert [request.line for request in seen] == [f"GET {LOG}"]
 
 
@@ -490,19 +490,19 @@ async def test_many_resources_and_no_drift():
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, graph_says())
         rig.server.on("GET", LOG, log_says())
-        requests = make_questions(rig)
+        requests = make_checks(rig)
         assert await find_authors([], OWN, NOW) == {}
         assert rig.server.seen == [], "nothing drifted: nothing is asked"
         drifts = [drift(requests, f"{VAULT}{number}") for number in range(301)]
         found = await find_authors(drifts, OWN, NOW)
         assert {show(entries)[0][1] for entries in found.values()} == {NOTHING_YET}
         assert sorted(request.method for request in rig.server.seen) == ["GET", "POST", "POST"]
-        asked = [request.body["query"].count("/vaults/") for request in rig.server.seen if request.method == "POST"]
-        assert sorted(asked) == [1, 300]
+        requested = [request.body["query"].count("/vaults/") for request in rig.server.seen if request.method == "POST"]
+        assert sorted(requested) == [1, 300]
 
 
 async def test_the_time_of_a_change_is_read_as_azure_writes_it():
-    [found], _ = await ask(graph_says(), log_says(log_rows(VAULT, 41, SAM)))
+    [found], _ = await send_request(graph_says(), log_says(log_rows(VAULT, 41, SAM)))
     assert found.at == "2026-03-01T11:41:30Z" == at(41)[:19] + "Z"
 
 
@@ -519,7 +519,7 @@ async def test_two_identities_of_one_subscription():
     async with rigged() as rig:
         rig.server.on("POST", GRAPH, graph_says())
         rig.server.on("GET", LOG, log_says(log_rows(VAULT, 20), log_rows(SUBNET, 22, AMY, action="M.N/s/write")))
-        drifts = [drift(make_questions(rig)), drift(make_questions(rig), SUBNET)]
+        drifts = [drift(make_checks(rig)), drift(make_checks(rig), SUBNET)]
         found = await find_authors(drifts, OWN, NOW)
         assert [show(found[drifted.key]) for drifted in drifts] == [[("person", ROB, ())], [("person", AMY, ())]]
         assert sorted(request.method for request in rig.server.seen) == ["GET", "POST", "POST"]

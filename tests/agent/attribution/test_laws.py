@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 changes = st.tuples(st.sampled_from([ROB, AMY, SAM]), st.sets(st.sampled_from(FIELDS), max_size=3))
 histories = st.lists(changes, max_size=8)
-odd = st.recursive(
+unexpected = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
@@ -79,7 +79,10 @@ def test_neither_the_order_of_rows_nor_the_source_decides_who_is_named(history):
     assert (by_graph[0].name, by_graph[0].at) == (by_log[0].name, by_log[0].at)
 
 
-@given(st.lists(st.dictionaries(st.sampled_from([*graph_row(VAULT, 1), *log_rows(VAULT, 1)[0]]), odd), max_size=4), odd)
+@given(
+    st.lists(st.dictionaries(st.sampled_from([*graph_row(VAULT, 1), *log_rows(VAULT, 1)[0]]), unexpected), max_size=4),
+    unexpected,
+)
 def test_unexpected_rows_fail_nothing(rows, cell):
     graph = [*rows, graph_row(VAULT, 1) | {"attrs": cell, "changes": cell}]
     log = [*rows, log_rows(VAULT, 1)[0] | {"claims": cell, "caller": cell, "properties": cell, "status": cell}]

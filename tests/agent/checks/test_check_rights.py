@@ -59,6 +59,6 @@ def test_a_check_requests_just_the_actions_of_the_role(tmp_path, check, document
     report = world.plan(checks=(check.value,))
     missing = {finding.missing_right for result in report.results for finding in result.change.checks} - {""}
     assert (missing, [f"{r.method} {r.path}" for r in world.requests if r.status == 403]) == (set(), [])
-    asked = {request.action.casefold() for request in world.requests}
+    requested = {request.action.casefold() for request in world.requests}
     added = set(role.actions) - set(without.actions)
-    assert [action for action in sorted(added) if not fnmatch.filter(asked, action.casefold())] == []
+    assert [action for action in sorted(added) if not fnmatch.filter(requested, action.casefold())] == []

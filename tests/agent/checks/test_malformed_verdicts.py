@@ -118,9 +118,9 @@ def test_an_unexpected_answer_of_preflight_is_never_fine(answer, details):
 
 @given(row=ROWS)
 def test_an_unexpected_size_raises_nothing(row):
-    for odd in (
+    for unexpected in (
         row,
         {**row, "resourceType": "virtualMachines", "name": "x", "family": "f", "locations": ["westeurope"]},
     ):
-        size = read_size(odd, "westeurope")
+        size = read_size(unexpected, "westeurope")
         assert size is None or size.cores >= 0

@@ -214,9 +214,9 @@ class RemoteWorld(World):
         self.sink = MemorySink()
         self.ca = private_ca.make(folder)
 
-    def reads(self, place):
+    def reads(self, location):
         self.secret_stores = SecretStores(
-            order=("manifests", self.name), sources={self.name: place}, sinks=(self.sink,)
+            order=("manifests", self.name), sources={self.name: location}, sinks=(self.sink,)
         )
 
 
@@ -232,9 +232,9 @@ class ClusterWorld(RemoteWorld):
         async with (
             super().azure() as azure,
             self.cluster as cluster,
-            open_kubernetes(cluster.environment, self.clock, cluster.folder) as place,
+            open_kubernetes(cluster.environment, self.clock, cluster.folder) as location,
         ):
-            self.reads(place)
+            self.reads(location)
             yield azure
 
 
@@ -251,9 +251,9 @@ class VaultWorld(RemoteWorld):
             super().azure() as azure,
             self.vault as vault,
             open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
-            open_key_vault(vault.url, StaticCredential(), way, self.clock) as place,
+            open_key_vault(vault.url, StaticCredential(), way, self.clock) as location,
         ):
-            self.reads(place)
+            self.reads(location)
             yield azure
 
 

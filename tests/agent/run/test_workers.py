@@ -319,8 +319,8 @@ def test_a_worker_keeps_of_the_resources_of_others_what_they_export_alone(spec: 
     other = replace(other, resource=replace(other.resource, spec=spec))
     both = (own, other)
     manifests = Manifests(resources=tuple(entry.resource for entry in both))
-    whole = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
-    left = drop_bodies(whole, Shard(number=1, keys=frozenset({own.key})))
+    complete = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
+    left = drop_bodies(complete, Shard(number=1, keys=frozenset({own.key})))
     assert left.prepared[0] is own
     assert (left.prepared[1].arm_id, left.prepared[1].template) == (other.arm_id, None)
     assert [refusal.spec for refusal in left.manifests.resources] == [own.resource.spec, is_left]

@@ -43,7 +43,7 @@ def test_what_is_right_is_not_marked(text, why):
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "why"),
+    ("text", "location", "why"),
     [
         ("apiVersion: netwrk.azure.com/v20250301\nkind: VirtualNetwork\n", "apiVersion", "an unknown group"),
         ("apiVersion: network.azure.com/v2\nkind: VirtualNetwork\n", "apiVersion", "an unknown version"),
@@ -67,8 +67,8 @@ def test_what_is_right_is_not_marked(text, why):
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_marked_at_its_location(text, place, why):
-    assert place in {path for path, _ in entry_errors(text)}, why
+def test_what_is_wrong_is_marked_at_its_location(text, location, why):
+    assert location in {path for path, _ in entry_errors(text)}, why
 
 
 def test_every_version_of_every_kind_has_a_schema():

@@ -87,10 +87,10 @@ def test_a_proxy_that_does_not_speak_http_is_refused():
 
 async def test_requests_go_through_the_proxy():
     """A proxy connects to the endpoint (RFC 9110 §9.3.6), and its refusal is not a write of unknown outcome."""
-    asked: list[bytes] = []
+    requested: list[bytes] = []
 
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        requested.append(await reader.readuntil(b"\r\n\r\n"))
         writer.write(b"HTTP/1.1 502 No way\r\nContent-Length: 0\r\n\r\n")
         await writer.drain()
         writer.close()
@@ -104,8 +104,8 @@ async def test_requests_go_through_the_proxy():
         talk = Session(deadline=clock.monotonic() + 1)
         with pytest.raises(TransportError) as caught:
             await arm.writer(talk).put(VNET, API, {})
-    assert asked[0].startswith(b"CONNECT arm.invalid:443 ")
-    assert b"Proxy-Authorization: Basic" in asked[0]
+    assert requested[0].startswith(b"CONNECT arm.invalid:443 ")
+    assert b"Proxy-Authorization: Basic" in requested[0]
     assert not caught.value.outcome_unknown
     assert "pa55" not in str(caught.value)
 

@@ -93,9 +93,9 @@ async def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
             sign_in = SignIn(**{"tenant_id": TENANT, "client_id": CLIENT, **who})
             async with open_arm(access(authority, azure, ca, sign_in), FakeClock()) as arm:
                 await arm.sign_in()
-            (asked,) = authority.seen
-            assert asked.body["client_id"] == CLIENT
-            parts = asked.body["client_assertion"].split(".")[:2]
+            (requested,) = authority.seen
+            assert requested.body["client_id"] == CLIENT
+            parts = requested.body["client_assertion"].split(".")[:2]
             return {k: v for part in parts for k, v in json.loads(base64.urlsafe_b64decode(part + "==")).items()}
 
     return await main()

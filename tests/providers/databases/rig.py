@@ -124,7 +124,7 @@ def make_rig(service: Provider, server: Server, **fields: Any) -> Rig:
     return Rig(service, ServerAddress("localhost", server.port), server.ca, **fields)
 
 
-def judge(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:
+def evaluate(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:
     """What a run reports of a user that it wrote itself, and saw as `before`; at first sight without that."""
     assert user.body is not None
     applied = remove_secrets(user.body)

@@ -42,9 +42,11 @@ def assert_nothing_told(error: BaseException, *more: str) -> None:
         assert secret not in told
 
 
-async def refuse(rig, code, ask=None):
+async def refuse(rig, code, send_request=None):
     with pytest.raises(ProviderError) as failure:
-        await (ask or rig.find)(rig.user("joe", roles=[]) if rig.service is Provider.POSTGRESQL else rig.user("joe"))
+        await (send_request or rig.find)(
+            rig.user("joe", roles=[]) if rig.service is Provider.POSTGRESQL else rig.user("joe")
+        )
     assert failure.value.code == code, failure.value
     assert_nothing_told(failure.value)
     return failure.value
@@ -85,14 +87,14 @@ async def test_a_server_that_says_nothing_ends_with_the_deadline(rig):
 async def test_a_stopped_run_ends_what_is_under_way(rig):
     async with silent_server() as address:
         rig.address = address
-        asking = asyncio.ensure_future(rig.find(rig.user("joe")))
+        requesting = asyncio.ensure_future(rig.find(rig.user("joe")))
         for _ in range(1000):
             await asyncio.sleep(0)
             if rig.session and rig.session.requests:
                 break
         rig.session.end(rig.clock.monotonic(), patience=0.01)
         with pytest.raises(DeadlineError) as failure:
-            await asking
+            await requesting
     assert failure.value.code == "Interrupted"
 
 

@@ -103,7 +103,7 @@ def test_a_path_is_either_a_record_s_or_a_config_map_s():
         Address(ObjectKind.CONFIG_MAP, "..", "../../x"),
         Address(ObjectKind.CONFIG_MAP, "a.b", ".c"),
     ):
-        place = make_config_map_path(address)
-        assert is_config_map_path(place)
-        assert not is_record_path(place)
-        assert ".." not in place.split("/")
+        location = make_config_map_path(address)
+        assert is_config_map_path(location)
+        assert not is_record_path(location)
+        assert ".." not in location.split("/")

@@ -194,9 +194,9 @@ def test_only_an_address_in_the_repository_makes_a_remote(work, clock, monkeypat
         assert not store.load().records
 
 
-@pytest.mark.parametrize("place", ["", "apps"])
-def test_a_new_folder_stays_out_of_commits(work, clock, place):
-    source_folder = work.path / place
+@pytest.mark.parametrize("position", ["", "apps"])
+def test_a_new_folder_stays_out_of_commits(work, clock, position):
+    source_folder = work.path / position
     source_folder.mkdir(exist_ok=True)
     (source_folder / "rg.yaml").write_text("a: 1\n")
     for name in ("one", "two"):
@@ -217,22 +217,22 @@ def test_a_folder_that_exists_gets_no_gitignore(work, clock):
 
 
 def test_a_folder_that_the_operator_names_may_be_committed(work, clock):
-    place = work.path / "state"
-    with open_checkout(str(work.path)) as source, open_store(source, clock=clock, status_dir=place) as store:
+    position = work.path / "state"
+    with open_checkout(str(work.path)) as source, open_store(source, clock=clock, status_dir=position) as store:
         store.save(an_update(a_record("one")))
-    assert not (place / ".gitignore").exists()
+    assert not (position / ".gitignore").exists()
 
 
-@pytest.mark.parametrize("place", ["", "apps"])
-def test_a_folder_that_git_tracks_is_not_a_state(work, clock, place):
-    source_folder = work.path / place
+@pytest.mark.parametrize("position", ["", "apps"])
+def test_a_folder_that_git_tracks_is_not_a_state(work, clock, position):
+    source_folder = work.path / position
     source_folder.mkdir(exist_ok=True)
     with open_checkout(str(source_folder)) as source, open_store(source, clock=clock) as store:
         store.load()
         store.save(an_update(a_record("one")))
     work.git("add", "--force", ".")
     work.commit()
-    name = f"{place}/.gitsync".removeprefix("/")
+    name = f"{position}/.gitsync".removeprefix("/")
     with open_checkout(str(source_folder)) as source:
         with pytest.raises(StateError, match=f"^{name}/ is tracked by git") as caught:
             open_store(source, clock=clock)
@@ -241,17 +241,17 @@ def test_a_folder_that_git_tracks_is_not_a_state(work, clock, place):
 
 def test_what_another_run_has_recorded_since_is_not_reserved(cloned, clock, tmp_path: Path):
     with open_checkout(str(cloned.path)) as source:
-        places = [{}, {"status_dir": tmp_path / "state"}]
-        for place in places:
-            with open_store(source, clock=clock, **place) as slow:
+        locations = [{}, {"status_dir": tmp_path / "state"}]
+        for position in locations:
+            with open_store(source, clock=clock, **position) as slow:
                 slow.load()
-                with open_store(source, clock=clock, **place) as quick:
+                with open_store(source, clock=clock, **position) as quick:
                     quick.load()
                     assert quick.reserve(an_update(a_record("one", count=7))) == {}
                 taken = slow.reserve(an_update(a_record("one"), a_record("two")))
                 assert {key.name: record.writes.count for key, record in taken.items()} == {"one": 7}
                 slow.save(an_update(*taken.values(), a_record("two", count=1)))
-            with open_store(source, clock=clock, **place) as store:
+            with open_store(source, clock=clock, **position) as store:
                 assert {key.name: record.writes.count for key, record in store.load().records.items()} == {
                     "one": 7,
                     "two": 1,

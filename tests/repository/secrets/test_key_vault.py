@@ -223,25 +223,25 @@ async def test_what_may_pass_is_asked_again(rig, faults, slept, why):
 
 
 @pytest.mark.parametrize(
-    ("fault", "asked", "why"),
+    ("fault", "requested", "why"),
     [
         (Fault(429, "TooManyRequests"), 7, "a bounded number of times"),
         (Fault(429, "TooManyRequests", headers={"Retry-After": "600"}), 1, "longer than anybody waits"),
         (Fault(drop=True), 7, "nobody is there, which is what a service that restarts looks like"),
     ],
 )
-async def test_what_does_not_pass_ends(rig, fault, asked, why):
+async def test_what_does_not_pass_ends(rig, fault, requested, why):
     rig.fake.fail("GET", f"/secrets/{PLAIN}", *[fault] * 20)
     with pytest.raises(SecretStoreError):
         await rig.vault.read(DB, ["password"])
-    assert len(rig.fake.lines()) == asked, why
+    assert len(rig.fake.lines()) == requested, why
 
 
 NAMESPACES = [Address(ObjectKind.SECRET, f"team-{number}", "aso-credential") for number in range(5)]
 
 
 @pytest.mark.parametrize(
-    ("path", "fault", "slept", "asked", "why"),
+    ("path", "fault", "slept", "requested", "why"),
     [
         ("/secrets", Fault(503), 47, 1 + 7, "its list is down"),
         ("/secrets", Fault(503, headers={"Retry-After": "25"}), 50, 1 + 3, "two waits are about a minute, not six"),
@@ -250,16 +250,16 @@ NAMESPACES = [Address(ObjectKind.SECRET, f"team-{number}", "aso-credential") for
         ("", Fault(drop=True), 47, 7, "it is not there"),
     ],
 )
-async def test_a_vault_that_fails_is_asked_once(rig, path, fault, slept, asked, why):
+async def test_a_vault_that_fails_is_asked_once(rig, path, fault, slept, requested, why):
     names = [make_secret_name(make_vault_key(namespace, "AZURE_SUBSCRIPTION_ID")) for namespace in NAMESPACES]
-    for requested in [path] if path else [f"/secrets/{name}" for name in names]:
-        rig.fake.fail("GET", requested, *[fault] * 100)
+    for secret_path in [path] if path else [f"/secrets/{name}" for name in names]:
+        rig.fake.fail("GET", secret_path, *[fault] * 100)
     errors = []
     for address in NAMESPACES:
         with pytest.raises(SecretStoreError) as failed:
             await rig.vault.read(address, ["AZURE_SUBSCRIPTION_ID"])
         errors.append(str(failed.value))
-    assert (sum(rig.clock.slept), len(rig.fake.lines())) == (slept, asked), why
+    assert (sum(rig.clock.slept), len(rig.fake.lines())) == (slept, requested), why
     assert all(rig.fake.url in error for error in errors)
     assert "It is skipped for the rest of this run." not in errors[0]
 
@@ -362,9 +362,9 @@ async def test_the_identity_of_the_run_signs_in_for_the_audience_that_the_vault_
         rig.fake.make(PLAIN, "v")
         assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
         assert plain(await rig.vault.read(DB, ["password"])) == {"password": "v"}
-        (asked,) = rig.authority.seen
-        assert asked.body["scope"] == "https://vault.azure.net/.default"
-        assert [asked.token for asked in rig.fake.requests] == ["", "a-token", "a-token"]
+        (requested,) = rig.authority.seen
+        assert requested.body["scope"] == "https://vault.azure.net/.default"
+        assert [requested.token for requested in rig.fake.requests] == ["", "a-token", "a-token"]
 
 
 async def test_the_vault_of_a_tenant_that_was_not_allowed_gets_no_token(ca):
@@ -413,7 +413,7 @@ async def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
         async def __aexit__(self, *_):
             return None
 
-    async def ask(audience):
+    async def send_request(audience):
         credential = StaticCredential()
         async with (
             FakeKeyVault(ca.tls, audience=audience) as fake,
@@ -425,11 +425,11 @@ async def test_a_vault_that_asks_for_another_audience_gets_no_token(ca):
                 try:
                     await vault.read(DB, ["password"])
                 finally:
-                    assert len(credential.asked) == len(fake.lines())
+                    assert len(credential.requested) == len(fake.lines())
 
     with pytest.raises(SecretStoreError, match="token for another audience"):
-        await ask("https://management.azure.com")
-    await ask("https://vault.azure.net")
+        await send_request("https://management.azure.com")
+    await send_request("https://vault.azure.net")
 
 
 # writing
@@ -717,7 +717,7 @@ async def test_what_the_libraries_log_shows_neither_values_nor_tokens(rig, logge
     await rig.vault.write(export(password=MARKED))
     assert plain(await rig.vault.read(DB, [])) == {"password": MARKED}
     text = logged.getvalue()
-    assert next(asked.token for asked in rig.fake.requests if asked.is_signed) not in text
+    assert next(requested.token for requested in rig.fake.requests if requested.is_signed) not in text
     assert f"/secrets/{PLAIN}" in text, "they do log"
     assert MARKED not in text
 

@@ -52,7 +52,7 @@ async def test_a_whole_secret_comes_from_one_source():
 async def test_a_source_is_asked_once():
     only = source(db={"password": "x"}, urls={"blob": "y"})
     await gathered(await gathered(values(only)))
-    assert only.asked == [DB, URLS]
+    assert only.requested == [DB, URLS]
 
 
 async def test_what_this_run_exported_comes_first_and_asks_nobody():
@@ -61,7 +61,7 @@ async def test_what_this_run_exported_comes_first_and_asks_nobody():
     made.add_exports([Export(address=DB, owner=Owner(OWNER), data={"password": Secret("new")})])
     await gathered(made, SecretKeyRef("db", "password"))
     assert made.secret("ns", "db", "password").reveal() == "new"
-    assert only.asked == []
+    assert only.requested == []
 
 
 def an_export(**data):
@@ -126,7 +126,7 @@ async def test_a_plan_asks_no_source_for_what_the_run_will_export():
         values(only, promised={DB: frozenset({"password"})}, foresees=True), SecretKeyRef("db", "password")
     )
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
-    assert only.asked == []
+    assert only.requested == []
 
 
 @pytest.mark.parametrize("foresees", [False, True])
@@ -167,7 +167,7 @@ async def test_a_source_that_cannot_tell_stops_the_question():
     last = source(db={"password": "x"})
     with pytest.raises(SecretStoreError, match="closed"):
         await gathered(values(source(refuses=SecretStoreError("The vault is closed.")), last))
-    assert last.asked == [], "what a source further down says may not be what counts"
+    assert last.requested == [], "what a source further down says may not be what counts"
 
 
 PROMISES = [
@@ -195,7 +195,7 @@ async def test_a_plan_reads_config_maps_of_a_remote_source_and_does_not_call_its
     assert isinstance(made.secret("ns", "db", "password"), Placeholder)
     assert isinstance(made.secret_map("ns", "db"), Placeholder)
     assert made.config_map("ns", "urls", "blob") == "u"
-    assert remote.asked == [URLS]
+    assert remote.requested == [URLS]
 
 
 OTHERS = ConfigMapKeyRef("others", "blob")
@@ -223,7 +223,7 @@ async def test_what_a_plan_cannot_read_is_neither_missing_nor_a_secret(refusal, 
         found = made.config_map("ns", name, "blob")
         assert isinstance(found, Placeholder)
         assert (f"{found}", found.why.endswith(says)) == (f"<configmap {name}/blob>", True)
-    assert (len(remote.asked), later.asked) == (times, []), why
+    assert (len(remote.requested), later.requested) == (times, []), why
 
 
 async def test_a_sync_fails_where_a_plan_goes_on():

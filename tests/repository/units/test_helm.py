@@ -193,9 +193,9 @@ def test_values_that_cannot_be_read_are_not_handed_to_helm():
         "list.yaml": ("list.yaml", 1),
         "none.yaml": ("team/Chart.yaml", 1),
     }
-    for name, place in rows.items():
+    for name, location in rows.items():
         problem = refuse(files, values=(name,))
-        assert (problem.path, problem.line) == place
+        assert (problem.path, problem.line) == location
     for path in ("", "a..b", "a[", "a[x]", ".a", "a.", "[0][99999]"):
         assert "not a path in the values" in refuse(FILES, values=(SetValue(path=path, text="x"),)).message
 

@@ -289,8 +289,8 @@ def test_texts_of_a_secret_are_variables():
     merged = merge(unit)
     substitution = unit.options.substitution
     assert substitution is not None
-    values = {place: text.strip("${}") for place, text in (*merged["login"].items(), ("token", merged["token"]))}
-    assert {place: substitution.values[name] for place, name in values.items()} == {
+    values = {location: text.strip("${}") for location, text in (*merged["login"].items(), ("token", merged["token"]))}
+    assert {location: substitution.values[name] for location, name in values.items()} == {
         "user": Secret("me"),
         "password": Secret("s3cr3t"),
         "token": Secret("tok-en"),

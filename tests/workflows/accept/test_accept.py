@@ -108,7 +108,7 @@ def test_what_is_left_is_named_with_its_location(story: Story, drift: Drift) -> 
     for field, reason in drift.left.items():
         assert reason in left[field].reason
         assert left[field].advice
-        assert [place for place in left[field].locations if place.line]
+        assert [location for location in left[field].locations if location.line]
 
 
 @pytest.mark.parametrize("drift", DELETES, ids=lambda case: case.name)

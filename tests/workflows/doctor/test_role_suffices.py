@@ -188,8 +188,8 @@ def test_a_run_requests_just_the_actions_of_the_role(tmp_path, shape):
     reports, requests = run_all(world, shape, role, list_namespaces(role))
     assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
     assert [str(result.condition) for report in reports for result in report.results if not result.is_fine] == []
-    asked = {request.action.casefold() for request in requests}
-    unused = [action for action in role.actions if not fnmatch.filter(asked, action.casefold())]
+    requested = {request.action.casefold() for request in requests}
+    unused = [action for action in role.actions if not fnmatch.filter(requested, action.casefold())]
     assert unused == sorted({*shape.unused} & {*role.actions})
 
 
@@ -230,8 +230,8 @@ def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
         assert [str(result.key) for result in report.results if not result.is_fine] == []
         requests += world.requests
     assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
-    asked = {request.action.casefold() for request in requests}
-    assert [action for action in role.actions if not fnmatch.filter(asked, action.casefold())] == []
+    requested = {request.action.casefold() for request in requests}
+    assert [action for action in role.actions if not fnmatch.filter(requested, action.casefold())] == []
 
 
 def keep_groups(text):

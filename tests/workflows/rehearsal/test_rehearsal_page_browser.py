@@ -35,12 +35,12 @@ def opened(page):
 
     @asynccontextmanager
     async def opened(rehearsal, **options):
-        with served(render(rehearsal)) as (url, requested):
+        with served(render(rehearsal)) as (url, paths):
             await page.open(url, **options)
             yield page
             assert page.complaints == []
-            assert page.asked == []
-        assert requested == ["/report.html"]
+            assert page.requested == []
+        assert paths == ["/report.html"]
 
     return opened
 

@@ -77,10 +77,10 @@ def test_the_headline_reports_whether_it_would_work(rehearsal, headline, code):
 def test_what_stops_it_comes_before_the_writes(rehearsal, texts, name):
     shown = re.sub(r"<header.*</header>|<wbr/>|</?code>", "", FORMS[name](rehearsal), flags=re.DOTALL)
     shown = re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), shown)
-    places = [shown.index(text) for text in texts]
-    assert places == sorted(places)
+    locations = [shown.index(text) for text in texts]
+    assert locations == sorted(locations)
     if "Writes" in shown and rehearsal.writes and name != "page":
-        assert places[-1] < shown.index("Writes, in")
+        assert locations[-1] < shown.index("Writes, in")
 
 
 def test_every_bad_end_is_explained():
