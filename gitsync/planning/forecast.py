@@ -53,7 +53,7 @@ def make_schedule(
         others = {_Id(key, name.is_delete) for key in by_id[name].after}
         before[name] = sorted(others & by_id.keys())
     order = tuple(TopologicalSorter(before).static_order())
-    parts = _find_parts(order, by_id, before)
+    parts = _assign_parts(order, by_id, before)
     waves = _count_waves(order, parts, before)
     course = _Course(by_id, before, waves, share)
     course.send_first(first)
@@ -64,7 +64,7 @@ def make_schedule(
     return Schedule(bars=tuple(sorted(bars, key=lambda bar: (bar.sent, bar.key, bar.end))))
 
 
-def _find_parts(
+def _assign_parts(
     order: Iterable[_Id], by_id: Mapping[_Id, PlannedWrite], before: Mapping[_Id, list[_Id]]
 ) -> dict[_Id, int]:
     """Find the part of the walk that each write belongs to; what waits for a resource that is replaced goes with it."""

@@ -20,7 +20,7 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
-from gitsync.planning.claims import find_last_policies, join_deletes
+from gitsync.planning.claims import decide_last_policies, join_deletes
 from gitsync.planning.delete_guards import NO_EVIDENCE, Evidence
 from gitsync.planning.hidden_manifests import RemovedResource
 from gitsync.planning.status.conditions import make_warning
@@ -81,7 +81,7 @@ def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -
 def _make_prunes(removed: Mapping[Key, RemovedResource], named_ids: Mapping[IdKey, ArmId]) -> dict[Key, Prune]:
     records = {key: gone.record for key, gone in sorted(removed.items())}
     policies = {key: removed[key].removal.policy or record.manifest.policy for key, record in records.items()}
-    policies = find_last_policies(policies, records)
+    policies = decide_last_policies(policies, records)
     return join_deletes({key: _make_prune(removed[key], policies[key], named_ids) for key in records})
 
 
@@ -172,7 +172,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     The longest hold of a resource counts for all of its manifests. A record does not count if a manifest declares its
     resource: that one decides.
     """
-    holds = [(_find_hold_location(resource), resource.hold) for resource in declared if resource.hold]
+    holds = [(_decide_hold_location(resource), resource.hold) for resource in declared if resource.hold]
     recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
@@ -184,7 +184,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     ]
     by_id = dict(sorted(holds, key=lambda pair: pair[1]))  # the longest is the last
     applies = {
-        key: replace(apply, hold=hold) if (hold := by_id.get(_find_hold_location(apply.prepared))) else apply
+        key: replace(apply, hold=hold) if (hold := by_id.get(_decide_hold_location(apply.prepared))) else apply
         for key, apply in plan.applies.items()
     }
     prunes = dict(plan.prunes)
@@ -198,7 +198,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     return replace(plan, applies=applies, prunes=prunes)
 
 
-def _find_hold_location(prepared: Prepared) -> IdKey | Key:
+def _decide_hold_location(prepared: Prepared) -> IdKey | Key:
     """Return what stands for the resource of a manifest: its ARM id, or the manifest if the id is not known."""
     return prepared.arm_id.key if prepared.arm_id else prepared.key
 

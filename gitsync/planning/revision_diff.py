@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from gitsync.desired.formats.ignored_paths import remove_paths
-from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.manifests.units import make_declaration
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.desired.request.fill import fill
 from gitsync.desired.request.placeholders import Placeholders, Secrets
@@ -86,7 +86,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
             owner=prepared.relations.owner.key if prepared.relations.owner else None,
             depends_on=prepared.relations.depends_on if prepared.is_valid else (),
             hold=prepared.hold,
-            **find_declaration(prepared.resource),
+            **make_declaration(prepared.resource),
         ),
         spec=RecordedSpec(digest=digest_spec(prepared.resource.spec), applied=request.body),
     )

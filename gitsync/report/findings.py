@@ -215,7 +215,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     """Make the finding for a resource; None if nothing is wrong with it. `cause` names the resource that it waits
     for.
     """
-    rule = _find_rule(result, report)
+    rule = _decide_rule(result, report)
     if not rule:
         return None
     # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
@@ -251,7 +251,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     )
 
 
-def _find_rule(result: Result, report: Report) -> str:
+def _decide_rule(result: Result, report: Report) -> str:
     """Find the rule of the finding for a resource; "" if there is no finding."""
     if result.needs_replacement:
         return REPLACE_RULE

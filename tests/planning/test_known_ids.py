@@ -14,7 +14,7 @@ from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Trust
-from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
+from gitsync.planning.record_trust import KnownRecords, collect_known_ids, select_hidden
 from tests.support.builders import group_id, record, rg, vnet, vnet_id
 from tests.support.parts import change
 
@@ -32,7 +32,7 @@ def position(*records, name="the branch", needs_seal=False, **more):
 
 
 def doubt(one, **more):
-    (known,) = find_known_ids([], [position(one, **more)], CATALOG).values()
+    (known,) = collect_known_ids([], [position(one, **more)], CATALOG).values()
     return known.doubt
 
 
@@ -72,9 +72,9 @@ def test_a_record_is_doubted_with_a_reason(one, more, said):
 def test_the_first_place_that_is_believed_decides():
     doubted = position(replace(GROUP, claim=Claim.EXPECTED), name="first")
     believed, later = position(GROUP, name="second"), position(replace(GROUP, arm_id=group_id("other")), name="third")
-    found = find_known_ids([], [doubted, believed, later], CATALOG)
+    found = collect_known_ids([], [doubted, believed, later], CATALOG)
     assert found == {rg(): KnownId(arm_id=group_id(), location="second")}
-    assert find_known_ids([], [doubted, doubted], CATALOG)[rg()].location == "first"
+    assert collect_known_ids([], [doubted, doubted], CATALOG)[rg()].location == "first"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_first_place_that_is_believed_decides():
     ],
 )
 def test_what_is_not_looked_up(declared, one, why):
-    assert find_known_ids(declared, [position(one)], CATALOG) == {}, why
+    assert collect_known_ids(declared, [position(one)], CATALOG) == {}, why
 
 
 @pytest.mark.parametrize(

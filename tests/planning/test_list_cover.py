@@ -12,7 +12,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation
-from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
+from gitsync.planning.list_cover import ROTATION, ListedResource, choose_cover, is_sampled, may_be_listed
 from gitsync.planning.status.conditions import READY, RECONCILING
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.parts import change
@@ -53,13 +53,13 @@ COVERS = [
 @pytest.mark.parametrize(("sort", "locations", "lengths", "why"), COVERS, ids=[row[-1] for row in COVERS])
 def test_a_list_is_requested_if_it_replaces_two_requests(catalog, sort, locations, lengths, why):
     resources = [listed(catalog, sort, location) for location in locations]
-    chains = find_cover(resources).chains
+    chains = choose_cover(resources).chains
     assert [len(chains[resource.key]) for resource in resources] == lengths, why
 
 
 def test_the_widest_list_comes_first_and_has_what_it_replaces(catalog):
     one, other, alone = (listed(catalog, VAULT, location) for location in ("s/a/1", "s/a/2", "s/b/1"))
-    cover = find_cover([one, other, alone])
+    cover = choose_cover([one, other, alone])
     wide, narrow = cover.chains[one.key]
     assert wide.path == "/subscriptions/s/providers/Microsoft.KeyVault/vaults"
     assert narrow.path == "/subscriptions/s/resourceGroups/a/providers/Microsoft.KeyVault/vaults"
@@ -74,7 +74,7 @@ def test_lists_are_not_shared_by_api_versions_or_principals(catalog):
         listed(catalog, VAULT, "s/a/2", version=0),
         listed(catalog, VAULT, "s/a/3", principal="somebody else"),
     ]
-    assert set(find_cover(resources).chains.values()) == {()}
+    assert set(choose_cover(resources).chains.values()) == {()}
 
 
 DONE = record(vnet(), vnet_id(), applied={"a": 1}, baseline={"a": 1}, condition=READY)

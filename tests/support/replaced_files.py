@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from gitsync.agent.run.removals import Reading, collect_removals
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
-from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.manifests.units import make_declaration
 from gitsync.desired.request.build import prepare
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -184,5 +184,5 @@ def _record(entry: Prepared) -> Record:
         arm_id=entry.arm_id or "",
         arm_api_version=entry.api_version or "",
         claim=Claim.CREATED,
-        **find_declaration(entry.resource),
+        **make_declaration(entry.resource),
     )

@@ -168,7 +168,7 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
             {
                 **write_expressions(change.body),
                 **({"location": location} if location else {}),
-                "name": _find_name(change),
+                "name": _make_name(change),
                 "apiVersion": change.api_version,
             }
             for change in batch
@@ -252,7 +252,7 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
         return batch[0]
     for target in leaf.targets:
         wanted = ArmId(target).key
-        for name in (lambda change: change.arm_id, _find_name, lambda change: change.arm_id.name):
+        for name in (lambda change: change.arm_id, _make_name, lambda change: change.arm_id.name):
             if len(found := [change for change in batch if ArmId(name(change)).key == wanted]) == 1:
                 return found[0]
     return None
@@ -342,7 +342,7 @@ def _find_batch(change: PlannedChange) -> _Batch:
     )
 
 
-def _find_name(change: PlannedChange) -> str:
+def _make_name(change: PlannedChange) -> str:
     """The name with one segment for each of the type: `hub/subnet1`."""
     count = change.arm_type.count("/")
     return "/".join(change.arm_id.rstrip("/").split("/")[1 - 2 * count :: 2]) if count else ""

@@ -36,7 +36,7 @@ from gitsync.model.plan import Apply, Plan, Review
 from gitsync.model.record import State
 from gitsync.model.resource import Resource
 from gitsync.model.verdict import Action
-from gitsync.planning.list_cover import ListedResource, ResourceList, find_cover, may_be_listed
+from gitsync.planning.list_cover import ListedResource, ResourceList, choose_cover, may_be_listed
 from gitsync.providers.arm.http.response_bodies import Entries
 from gitsync.repository.git.source.checkout import find_repository
 from gitsync.repository.git.state.worker_store import WorkerStore
@@ -154,7 +154,7 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
     reviewed_writes = {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
     applies = (apply for key, apply in plan.applies.items() if key not in reviewed_writes)
     today = run.clock.now().date()
-    return replace(run, lists=Lists(find_cover(_list_listed(applies, run)), read, today))
+    return replace(run, lists=Lists(choose_cover(_list_listed(applies, run)), read, today))
 
 
 def _list_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedResource]:

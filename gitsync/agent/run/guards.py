@@ -47,7 +47,7 @@ def guard_plan(config: Config, connections: Connections, plan: Plan, state: Stat
     """Return the plan with the problems of the run as a whole. Raises SourceError or UnsafePlanError if a sync is
     refused.
     """
-    problems = _find_run_problems(config, connections.source, plan, state, agent, writes=writes)
+    problems = _list_run_problems(config, connections.source, plan, state, agent, writes=writes)
     refuse(config, connections, plan, problems, writes=writes)
     return replace(plan, problems=(*plan.problems, *problems))
 
@@ -80,7 +80,7 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
         )
 
 
-def _find_run_problems(
+def _list_run_problems(
     config: Config, source: Checkout, plan: Plan, state: State, agent: str, *, writes: bool
 ) -> tuple[Problem, ...]:
     """Refusals (`gitsync.model.problem`) and warnings, each as far as it applies to a sync or to a plan."""

@@ -13,7 +13,7 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
-from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
+from gitsync.planning.record_trust import KnownRecords, collect_known_ids, select_hidden
 from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.seal import RecordSeals
@@ -49,7 +49,7 @@ def add_foreign_ids(manifests: Manifests, foreign: ForeignRecords, catalog: Cata
 
 def _add(manifests: Manifests, sources: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
     declared = {resource.key for resource in (*manifests.resources, *manifests.elsewhere)}
-    return replace(manifests, known=find_known_ids(declared, sources, catalog))
+    return replace(manifests, known=collect_known_ids(declared, sources, catalog))
 
 
 def _list_own_sources(

@@ -54,7 +54,7 @@ from gitsync.planning.diff.secret_changes import warn_uncompared_secrets
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.planner import skip_taken
 from gitsync.planning.replacement import warn_unused_consents
-from gitsync.planning.run_problems import find_agent
+from gitsync.planning.run_problems import decide_agent
 from gitsync.planning.status.exit_code import decide_exit_code
 from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
@@ -114,7 +114,7 @@ async def sync_revision(
     started_at = format_rfc3339(connections.clock.now())
     state = connections.store.load()
     deadline = connections.clock.monotonic() + config.run_timeout
-    agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+    agent = decide_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     loading = load_run_input(config, connections, state, agent, writes=writes)
     config, state, run_input = await _in_time(loading, deadline, connections, "read the manifests")
     # Before Azure is contacted: a plan that was made from other input refuses the run at once.

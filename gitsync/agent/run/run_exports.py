@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gitsync.agent.reconcile.context import RunContext
-from gitsync.agent.reconcile.result_builder import find_forgotten_exports
+from gitsync.agent.reconcile.result_builder import collect_forgotten_exports
 from gitsync.desired.formats.name_list import name_first
 from gitsync.desired.manifests.selection import EVERYTHING, Selection
 from gitsync.desired.request.exports import find_addresses, may_export
@@ -103,7 +103,7 @@ async def remove_exports(
     session = run.sessions.begin_last(run.rules.deadline, run.clock.monotonic())
     forgotten = [
         (Owner(key, run.rules.agent, run.rules.repository), address)
-        for key, addresses in find_forgotten_exports(state.records, results).items()
+        for key, addresses in collect_forgotten_exports(state.records, results).items()
         for address in addresses
     ]
     collected = await run.export_sinks.collect(

@@ -40,13 +40,13 @@ from gitsync.planning.delete_guards import (
     Evidence,
     Moment,
     Removals,
+    collect_bystanders,
     decide_deletes,
-    find_bystanders,
     list_removed,
 )
 from gitsync.planning.hidden_manifests import NO_SOURCE, OtherFiles, SourceIndex, index_source
 from gitsync.planning.planner import UNTRUSTED, make_plan, note_holds, skip_untrusted
-from gitsync.planning.record_trust import find_untrusted
+from gitsync.planning.record_trust import collect_untrusted
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.run_problems import merge_shared, warn_empty_source
 from gitsync.report.wording import join_renderers
@@ -75,10 +75,10 @@ def plan_run(  # noqa: PLR0913 - what a plan depends on
     gone = {key: record for key, record in own_records.items() if key not in declared}
     removed = {k: record for k, record in gone.items() if selection.has(k) and covers(connections.source, record)}
     remaining = {key: record for key, record in state.records.items() if key in declared}
-    untrusted = find_untrusted(own_records, catalog, declared)
+    untrusted = collect_untrusted(own_records, catalog, declared)
     selected = select_prepared(run_input.prepared, selection)
     since = state.find_revision(agent) or state.revision
-    removals = _find_removals(config, connections, run_input, gone, removed, since)
+    removals = _collect_removals(config, connections, run_input, gone, removed, since)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
     problems = (
         *_list_source_problems(config, connections, run_input.manifests),
@@ -89,8 +89,8 @@ def plan_run(  # noqa: PLR0913 - what a plan depends on
         removed=list_removed({key: moved.records[key] for key in removed}, removals),
         source=_index_source(run_input, selected, moved.records, problems) if removed else NO_SOURCE,
         removals=removals,
-        untrusted={**_find_unproven(config, connections, removed), **untrusted},
-        bystanders=find_bystanders(selected, removed, state.records),
+        untrusted={**_collect_unproven(config, connections, removed), **untrusted},
+        bystanders=collect_bystanders(selected, removed, state.records),
         review=review,
     )
     undeletable = {key for key, record in removed.items() if not is_deleted_alone(catalog, record)}
@@ -109,7 +109,7 @@ def _index_source(
     return index_source(selected, records, problems, around)
 
 
-def _find_removals(
+def _collect_removals(
     config: Config,
     connections: Connections,
     run_input: RunInput,
@@ -229,7 +229,7 @@ def _name_strays(state: State) -> Iterator[Problem]:
         )
 
 
-def _find_unproven(config: Config, connections: Connections, removed: Mapping[Key, Record]) -> dict[Key, str]:
+def _collect_unproven(config: Config, connections: Connections, removed: Mapping[Key, Record]) -> dict[Key, str]:
     """Return the unsigned records in a folder that is not in git: they may have come with the folder."""
     source = connections.source
     if not config.prune or config.status_dir or source.tree is not None or source.remote is not None:

@@ -25,8 +25,8 @@ from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Written
-from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes, find_former_dependents
-from gitsync.planning.delete_scope import absorb_content, find_contents, list_deleted_groups
+from gitsync.planning.delete_guards import Evidence, Moment, collect_former_dependents, decide_deletes
+from gitsync.planning.delete_scope import absorb_content, compare_contents, list_deleted_groups
 from gitsync.planning.embedded_children import group_by_owner
 from gitsync.planning.replacement import add_takes
 from gitsync.providers.arm.http.response_bodies import list_ids
@@ -126,11 +126,11 @@ async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunCon
 
     If the run is limited to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
-    needed_by = find_former_dependents(plan.applies, applied.values())
+    needed_by = collect_former_dependents(plan.applies, applied.values())
     # Without --prune nothing is deleted, so no list is worth its request.
     groups = list_deleted_groups(plan.prunes, needed_by) if run.rules.prune else ()
     listings = await _list_groups(groups, run)
-    evidence = Evidence(needed_by=needed_by, contents=find_contents(plan.prunes, listings))
+    evidence = Evidence(needed_by=needed_by, contents=compare_contents(plan.prunes, listings))
     prunes = decide_deletes(plan.prunes, evidence, Moment.GROUPS)
     return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 

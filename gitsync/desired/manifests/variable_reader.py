@@ -22,7 +22,7 @@ from gitsync.desired.manifests.substitution import (
     substitute,
 )
 from gitsync.desired.manifests.unread_documents import UnreadContent, reject
-from gitsync.desired.manifests.used_objects import find_feeding_object, is_feeding
+from gitsync.desired.manifests.used_objects import is_feeding, read_feeding_object
 from gitsync.desired.manifests.variable_lines import replace_begins
 from gitsync.desired.manifests.variable_values import (
     VariablePosition,
@@ -59,7 +59,7 @@ class VariableSubject:
     def find_location(self, path: FieldPath) -> VariablePosition:
         source = SourceLocation(self.document.path, self.document.lines.find_nearest(path))
         value = self.document.value
-        about = find_feeding_object(value, self.namespace) if is_feeding(value) else None
+        about = read_feeding_object(value, self.namespace) if is_feeding(value) else None
         return VariablePosition(source=source, path=path, resource=self.resource, about=about)
 
 
@@ -129,7 +129,7 @@ class VariableReader:
     def _note_unset(self, substituted: SubstitutedDocument, values: VariableValues, subject: VariableSubject) -> None:
         subject = replace(subject, document=substituted.document)
         for use in substituted.uses:
-            level = _find_level(use, substituted.document.value, values)
+            level = _decide_level(use, substituted.document.value, values)
             is_empty = not is_feeding(subject.document.value) and _is_empty(use, values)
             fault = describe_unset(use.variable, values, subject.unit, is_empty=is_empty)
             self.uses.add(fault, subject.find_location(use.path), subject.unit, level)
@@ -208,7 +208,7 @@ def _identifies_in_azure(path: FieldPath) -> bool:
     return path[:1] == ("spec",) and path[1:2] != ("operatorSpec",) and is_shown(path)
 
 
-def _find_level(use: VariableUse, value: Any, values: VariableValues) -> Level:
+def _decide_level(use: VariableUse, value: Any, values: VariableValues) -> Level:
     """Return the level of a variable without a value: a warning if an empty text is allowed, if only a sync reads the
     value and no id contains it, or for a key of a Secret or ConfigMap, which may not be used. Other fields of these
     objects get a note, everything else is an error.

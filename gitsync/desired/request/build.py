@@ -30,7 +30,7 @@ from gitsync.desired.request.draft import (
     finish_draft,
 )
 from gitsync.desired.request.exports import SharedExports, check_declared, may_export
-from gitsync.desired.request.told_by_others import find_told
+from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
@@ -79,7 +79,7 @@ def prepare(
         left_out=manifests.left_out,
         rejected=manifests.rejected,
     )
-    told = find_told(drafts)
+    told = collect_told(drafts)
     prepared = []
     for draft, decision, (member, alone), of_set in zip(drafts, decisions, checked, set_problems, strict=True):
         resource = draft.resource

@@ -13,7 +13,7 @@ from gitsync.desired.catalog.any_type import (
     GROUP_TYPE,
     NameSteps,
     TypeAndVersion,
-    find_scope_flag,
+    decide_scope_flag,
     list_fixed_names,
     split_name,
 )
@@ -200,8 +200,8 @@ def _explain_id(kind: Kind, steps: NameSteps, arm_id: ArmId) -> str:
     if steps.owner_type:
         is_right = bool(root.key) and root.arm_type.casefold() == steps.owner_type.casefold()
     else:
-        is_right = _allows(kind, find_scope_flag(root))
-    what = root.arm_type if "/providers/" in root.key else _SCOPES[find_scope_flag(root)][0]
+        is_right = _allows(kind, decide_scope_flag(root))
+    what = root.arm_type if "/providers/" in root.key else _SCOPES[decide_scope_flag(root)][0]
     return "" if is_right else f"spec.owner.armId is that of {what}"
 
 

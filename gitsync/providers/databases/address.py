@@ -38,7 +38,7 @@ class ServerAddress(NamedTuple):
     port: int
 
 
-def find_address(owner_id: ArmId, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
+def read_address(owner_id: ArmId, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
     """Read the address of a server from its live state.
 
     Raises DatabaseError if the server has no name yet or is not ready (code WaitingForOwner), or if the name is not in

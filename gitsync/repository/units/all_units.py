@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitsync.desired.manifests.unread_documents import find_templates
+from gitsync.desired.manifests.unread_documents import collect_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
 from gitsync.repository.units.argocd_sets import ARGO_CD
@@ -99,7 +99,7 @@ def build_all(
     charts, unreadable = read_published(found.published, reader)
     view = SourceView(reader, context.repository, charts=charts)
     declared = _DeclaredBuilds(view, builds, FluxVariables(context.variables), relevance)
-    templates = find_templates(plain)
+    templates = collect_templates(plain)
     sources: tuple[tuple[Mapping[str, bytes], Mapping[str, Unit]], ...] = (
         ({path: text for path, text in plain.items() if path not in templates}, {}),
         (built.files, built.units),

@@ -188,7 +188,7 @@ def _make_problems(
     return tuple(
         replace(
             _locate(error.problem, reader),
-            level=_find_level(unit, error, below[name], reader.tree),
+            level=_decide_level(unit, error, below[name], reader.tree),
             unit=(unit.settings.cluster_folder or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=list_parts((*find_builder(unit.kind).list_reachable(unit, reader), *below[name])),
         )
@@ -209,7 +209,7 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
         return True
 
 
-def _find_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
+def _decide_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
     """Find the level: an error if the files of a unit mention ASO, or there are none, or they are too large to read."""
     # Nothing releases the chart, and the objects of a misnamed file are read as manifests: nothing is missing.
     is_misnamed = isinstance(error, MisnamedFileError) and error.problem.path == unit.file

@@ -54,7 +54,7 @@ def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[G
     yield from (_describe_watched(group, rebuild) for group in watched.values())
 
 
-def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping[ArmId, ArmId]:
+def collect_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping[ArmId, ArmId]:
     """Find the resources that Azure refuses to create, since a resource that they refer to is missing. Return the ids
     of the missing resources by the ids of those that refer to them. Missing owners are left out: a run sends no request
     below them.

@@ -238,7 +238,7 @@ class EstateSearch:
         for stray in found:
             if self._inventory.has(stray.arm_id):
                 counts[stray.label] += 1
-            elif reason := _find_maker(stray):
+            elif reason := _describe_maker(stray):
                 left_out.append(Omission(reason, stray.arm_id))
             else:
                 strays[stray.arm_id.key] = stray
@@ -274,7 +274,7 @@ def _spell_type(arm_id: ArmId, arm_type: str) -> ArmId:
     return ArmId("/".join((group, "providers", namespace, *(f"{step}/{name}" for step, name in pairs))))
 
 
-def _find_maker(stray: Stray) -> str:
+def _describe_maker(stray: Stray) -> str:
     """Describe who made a resource with another one, so that it is not a stray; "" for a stray. A disk that a machine
     boots from comes and goes with it; a data disk names its machine, too, but somebody made it.
     """

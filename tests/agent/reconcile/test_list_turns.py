@@ -11,7 +11,7 @@ from gitsync.errors import ArmError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
-from gitsync.planning.list_cover import ListedResource, find_cover
+from gitsync.planning.list_cover import ListedResource, choose_cover
 from tests.support.handmade_kinds import a_kind
 
 KIND = a_kind(arm_type="Microsoft.X/parents/things")
@@ -37,7 +37,7 @@ class Azure:
         self.answer = answer
         self.requested = Counter()
         self.at_once = self.most_at_once = 0
-        self.lists = Lists(find_cover(self.things), self.read)
+        self.lists = Lists(choose_cover(self.things), self.read)
 
     async def read(self, _key, difference):
         self.requested[difference.path] += 1

@@ -67,7 +67,7 @@ def test_every_problem_reports_where_it_is_and_how_to_fix_it(file):
 MODULES = (
     "catalog.unknown_kind",
     "validation.annotations",
-    "validation.any_type",
+    "validation.any_type_rules",
     "validation.constraints",
     "validation.export_destinations",
     "validation.missing_targets",

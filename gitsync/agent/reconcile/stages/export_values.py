@@ -32,7 +32,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action
-from gitsync.planning.record_counts import find_generation
+from gitsync.planning.record_counts import decide_generation
 from gitsync.planning.status.aso_status import build_aso_status, collect_config_map_values
 from gitsync.planning.status.conditions import (
     CONFIG_MAPS_STAGE,
@@ -157,7 +157,7 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
     with _name_stage(SECRETS_STAGE):
         # Reading secrets is an action (listKeys), which a plan has no right to.
         secrets = await _read_secrets(attempt, run, expressions) if run.rules.writes else {}
-        entries = list(collect_fields(_find_secret_destinations(attempt, run), secrets))
+        entries = list(collect_fields(_collect_secret_destinations(attempt, run), secrets))
     with _name_stage(CONFIG_MAPS_STAGE):
         entries += await _read_config_maps(attempt, run)
     for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
@@ -204,7 +204,7 @@ async def _read_secrets(
     attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
 ) -> Mapping[str, Secret]:
     """The fields that have a destination, and those that expressions name."""
-    fields = _find_secret_destinations(attempt, run).keys() | list_needed_fields(expressions)
+    fields = _collect_secret_destinations(attempt, run).keys() | list_needed_fields(expressions)
     if not fields:
         return {}
     actor = ExtensionClient(run.writer(attempt))
@@ -214,7 +214,7 @@ async def _read_secrets(
     return values
 
 
-def _find_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
+def _collect_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
     """The fields whose value a sink or an expression uses."""
     destinations = collect_destinations(attempt.prepared.resource, ObjectKind.SECRET)
     return {field: to for field, to in destinations.items() if _is_wanted(attempt, run, to.address)}
@@ -247,5 +247,5 @@ def _build_self(attempt: ApplyAttempt) -> Object:
     status = build_aso_status(attempt.kind, attempt.observed.live.body) if attempt.observed.live else {}
     azure_name = attempt.arm_id.rstrip("/").rpartition("/")[2]
     resource = attempt.prepared.resource
-    generation = find_generation(attempt.record, resource.spec).generation
+    generation = decide_generation(attempt.record, resource.spec).generation
     return make_self(resource, attempt.kind, status, azure_name=azure_name, generation=generation)

@@ -28,7 +28,7 @@ from gitsync.planning.actions import find_remembered
 from gitsync.planning.changed_fields import name_entry, name_path
 from gitsync.planning.diff.hints import make_kind_hints
 from gitsync.planning.diff.three_way import REMOVED, make_baseline
-from gitsync.planning.record_counts import find_generation
+from gitsync.planning.record_counts import decide_generation
 from gitsync.planning.removed_values import IDENTITY, KEPT, KeptValue, demand_removal, list_kept
 from gitsync.planning.status.conditions import make_error
 from gitsync.providers.arm.lro.poll import AcceptedWrite
@@ -148,7 +148,7 @@ async def report_kept(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:  #
     if failure is None or not failure.keeps or attempt.decision.action is Action.NONE or attempt.write.tried:
         return attempt
     kept = _list_kept(attempt) if attempt.request else ()
-    if not kept or find_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
+    if not kept or decide_generation(record, attempt.prepared.resource.spec).generation != failure.generation:
         return attempt
     known = {format_pointer(value.path).casefold() for value in kept}
     # Any other removed value is gone, or has Azure's default by now.

@@ -14,7 +14,7 @@ from itertools import accumulate, chain
 
 from gitsync.desired.manifests.aso_groups import mentions_aso
 from gitsync.desired.manifests.units import KUSTOMIZATIONS, SUFFIXES
-from gitsync.desired.manifests.unread_documents import explain_unreadable, find_templates
+from gitsync.desired.manifests.unread_documents import collect_templates, explain_unreadable
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry
@@ -158,7 +158,7 @@ def _find_unread(
     folders = tuple(f"{folder}/" for folder in wanted.without)
     return UnreadPaths(
         files={entry.path: entry for entry in choice.visible if entry.kind is EntryKind.FILE},
-        plain=frozenset(own.keys() - find_templates(own).keys()),
+        plain=frozenset(own.keys() - collect_templates(own).keys()),
         used=built.used | built.inputs,
         closed=tuple(entry for entry in choice.visible if entry.kind is not EntryKind.FILE),
         path=wanted.path,

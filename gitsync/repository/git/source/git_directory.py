@@ -233,7 +233,7 @@ def list_remotes(settings: GitSettings) -> tuple[str, ...]:
     return tuple(sorted({match["name"] for key, _ in settings if (match := _REMOTE.fullmatch(key))}))
 
 
-def find_headers(url: Url, settings: GitSettings) -> GitSettings:
+def select_headers(url: Url, settings: GitSettings) -> GitSettings:
     """Find the headers among the settings that are for the host of a URL."""
     if url.scheme not in _PORTS:
         return ()

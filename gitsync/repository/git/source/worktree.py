@@ -215,7 +215,7 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     )
 
 
-def find_head(tree: WorkTree) -> Head:
+def read_head(tree: WorkTree) -> Head:
     """Find the commit and the branch that are checked out."""
     try:
         answer = tree.repository.line("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
@@ -391,7 +391,7 @@ def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisReposit
             if tree is None:
                 return "", ""
             with tree:
-                url, branch = find_remote_url(tree), find_head(tree).branch
+                url, branch = find_remote_url(tree), read_head(tree).branch
         except (GitError, SourceError):
             return "", ""
         return normalize_repository(url.text) if url else "", branch or ""

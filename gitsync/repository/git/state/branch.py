@@ -382,7 +382,7 @@ class StatusBranch:
             if self._start is None and advertised:
                 clone.fetch(*refspecs)
             return self._begin(), self._start is None and bool(advertised)
-        self._lease = clone.find_fetched()
+        self._lease = clone.read_fetched()
         if self._start is not None:
             self._start = read_base(clone, self._lease)
         return self._lease, clone.count_fetched() > 1

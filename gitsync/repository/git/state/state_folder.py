@@ -116,7 +116,7 @@ class StatusFolder:
         # Anyone who can change the link would decide which records are read, and so what is deleted.
         if self._folder.is_symlink():
             raise StateError(f"{self._folder} is a symbolic link.", hint="Set --status-dir to the folder itself.")
-        self._find_output_path()
+        self._open_output_path()
         if not self._folder.exists():
             return State({})
         if not self._folder.is_dir():
@@ -127,7 +127,7 @@ class StatusFolder:
 
     def _ensure_lock(self) -> None:
         if self._lock is None:
-            self._output_path = self._find_output_path()
+            self._output_path = self._open_output_path()
             made: list[Path] = []
             with open_folder(self._output_path, makes=_FOLDER_MODE, made=made) as folder:
                 self._lock = acquire_lock(self._folder, folder)
@@ -148,7 +148,7 @@ class StatusFolder:
                 self._remove(path)
         _sync_folders({(self._folder / path).parent for path in files} | {self._folder})
 
-    def _find_output_path(self) -> OutputPath:
+    def _open_output_path(self) -> OutputPath:
         """Find the folder. StateError if a link of a checkout leads to it: records decide what is deleted."""
         try:
             return choose_output_path(self._folder, str(self._source) if self._source else None)
