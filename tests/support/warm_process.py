@@ -40,8 +40,8 @@ class WarmProcess:
         socket.send_fds(self._reply, [b"."], streams)
         for stream in streams:
             os.close(stream)
-        asked = {"arguments": arguments, "folder": str(folder.resolve()), "environment": environment}
-        self._reply.sendall(f"{json.dumps(asked)}\n".encode())
+        requested = {"arguments": arguments, "folder": str(folder.resolve()), "environment": environment}
+        self._reply.sendall(f"{json.dumps(requested)}\n".encode())
         self._told = self._reply.makefile()
         self.pid = int(self._told.readline())
 

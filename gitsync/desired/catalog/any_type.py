@@ -175,7 +175,7 @@ def split_name(arm_type: str, name: str) -> NameSteps | None:
     )
 
 
-def find_scope_flag(scope: ArmId) -> ScopeFlag:
+def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     """Find what an id is as a scope; the tenant is "/" or ""."""
     key = scope.key
     if not key:
@@ -189,7 +189,7 @@ def find_scope_flag(scope: ArmId) -> ScopeFlag:
 
 def allows_scope(kind: Kind, scope: ArmId) -> bool:
     """Return whether a resource of a type may be in a scope: an extension may be anywhere, and so what is not known."""
-    return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | find_scope_flag(scope)))
+    return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | decide_scope_flag(scope)))
 
 
 _GROUP_STEPS: Final = 4  # slashes in the id of a management group

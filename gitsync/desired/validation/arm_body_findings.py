@@ -16,7 +16,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.constraints import RULE_CODES, list_violations
-from gitsync.desired.validation.schema import reads_as
+from gitsync.desired.validation.spec_schema import reads_as
 from gitsync.model.problem import Level
 
 _OWN_HINTS: Final[Mapping[str, str]] = {

@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.problems.checked_mapping import read_json_line
 from gitsync.model.verdict import Comparison
-from gitsync.planning.diff.handed_over import add_handed_over, take_live_values
+from gitsync.planning.diff.handed_over_values import add_handed_over, take_live_values
 from gitsync.planning.diff.hints import Hints, make_kind_hints, make_type_hints
 from gitsync.planning.diff.three_way import Remembered, compare, make_baseline
 

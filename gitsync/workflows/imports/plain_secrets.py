@@ -55,7 +55,7 @@ def _find(manifest: ImportedManifest) -> Iterator[PlainSecret]:
         is_text = visit.shape == "string" and isinstance(visit.value, str) and "enum" not in visit.rules
         if is_text and not (around and around.name in ASO_TYPES) and _looks_secret(visit, spec):
             key = re.sub(r"\W+|^(?=[0-9])", "_", _name_value(visit.path, spec) or "_".join(map(str, visit.path[1:])))
-            way = _find_way(around, secret, key)
+            way = _describe_way(around, secret, key)
             yield PlainSecret(field=format_field(visit.path), way=way, value=Secret(visit.value))
 
 
@@ -96,7 +96,7 @@ def _decode(value: str) -> str:
     return text if text.isprintable() or "\n" in text else value
 
 
-def _find_way(around: Visit | None, secret: str, key: str) -> str:
+def _describe_way(around: Visit | None, secret: str, key: str) -> str:
     """Describe how a Secret takes the place of a value beside the fields of an entry."""
     fields = around.fields if around else {}
     reference = f"{{name: {secret}, key: {key}}}"

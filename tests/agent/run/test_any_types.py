@@ -281,7 +281,7 @@ spec:
 """
 
 
-def test_values_of_secrets_are_sent_and_shown_nowhere(world):
+def test_values_of_secrets_are_sent_and_not_shown(world):
     digests = {"digest_key": Secret("a key of thirty-two characters...")}
     report = world.says(group=GROUP, values=SECRETS, flow=WITH_VALUES).sync(**digests)
     assert report.exit_code == 0

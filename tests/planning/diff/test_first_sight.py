@@ -87,8 +87,8 @@ def test_the_order_of_some_lists_counts(name):
 
 
 def test_the_order_of_an_index_counts():
-    asked, there = [{"path": "/a"}, {"path": "/b"}], [{"path": "/b"}, {"path": "/a"}]
-    assert seen({"compositeIndexes": [asked]}, {"compositeIndexes": [there]})[0]
+    requested, there = [{"path": "/a"}, {"path": "/b"}], [{"path": "/b"}, {"path": "/a"}]
+    assert seen({"compositeIndexes": [requested]}, {"compositeIndexes": [there]})[0]
 
 
 def test_names_of_variables_have_case():
