@@ -6,20 +6,16 @@ it stands for a value. A body that has such a key of its own writes it with one 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
-from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
-from gitsync.desired.catalog.spec_visitor import find_word
+from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, escape, find_word, unescape
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.errors import UnusableReferenceError
 
 MakeValue = Callable[[Any], Any]
 """Makes the placeholder of a word from what it has."""
-
-_ESCAPED: Final = re.compile(rf"\$\$+(?:{'|'.join(word.removeprefix('$') for word in (*BODY_WORDS, EXPRESSION))})")
 
 
 def convert_body(body: Any, words: Mapping[str, MakeValue]) -> Any:
@@ -37,12 +33,11 @@ def convert_body(body: Any, words: Mapping[str, MakeValue]) -> Any:
 
 
 def _convert_value(value: Any, words: Mapping[str, MakeValue]) -> Any:
-    if isinstance(value, dict):
-        word = find_word(value)
-        if word in words:
-            return words[word](value[word])
-        if word == EXPRESSION:
-            raise UnusableReferenceError
+    word = find_word(value)
+    if word in words:
+        return words[word](value[word])
+    if word == EXPRESSION:
+        raise UnusableReferenceError
     return convert_body(value, words)
 
 
@@ -56,18 +51,13 @@ def _convert_members(body: dict[str, Any], words: Mapping[str, MakeValue]) -> di
     return body if is_same else members
 
 
-def unescape(key: str) -> str:
-    """Return a key of a body as it is sent."""
-    return key[1:] if _ESCAPED.fullmatch(key) else key
-
-
 def find_body_field(body: Any, path: JsonPath) -> FieldPath:
     """Find the field below a body that a path in the body of a PUT comes from: the object of a word has no fields."""
     field: FieldPath = ()
     for step in path:
-        if isinstance(body, dict) and find_word(body) in BODY_WORDS and field:
+        if field and find_word(body) in BODY_WORDS:
             return field
-        key = f"${step}" if isinstance(body, dict) and step not in body and f"${step}" in body else step
+        key = escape(step) if isinstance(step, str) and isinstance(body, dict) and step not in body else step
         field = (*field, key)
         body = find_member(body, key)
     return field

@@ -18,9 +18,8 @@ from gitsync.desired.catalog.any_type import (
     split_name,
 )
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
-from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
+from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, find_word
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.spec_visitor import find_word
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or, quote_scalar
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
@@ -120,7 +119,7 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
         yield Finding(
             code="TypeNotKnown",
             path=_TYPE,
-            message=f"gitsync does not know {arm_type.name} at {api_version}, so the body is not checked.",
+            message=f"The body is not checked: gitsync has no facts about {arm_type.name} at {api_version}.",
             hint=hint or "Check the version.",
             level=Level.WARNING,
         )
@@ -147,7 +146,7 @@ def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[
     children = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
     for key, child in children:
         where = (*path, key)
-        word = find_word(child) if isinstance(child, dict) else ""
+        word = find_word(child)
         if word == EXPRESSION:
             yield Finding(
                 code="ExpressionNotSupported",
