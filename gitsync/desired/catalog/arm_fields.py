@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitsync.desired.catalog.body_words import unescape
 from gitsync.desired.problems.field_path import EVERY, Entry, FieldPattern
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
@@ -31,6 +32,8 @@ def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Call
 
     `any_step` stands for every member or entry, and `chooses` returns whether a step names entries of a list.
     """
+    if kind.is_any_type:
+        return None
     positions: list[_Position] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):
         expanded = list(_expand(positions, kind.types))
@@ -83,6 +86,9 @@ def find_body_path(kind: Kind, field: FieldPattern) -> FieldPattern | Misfit:
     """Find where a field of a manifest, whose path begins with `spec`, is in the body; or the first step below `spec`
     that the kind does not have, from 0. A value that is not copied, such as a reference, has one place with all below.
     """
+    if kind.is_any_type:
+        steps = (unescape(step) if isinstance(step, str) else step for step in field[2:])
+        return tuple(steps) if field[1:2] == ("body",) else Misfit(0, ("body",))
     return _find_in_body(kind.types, {"ref": kind.spec}, field[1:])
 
 

@@ -6,6 +6,7 @@ What its body may have, the facts of the type decide (`arm_body`); this checks w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, find_word
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or, quote_scalar
-from gitsync.desired.problems.field_path import FieldPath, format_field
+from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
@@ -158,6 +159,34 @@ def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[
             yield from check_body_words(child, where)
 
 
+def check_action(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:
+    """Check the action whose answer expressions have as `secret`. `unknown` is the level of one without facts."""
+    action = find_member(resource.spec, "operatorSpec", "secretAction")
+    if not isinstance(action, str):
+        return
+    path = ("spec", "operatorSpec", "secretAction")
+    if not _READS.fullmatch(action):
+        yield Finding(
+            code="SecretAction",
+            path=path,
+            message=f"{format_field(path)} is {quote_scalar(action)}, which may change the resource.",
+            hint="Name an action whose name starts with list or get, such as listKeys.",
+        )
+        return
+    arm_type = open_arm_types().find_type(kind.arm_type)
+    version = arm_type.find_version(kind.api_version) if arm_type else None
+    if version is None or action.casefold() in {name.casefold() for name in version.actions}:
+        return
+    close = suggest(action, version.actions)
+    yield Finding(
+        code="SecretAction",
+        path=path,
+        message=f"{kind.arm_type} has no action {action} at {kind.api_version}.",
+        hint=f"Did you mean {close}?" if close else "If Azure has it, use --unknown-fields warn.",
+        level=unknown,
+    )
+
+
 def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
     """Check the owner of every AzureResource: that it has one if it needs one, and of which type that is."""
     kinds: dict[Any, Kind | None] = {}
@@ -262,6 +291,9 @@ def _make_long_name(found: tuple[FieldPath, str], kind: Kind) -> Finding:
         hint="Name the resource itself, and its parent with spec.owner.",
     )
 
+
+_READS: Final = re.compile(r"(?:list|get)[A-Za-z0-9]*", re.IGNORECASE)
+"""Actions that only return something: others would be called in each run."""
 
 _SCOPES: Final[Mapping[ScopeFlag, tuple[str, str]]] = {
     ScopeFlag.RESOURCE_GROUP: (
