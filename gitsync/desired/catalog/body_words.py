@@ -27,3 +27,8 @@ def find_word(value: Mapping[str, Any]) -> str:
 def unescape(key: str) -> str:
     """Return a key of a body as it is sent: one `$` less in front of a word that has more of them."""
     return key[1:] if _ESCAPED.fullmatch(key) else key
+
+
+def escape(key: str) -> str:
+    """Return a key of a body as a manifest writes it, so that it is sent as it is."""
+    return f"${key}" if key in WORDS or _ESCAPED.fullmatch(key) else key
