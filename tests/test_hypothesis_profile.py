@@ -1,13 +1,13 @@
 """A loaded machine fails no property test: which profile is chosen, and what the profiles say."""
 
 import re
-from datetime import timedelta
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.hypothesis_profile import choose_profile, scale
+from tests.support.hypothesis_profile import choose_profile, sample, scale
 
 TESTS = Path(__file__).resolve().parent
 
@@ -29,15 +29,11 @@ def test_the_profile_fits_the_machine(variables, load, processes, profile, why):
     assert choose_profile(variables, load=load, cores=2, processes=processes) == profile, why
 
 
-@pytest.mark.parametrize("name", ["ci", "usual"])
-def test_the_profile_of_a_loaded_machine_has_no_deadline(name):
+@pytest.mark.parametrize("name", ["ci", "usual", "dev"])
+def test_no_profile_has_a_deadline(name):
     profile = settings.get_profile(name)
     assert profile.deadline is None
     assert HealthCheck.too_slow in profile.suppress_health_check
-
-
-def test_the_profile_of_a_person_has_one():
-    assert settings.get_profile("dev").deadline == timedelta(milliseconds=200)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +46,27 @@ def test_the_profile_of_a_person_has_one():
     ],
 )
 def test_a_law_with_a_number_of_its_own_follows_the_profile(profile, examples, expected, why):
-    before = settings.get_current_profile_name()
-    settings.load_profile(profile)
-    try:
+    with in_profile(profile):
         assert scale(examples) == expected, why
+
+
+def test_a_run_is_stopped_at_each_moment_in_ci_and_at_some_in_usual_runs():
+    moments = list("abcdefghij")
+    with in_profile("ci"):
+        assert sample(moments) == moments
+    with in_profile("usual"):
+        chosen = [sample(moments) for _ in range(100)]
+    assert {len(some) for some in chosen} == {4}
+    assert all(some == sorted(some) for some in chosen)
+    assert {moment for some in chosen for moment in some} == set(moments)
+
+
+@contextmanager
+def in_profile(name):
+    before = settings.get_current_profile_name()
+    settings.load_profile(name)
+    try:
+        yield
     finally:
         settings.load_profile(before)
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parent.parent / "gitsync" / "catalog" / "data"
+DATA = Path(__file__).resolve().parent.parent / "gitsync" / "desired" / "catalog" / "data"
 
 # xz makes half of what zlib does (189 KB against 308 KB for the 46 groups) and unpacks the largest group in about a
 # millisecond. The dictionary covers the largest group; a larger one would only cost memory.

@@ -5,7 +5,7 @@ usage: import_round_trip.py [--any-type] RECORDINGS
 RECORDINGS is a folder of JSON lines with `path`, `apiVersion` and `get`, Azure's answer to a GET. Each resource is
 imported, its manifest written as YAML, read, validated and rendered, and the request compared with the recording, as
 `gitsync import` does at its end. Prints the counts by type, what differs, and the values that were left out because the
-kind does not allow them. With --any-type, all are imported as `AzureResource`, also those that ASO has a kind for. Types
+kind does not allow them. With --any-type, all are imported as `AzureResource`, also what ASO has a kind for. Types
 that gitsync does not write, such as deployments, are counted apart. Exits 1 if anything differs or is not valid.
 """
 

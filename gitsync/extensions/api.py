@@ -85,6 +85,11 @@ class Subject:
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The bodies of embedded children that this run brings to their state in git, by their ARM ids in lower case."""
 
+    rules_of: tuple[str, str] | None = None
+    """The (group, kind) whose extensions are called, which is ASO's kind of the type of an AzureResource; None for that
+    of the key.
+    """
+
     leaving: frozenset[str] = frozenset()  # the embedded children that this run then deletes, likewise
 
 

@@ -59,7 +59,7 @@ class Registry:
         return cls((*load_installed(), *BUILT_IN))
 
     def of(self, subject: Subject) -> list[Extension]:
-        return self._by_kind.get((subject.key.group, subject.key.kind), [])
+        return self._by_kind.get(subject.rules_of or (subject.key.group, subject.key.kind), [])
 
     def checks_owner(self, group: str, kind: str) -> bool:
         """Return whether an extension of this kind wants the owner read."""

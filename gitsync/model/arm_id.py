@@ -17,6 +17,7 @@ MOST_STEPS: Final = 100
 """Of a parent. The longest Azure ids have some 20."""
 
 _PROVIDERS: Final = "/providers/"
+_GROUP_STEPS: Final = 4
 _GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 
@@ -86,6 +87,11 @@ class ArmId(str):
         """The subscription; None for tenant scope."""
         steps = self.split("/")
         return steps[2] if len(steps) > 2 and steps[1].casefold() == "subscriptions" else None
+
+    @property
+    def is_group(self) -> bool:
+        """Return whether it is the id of a resource group itself."""
+        return self.key.count("/") == _GROUP_STEPS and self.resource_group is not None
 
     @property
     def resource_group(self) -> str | None:

@@ -16,13 +16,6 @@ from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.model.record import Record
 
-RESOURCE_GROUP = ("resources.azure.com", "ResourceGroup")
-
-
-def is_group(key: Key) -> bool:
-    """Return whether a key is that of a resource group."""
-    return (key.group, key.kind) == RESOURCE_GROUP
-
 
 class Spread:
     """Carries the fate of single resources on to others: a delete must not damage what stays. Mutable: `kept_because`
@@ -64,7 +57,7 @@ class Spread:
                     why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
                     self.kept_because[prune.key] = why
                 continue
-            is_container = is_group(prune.key) and not self._is_needed(prune)
+            is_container = prune.record.arm_id.is_group and not self._is_needed(prune)
             near = self._deletes if is_container else self._content
             waiting += self._keep_all(near[own_id], f"Held with {prune.key}, which stays in Azure.")
             used = (
@@ -118,7 +111,7 @@ def list_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = 
         return not prunes[key].kept_because and key not in staying
 
     deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.within) and goes(prune.key))
-    groups = (prune for prune in deletes if is_group(prune.key))
+    groups = (prune for prune in deletes if prune.record.arm_id.is_group)
     return [group for group in groups if all(goes(key) for key in _list_content(group, prunes))]
 
 

@@ -36,11 +36,11 @@ class GoingAlong(NamedTuple):
     comparison: Comparison
 
 
-def group_by_owner(plan: Plan, may_embed: Callable[[str, str], bool]) -> dict[Key, list[Node]]:
-    """Group the nodes of a plan by their owners, for owners of the kinds that `may_embed` names by group and kind."""
+def group_by_owner(plan: Plan, may_embed: Callable[[Key], bool]) -> dict[Key, list[Node]]:
+    """Group the nodes of a plan by their owners, for owners that `may_embed` children."""
     groups: dict[Key, list[Node]] = {}
     for owner, node in _list_owned(plan):
-        if may_embed(owner.group, owner.kind):
+        if may_embed(owner):
             groups.setdefault(owner, []).append(node)
     return groups
 

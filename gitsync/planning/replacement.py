@@ -32,7 +32,6 @@ from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
-from gitsync.planning.delete_scope import is_group
 from gitsync.planning.diff.unknown_values import NOT_KNOWN, collect_unknown_values
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.referrers import collect_referrers
@@ -147,7 +146,7 @@ def _explain_kept(named: Mapping[str, _NewValue], resource: Resource, record: Re
     """
     restore, consent = "Restore the old value in git", read_consent(resource)
     # Its content would be deleted with it, most of which no manifest of the group names.
-    if is_group(resource.key):
+    if record is not None and record.arm_id.is_group:
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."

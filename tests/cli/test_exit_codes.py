@@ -336,7 +336,7 @@ def test_70_an_internal_error_in_one_turn(repository):
 
 def test_70_our_facts_are_damaged(repository):
     broken = copied(repository.outside / "broken")
-    (broken / "catalog" / "data" / "network.azure.com.jsonl.xz").write_bytes(b"no facts")
+    (broken / "desired" / "catalog" / "data" / "network.azure.com.jsonl.xz").write_bytes(b"no facts")
     end = repository.says(group=GROUP, vnet=VNET).run("sync", PYTHONPATH=str(broken.parent))
     assert (end.code, end.out) == (70, "")
     assert "The packed facts of 'network.azure.com' cannot be read" in end.err

@@ -89,4 +89,4 @@ def test_children_are_grouped_for_owners_that_may_embed_them():
     leaving = replace(leaving, record=change(leaving.record, owner=vnet()))
     network = Apply(prepared=change(PARENT, owner=OwnerRef(key=rg())))
     plan = Plan(applies={subnet(): CHILD, vnet(): network}, prunes={leaving.key: leaving})
-    assert group_by_owner(plan, lambda _, kind: kind == "VirtualNetwork") == {vnet(): [CHILD, leaving]}
+    assert group_by_owner(plan, lambda owner: owner.kind == "VirtualNetwork") == {vnet(): [CHILD, leaving]}

@@ -28,7 +28,8 @@ import aiohttp
 from aiohttp import web
 
 from gitsync.cli.main import run
-from gitsync.emulator.http.server import Emulator, close_server
+from gitsync.emulator.http.listener import Listener
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.providers.arm.client import is_check
@@ -257,9 +258,7 @@ async def _serve(stack: AsyncExitStack, emulator: Emulator) -> Azure:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return await served.forward(request, session)
 
-    runner = web.ServerRunner(web.Server(handle, access_log=None), shutdown_timeout=1)
-    await runner.setup()
-    stack.push_async_callback(close_server, runner)
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    served.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    listener = Listener(handle)
+    served.url = await listener.open()
+    stack.push_async_callback(listener.close)
     return served

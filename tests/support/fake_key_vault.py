@@ -10,7 +10,6 @@ documents the service: nothing is served without a token, a list comes in pages 
 keeps its name until it is recovered or purged, and a disabled one is not shown.
 """
 
-import asyncio
 import json
 import ssl
 import time
@@ -22,6 +21,8 @@ from urllib.parse import parse_qs, quote
 
 from aiohttp import web
 from azure.keyvault.secrets._shared import http_challenge_cache
+
+from gitsync.emulator.http.listener import Listener
 
 SAID = "said by the fake vault"
 
@@ -93,18 +94,15 @@ class FakeKeyVault:
         self._faults: defaultdict[tuple[str, str], deque[Fault]] = defaultdict(deque)
 
     async def __aenter__(self) -> Self:
-        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
-        self.url = f"https://127.0.0.1:{self._runner.addresses[0][1]}"
+        self._listener = Listener(self._answer, grace=0.1)
+        self.url = await self._listener.open(tls=self._tls)
         # The library keeps challenges by host and port for the whole process, and an earlier vault may have had this
         # port.
         http_challenge_cache.remove_challenge_for_url(self.url)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
-        await asyncio.sleep(0)
+        await self._listener.close()
 
     def make(self, name: str, value: str, tags: Mapping[str, str] | None = None, **attributes: Any) -> None:
         """Put a secret there, as a person would; `enabled`, `exp` and `nbf` are its attributes."""

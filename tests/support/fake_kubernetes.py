@@ -11,7 +11,6 @@ rotated out is refused, a dry run stores nothing, and all that may not be done a
 missing, a quota is used up, the namespace is being deleted or admission refuses. Only the text distinguishes them.
 """
 
-import asyncio
 import base64
 import json
 from collections import defaultdict, deque
@@ -22,6 +21,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from gitsync.emulator.http.listener import Listener
 from tests.support.fake_key_vault import Fault
 from tests.support.private_ca import PrivateCa
 
@@ -91,12 +91,10 @@ class FakeKubernetes:
         self._token = ""
 
     async def __aenter__(self) -> Self:
-        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._ca.tls).start()
-        port = self._runner.addresses[0][1]
-        self.url = f"https://127.0.0.1:{port}"
-        self.environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(port)}
+        self._listener = Listener(self._answer, grace=0.1)
+        self.url = await self._listener.open(tls=self._ca.tls)
+        port = self.url.rpartition(":")[2]
+        self.environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": port}
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "ca.crt").write_bytes(self._ca.bundle.read_bytes())
         (self.folder / "namespace").write_text("jobs")
@@ -104,8 +102,7 @@ class FakeKubernetes:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
-        await asyncio.sleep(0)
+        await self._listener.close()
 
     def rotate(self, token: str) -> None:
         """Write a new token, as the kubelet does; the old one is refused."""

@@ -118,7 +118,7 @@ def serve(
     writers: tuple[str, ...] = (),
     tls: tuple[Path, Path] | None = None,
     redirect: str = "",
-    spies: bool = True,
+    spies: bool = False,
     drops: Sequence[bytes] = (),
 ) -> Iterator[tuple[str, Seen]]:
     """Serve the repositories below `root`; yields (URL, what is seen). `tls` is (certificate, key). With `redirect`,

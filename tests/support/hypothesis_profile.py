@@ -1,25 +1,31 @@
-"""Which hypothesis profile the tests use: `ci` has no deadline, `usual` has fewer examples too, and `dev` has
-hypothesis' own.
+"""Which hypothesis profile the tests use, and how many examples a law has: `usual` has fewer examples than `ci`, `dev`
+more. None has a deadline.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _OF_CI = 50
 """Examples of a law. Each run has others, so half of hypothesis' hundred is enough for one of many."""
 _USUAL = 20
+_OF_DEV = 100
 
 
 def load_profile(processes: int) -> None:
     """Register the profiles, and load the one that fits a run of tests in so many processes."""
     from hypothesis import HealthCheck, settings
 
-    # Under load an example may take any time. That reports nothing about the code, so no test fails for it.
+    # Under load, which may begin later, an example may take any time. That reports nothing about the code, so no test
+    # fails for it.
     settings.register_profile("ci", deadline=None, max_examples=_OF_CI, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("usual", settings.get_profile("ci"), max_examples=_USUAL)
-    settings.register_profile("dev", settings.get_profile("default"))
+    settings.register_profile("dev", settings.get_profile("ci"), max_examples=_OF_DEV)
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     settings.load_profile(choose_profile(os.environ, load=load, cores=cores, processes=processes))
 
@@ -40,3 +46,11 @@ def scale(examples: int) -> int:
     from hypothesis import settings
 
     return max(1, examples * min(settings().max_examples, _OF_CI) // _OF_CI)
+
+
+def sample(moments: Sequence[T]) -> list[T]:
+    """The moments, in order, at which a test kills or stops a run: each of them in CI, some in usual runs, and others
+    each time.
+    """
+    chosen = random.sample(range(len(moments)), scale(len(moments)))
+    return [moments[index] for index in sorted(chosen)]

@@ -16,7 +16,7 @@ from gitsync.settings.processes.programs import Grace
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = ROOT / ".pytest_cache" / "builds"
 _TOOLS = ("helm", "kustomize", "kubectl")
-_CODE = ("units", "processes")
+_CODE = ("repository/units", "settings/processes")
 """What builds with them."""
 
 
@@ -70,6 +70,9 @@ def _digest_tools() -> str:
 @cache
 def _digest_code() -> str:
     digest = hashlib.sha256()
-    for file in sorted(file for name in _CODE for file in (ROOT / "gitsync" / name).rglob("*.py")):
-        digest.update(file.read_bytes())
+    for folder in (ROOT / "gitsync" / name for name in _CODE):
+        files = sorted(folder.rglob("*.py"))
+        assert files, f"{folder} has no code: name the folders that build"
+        for file in files:
+            digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, unquote
 
 from aiohttp import web
 
+from gitsync.emulator.http.listener import Listener
+
 BREAK = "break the connection"
 HANG = "never answer"
 
@@ -119,13 +121,9 @@ def _read(raw: bytes, content_type: str) -> Any:
 async def serving(tls: ssl.SSLContext | None = None):
     """A server on a free port of 127.0.0.1 for the length of the block."""
     server = ScriptedServer()
-    runner = web.ServerRunner(web.Server(server.answer), shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
-    await site.start()
-    port = runner.addresses[0][1]
-    server.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+    listener = Listener(server.answer, grace=0.1)
+    server.url = await listener.open(tls=tls)
     try:
         yield server
     finally:
-        await runner.cleanup()
+        await listener.close()

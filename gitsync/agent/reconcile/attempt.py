@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self
 
+from gitsync.desired.catalog.any_type import list_sent_members
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.validation.annotations import UPDATE_METHOD
@@ -277,6 +278,10 @@ class ApplyAttempt(AttemptBase):
         return self.apply.prepared.provider
 
     @property
+    def rule_key(self) -> tuple[str, str]:
+        return self.kind.rule_key
+
+    @property
     def kind(self) -> Kind:
         if self.known_kind is None:
             raise AssertionError("a valid manifest is of a known kind")
@@ -357,7 +362,8 @@ class ApplyAttempt(AttemptBase):
         return Subject(
             key=self.key,
             gvk=self.apply.prepared.resource.gvk,
-            spec=self.apply.prepared.resource.spec,
+            spec=list_sent_members(self.kind, self.apply.prepared.resource.spec),
+            rules_of=self.kind.counterpart,
             arm_id=self.arm_id,
             api_version=self.api_version,
             live=self.observed.live,
@@ -385,6 +391,10 @@ class PruneAttempt(AttemptBase):
         return self.prune.record
 
     @property
+    def rule_key(self) -> tuple[str, str]:
+        return self.known_kind.rule_key if self.known_kind else (self.key.group, self.key.kind)
+
+    @property
     def provider(self) -> Provider:
         return self.known_kind.provider if self.known_kind else Provider.ARM
 
@@ -407,6 +417,7 @@ class PruneAttempt(AttemptBase):
             key=self.key,
             gvk=GVK.parse(self.record.manifest.api_version, self.key.kind),
             spec={},
+            rules_of=self.known_kind.counterpart if self.known_kind else None,
             arm_id=self.record.arm_id,
             api_version=self.record.arm_api_version,
             live=self.observed.live,

@@ -188,10 +188,10 @@ class Lists:
         self._entries[entry_id] = None if is_changed else entry
 
 
-def is_settled(live: Live, arm_id: ArmId, key: Key, registry: Registry) -> bool:
+def is_settled(live: Live, arm_id: ArmId, rule_key: tuple[str, str], registry: Registry) -> bool:
     """Return whether an entry shows a resource whose last operation has succeeded, in a state that its checks allow."""
     is_shown = not find_fault(live.body, arm_id)
-    return is_shown and live.has_succeeded and registry.allows_listed(key.group, key.kind, live)
+    return is_shown and live.has_succeeded and registry.allows_listed(*rule_key, live)
 
 
 def _find_id(entry: Entry) -> IdKey:

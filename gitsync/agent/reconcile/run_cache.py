@@ -8,18 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final
 
 from gitsync.desired.formats.arm_path import name_lock
 from gitsync.extensions.api import LookupRequest, LookupResult
 from gitsync.model.arm_id import ArmId, IdKey
-from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
 
 _LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
 """Bytes of one response that is kept, and of all together; as objects they take several times that."""
 
-ROLE_ASSIGNMENT = ("authorization.azure.com", "RoleAssignment")
+_ROLE_ASSIGNMENT: Final = "/providers/microsoft.authorization/roleassignments/"
 
 
 class RunCache:
@@ -72,13 +72,13 @@ class RunCache:
     def is_replaced(self, arm_id: ArmId) -> bool:
         return arm_id.key in self._replaced
 
-    def note_applied(self, key: Key, arm_id: ArmId, *, existed: bool) -> None:
+    def note_applied(self, arm_id: ArmId, *, existed: bool) -> None:
         """Note that Azure accepted the write of a resource."""
         self.note_write(arm_id)
         self.note_sent(arm_id)
         if not existed:
             self._created.add(arm_id.key)
-        self.has_granted = self.has_granted or (key.group, key.kind) == ROLE_ASSIGNMENT
+        self.has_granted = self.has_granted or _ROLE_ASSIGNMENT in arm_id.key
 
     def has_created(self, arm_ids: Iterable[ArmId]) -> bool:
         """Return whether this run created one of these resources."""

@@ -169,7 +169,7 @@ def _list_listed(applies: Iterable[Apply], run: RunContext) -> Iterator[ListedRe
             continue
         exports = may_export(resource)
         secrets = collect_destinations(resource, ObjectKind.SECRET) if exports else ()
-        if (exports and has_expressions(resource)) or run.registry.needs_read(key.group, key.kind, secrets):
+        if (exports and has_expressions(resource)) or run.registry.needs_read(*kind.rule_key, secrets):
             continue
         yield ListedResource(
             key=key,

@@ -139,7 +139,7 @@ def prepare_resources(
 
 
 def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
-    """Compile expressions separately: the engine is above the pure folders."""
+    """Check expressions here, since their engine is above `desired/request`."""
     kind = catalog.kind_of(prepared.resource)
     if kind is None or not has_expressions(prepared.resource):
         return prepared

@@ -20,7 +20,7 @@ from gitsync.agent.run.replacements import Due, RunNodes, replace_resources, set
 from gitsync.desired.manifests.selection import Selection
 from gitsync.errors import ArmError
 from gitsync.model.arm_id import ArmId
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
@@ -33,6 +33,13 @@ from gitsync.providers.arm.http.bodies import list_ids
 from gitsync.repository.secrets.exports import Collected
 
 
+def _may_embed(owner: Key, *, plan: Plan, run: RunContext) -> bool:
+    """Return whether the body of an owner may have to include its children."""
+    apply = plan.applies.get(owner) if owner[:2] == AZURE_RESOURCE else None
+    kind = run.catalog.kind_of(apply.prepared.resource) if apply else None
+    return run.registry.modifies(*(kind.rule_key if kind else owner[:2]))
+
+
 async def walk(
     run: RunContext, plan: Plan, state: State, selection: Selection, most_deletes: int | None = None
 ) -> tuple[dict[Key, Result], Collected]:
@@ -40,7 +47,7 @@ async def walk(
     of what the deletes may unblock. `most_deletes` is the limit of the settings.
     """
     # Known before the first PUT: the body of a parent may have to include its children.
-    run = replace(run, children=group_by_owner(plan, run.registry.modifies))
+    run = replace(run, children=group_by_owner(plan, partial(_may_embed, plan=plan, run=run)))
     leftovers = select_leftovers(state, run, selection)
     run_node, stop = partial(reconcile, run=run), run.connections.stop
 

@@ -94,11 +94,18 @@ def make_kind(wanted: TypeAndVersion, counterpart: Kind | None) -> Kind:
         arm_type=arm_type,
         api_version=wanted.api_version,
         scope=_choose_scope(arm_type, writable),
-        operations=counterpart.operations if counterpart else BASE.operations,
+        operations=counterpart.operations if counterpart else _list_operations(wanted),
         lists=counterpart.lists if counterpart else BASE.lists,
         writable=writable,
         counterpart=(counterpart.gvk.group, counterpart.gvk.kind) if counterpart else None,
     )
+
+
+def _list_operations(wanted: TypeAndVersion) -> frozenset[str]:
+    """List the operations of a type without a kind of ASO. What has a name of its own, such as `default`, exists as
+    long as its parent: Azure refuses to delete it, or resets it.
+    """
+    return BASE.operations - {"Delete"} if list_fixed_names(*wanted) else BASE.operations
 
 
 def _find_facts(wanted: TypeAndVersion) -> tuple[str, ScopeFlag]:
@@ -122,6 +129,16 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
     if arm_type.count("/") > 1 or writable == ScopeFlag.RESOURCE_GROUP:
         return Scope.RESOURCE_GROUP
     return Scope.TENANT if writable == ScopeFlag.TENANT else Scope.EXTENSION
+
+
+def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List the members of a spec by the names of ASO, which has those of `properties` beside the others."""
+    if not kind.is_any_type:
+        return spec
+    body = spec.get("body")
+    members = body if isinstance(body, Mapping) else {}
+    properties = members.get("properties")
+    return {**properties, **members} if isinstance(properties, Mapping) else members
 
 
 @cache

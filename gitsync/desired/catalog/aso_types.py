@@ -55,16 +55,6 @@ _TIME: Final[Field] = {
     "type": {"base": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)$"}
 }
 
-BODY_WORDS: Final[Mapping[str, str]] = {
-    "$reference": "azureReference",
-    "$secret": "secretReference",
-    "$configMap": "configMapReference",
-}
-"""The words that stand for a value of a body, as the only key of an object, each with the type of what it has."""
-
-EXPRESSION: Final = "$expression"
-"""A word that is reserved for values of other resources, and not supported yet."""
-
 HEADER_TYPES: Final[Mapping[str, TypeFacts]] = {
     "header": {
         "fields": {

@@ -1,34 +1,45 @@
-"""The words in the body of an `AzureResource`: the only key of an object that stands for a value; how one is escaped.
+"""The words that stand for a value in the body of an `AzureResource`: each is the only key of an object.
 
-Separate from the words themselves (`aso_types`), since the walk, the checks and the request read them alike.
+Only these four words are special: Logic Apps have `$connections` and `$schema`. A body that has a member of such a name
+writes it with one more `$`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
+BODY_WORDS: Final[Mapping[str, str]] = {
+    "$reference": "azureReference",
+    "$secret": "secretReference",
+    "$configMap": "configMapReference",
+}
+"""Those of a text, with the type of what each has."""
 
-WORDS: Final = frozenset({*BODY_WORDS, EXPRESSION})
+EXPRESSION: Final = "$expression"
+"""Reserved for values that are computed from other resources, and not supported yet."""
 
-_ESCAPED: Final = re.compile(rf"\$\$+(?:{'|'.join(sorted(word.removeprefix('$') for word in WORDS))})")
+_ALL: Final = frozenset({*BODY_WORDS, EXPRESSION})
 
 
-def find_word(value: Mapping[str, Any]) -> str:
-    """Find the word of an object of a body that has one key; "" for any other object."""
-    if len(value) != 1:
+def find_word(value: Any) -> str:
+    """Find the word of an object that stands for a value; "" for any other value."""
+    if value.__class__ is not dict or len(value) != 1:
         return ""
     (key,) = value
-    return key if key in WORDS else ""
+    return key if key in _ALL else ""
+
+
+def is_word(key: str) -> bool:
+    """Return whether a key is one of the words, or one that is written with more than one `$`."""
+    return key.startswith("$") and f"${key.lstrip('$')}" in _ALL
 
 
 def unescape(key: str) -> str:
-    """Return a key of a body as it is sent: one `$` less in front of a word that has more of them."""
-    return key[1:] if _ESCAPED.fullmatch(key) else key
+    """Return the name of a member as it is sent."""
+    return key[1:] if key.startswith("$$") and is_word(key) else key
 
 
 def escape(key: str) -> str:
-    """Return a key of a body as a manifest writes it, so that it is sent as it is."""
-    return f"${key}" if key in WORDS or _ESCAPED.fullmatch(key) else key
+    """Return the name of a member as a manifest has it."""
+    return f"${key}" if is_word(key) else key

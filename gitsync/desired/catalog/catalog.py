@@ -93,7 +93,7 @@ class Catalog:
         return self._load_arm_types().get(arm_type.casefold())
 
     def groups(self) -> tuple[str, ...]:
-        """The API groups of ASO, sorted."""
+        """ASO's API groups, sorted."""
         return tuple(sorted(self._index.keys() - _OWN.keys()))
 
     def kinds(self, group: str) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ UNKNOWN_TYPE: Final = "type that gitsync does not recognize"
 
 
 def find_only_name(kind: Kind) -> str:
-    """Find the only name that a resource of a kind can have below its parent, such as `default`; "" if names are free."""
+    """Find the only name that a resource of a kind can have below its parent, such as `default`; "" for none."""
     if not kind.is_any_type:
         return kind.fixed_azure_name or ""
     names = list_fixed_names(kind.arm_type, kind.api_version)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.desired.catalog.aso_types import BODY, BODY_WORDS, SCALARS
-from gitsync.desired.catalog.body_words import find_word
+from gitsync.desired.catalog.aso_types import BODY, SCALARS
+from gitsync.desired.catalog.body_words import BODY_WORDS, find_word
 from gitsync.desired.catalog.positions import HEADER, SpecPosition, find_root, make_position
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
@@ -125,12 +125,9 @@ def _visit_body(visits: list[Visit], path: FieldPath, value: Any) -> None:
     """Visit what the words of a body have: the body itself is ARM's, and has no fields of its own here."""
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
-        if isinstance(child, dict):
-            word = find_word(child)
-            if word in _WORDS:
-                _visit(visits, _WORDS[word], (*path, key, word), child[word])
-                continue
-        if isinstance(child, dict | list):
+        if (word := find_word(child)) in _WORDS:
+            _visit(visits, _WORDS[word], (*path, key, word), child[word])
+        elif isinstance(child, dict | list):
             _visit_body(visits, (*path, key), child)
 
 

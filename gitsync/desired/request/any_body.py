@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
-from gitsync.desired.catalog.body_words import find_word, unescape
+from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, escape, find_word, unescape
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.errors import UnusableReferenceError
@@ -34,12 +33,11 @@ def convert_body(body: Any, words: Mapping[str, MakeValue]) -> Any:
 
 
 def _convert_value(value: Any, words: Mapping[str, MakeValue]) -> Any:
-    if isinstance(value, dict):
-        word = find_word(value)
-        if word in words:
-            return words[word](value[word])
-        if word == EXPRESSION:
-            raise UnusableReferenceError
+    word = find_word(value)
+    if word in words:
+        return words[word](value[word])
+    if word == EXPRESSION:
+        raise UnusableReferenceError
     return convert_body(value, words)
 
 
@@ -57,9 +55,9 @@ def find_body_field(body: Any, path: JsonPath) -> FieldPath:
     """Find the field below a body that a path in the body of a PUT comes from: the object of a word has no fields."""
     field: FieldPath = ()
     for step in path:
-        if isinstance(body, dict) and find_word(body) in BODY_WORDS and field:
+        if field and find_word(body) in BODY_WORDS:
             return field
-        key = f"${step}" if isinstance(body, dict) and step not in body and f"${step}" in body else step
+        key = escape(step) if isinstance(step, str) and isinstance(body, dict) and step not in body else step
         field = (*field, key)
         body = find_member(body, key)
     return field

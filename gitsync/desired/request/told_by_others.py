@@ -26,9 +26,8 @@ def find_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
     by_kind: dict[tuple[str, str], list[Draft]] = {_CLUSTER: [], _POOL: [], _SETTINGS: []}
     ids: dict[str, Key] = {}
     for draft in drafts:
-        key = draft.resource.key
-        if (key.group, key.kind) in by_kind:
-            by_kind[key.group, key.kind].append(draft)
+        if draft.kind is not None and draft.kind.rule_key in by_kind:
+            by_kind[draft.kind.rule_key].append(draft)
     if by_kind[_SETTINGS] or by_kind[_POOL]:
         ids = {draft.known_id.key: draft.resource.key for draft in drafts if draft.known_id}
     channels = {draft.resource.key: _find_channel(draft) for draft in by_kind[_CLUSTER]}

@@ -18,8 +18,7 @@ from gitsync.desired.catalog.any_type import (
     split_name,
 )
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
-from gitsync.desired.catalog.aso_types import BODY_WORDS, EXPRESSION
-from gitsync.desired.catalog.body_words import find_word
+from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, find_word
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.refused_types import SCRIPTS, find_refusal
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or, quote_scalar
@@ -27,7 +26,6 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
-from gitsync.desired.validation.arm_body import check_body
 from gitsync.desired.validation.name_rules import find_azure_name
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
@@ -106,7 +104,7 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
         yield Finding(
             code="TypeNotKnown",
             path=_TYPE,
-            message=f"gitsync does not know {arm_type.name} at {api_version}, so the body is not checked.",
+            message=f"The body is not checked: gitsync has no facts about {arm_type.name} at {api_version}.",
             hint=hint or "Check the version.",
             level=Level.WARNING,
         )
@@ -125,22 +123,12 @@ def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
         )
 
 
-def check_declared_body(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:
-    """Check the body: its words, and what ARM's type allows. `unknown` is the level of what the type does not allow."""
-    body = resource.spec.get("body", {})
-    yield from check_body_words(body)
-    if isinstance(body, dict):  # the schema reports any other value
-        found = find_azure_name(resource, kind)
-        name = found[1] if found else ""
-        yield from check_body(body, kind.arm_type, kind.api_version, name=name, unknown=unknown)
-
-
 def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[Finding]:
     """Report each word of a body that stands for no value: `$expression`, and those without a mapping."""
     children = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
     for key, child in children:
         where = (*path, key)
-        word = find_word(child) if isinstance(child, dict) else ""
+        word = find_word(child)
         if word == EXPRESSION:
             yield Finding(
                 code="ExpressionNotSupported",

@@ -15,7 +15,7 @@ from gitsync.desired.catalog.type_words import format_short_key, quote_scalar
 from gitsync.desired.formats.address_ranges import AddressRange, is_inside, list_overlaps, parse_range
 from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.formats.leaf_changes import compute_changes
-from gitsync.desired.problems.field_path import FieldPath
+from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.problems.finding import Finding
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
@@ -194,7 +194,9 @@ def _format_distinct(member: Member, other: Member) -> str:
 # Subnets outside of their network: Azure refuses them (NetcfgSubnetRangeOutsideVnet), after the network is made.
 
 
+_NETWORK: Final = ("network.azure.com", "VirtualNetwork")
 SUBNET: Final = ("network.azure.com", "VirtualNetworksSubnet")
+_PROPERTIES: Final = ("spec", "body", "properties")
 
 
 def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
@@ -202,11 +204,11 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
 
     Networks that gitsync does not write, and ranges that are not written as such, are skipped.
     """
-    networks = {member.key: _list_ranges(member) for member in members if member.key.kind == "VirtualNetwork"}
+    networks = {member.key: _list_ranges(member) for member in members if _is_of(member, _NETWORK)}
     for member in members:
         owner = member.owner.key if member.owner else None
-        if (member.key.group, member.key.kind) == SUBNET and owner is not None and networks.get(owner):
-            for path, text in _list_prefixes(member.resource.spec):
+        if _is_of(member, SUBNET) and owner is not None and networks.get(owner):
+            for path, text in _list_prefixes(member):
                 subnet = parse_range(text)
                 if subnet is None or is_inside(subnet, networks[owner]):
                     continue
@@ -214,8 +216,8 @@ def check_address_prefixes(members: Sequence[Member]) -> Iterator[tuple[Member, 
                 finding = Finding(
                     code="SubnetOutsideNetwork",
                     path=path,
-                    message=f"{text} is not inside the address space of VirtualNetwork/{owner.name}: {ranges}.",
-                    hint="Use a range inside of it, or add one to spec.addressSpace.addressPrefixes of the network.",
+                    message=f"{text} is not inside the address space of {format_short_key(owner)}: {ranges}.",
+                    hint="Use a range inside of it, or add one to addressSpace.addressPrefixes of the network.",
                 )
                 yield member, finding
 
@@ -229,7 +231,7 @@ def check_overlaps(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
         network = _find_network(member)
         if network and member.is_written:
             prefixes = of_networks.setdefault(network, [])
-            for path, text in _list_prefixes(member.resource.spec):
+            for path, text in _list_prefixes(member):
                 if (found := parse_range(text)) is not None:
                     prefixes.append((found, _Prefix(member, path, text)))
     for prefixes in of_networks.values():
@@ -255,7 +257,7 @@ class _Prefix(NamedTuple):
 
 def _find_network(member: Member) -> Key | str:
     """The network of a subnet; "" for any other resource."""
-    if (member.key.group, member.key.kind) != SUBNET or member.owner is None:
+    if not _is_of(member, SUBNET) or member.owner is None:
         return ""
     return member.owner.key or (member.owner.arm_id or NO_ID).key
 
@@ -266,7 +268,7 @@ def _is_same_resource(member: Member, other: Member) -> bool:
 
 def _list_ranges(member: Member) -> tuple[AddressRange, ...]:
     """List the ranges of a network; none if one of them is unknown, or the network is only read."""
-    space = member.resource.spec.get("addressSpace")
+    space = _find_fields(member)[1].get("addressSpace")
     prefixes = space.get("addressPrefixes") if isinstance(space, dict) else None
     ranges = [parse_range(text) for text in prefixes] if isinstance(prefixes, list) else []
     is_read = member.resource.annotations.get(RECONCILE_POLICY) == Policy.SKIP.value
@@ -275,13 +277,27 @@ def _list_ranges(member: Member) -> tuple[AddressRange, ...]:
     return () if is_read or len(known) < len(ranges) else known
 
 
-def _list_prefixes(spec: Any) -> Iterator[tuple[FieldPath, str]]:
-    if isinstance(text := spec.get("addressPrefix"), str):
-        yield ("spec", "addressPrefix"), text
-    prefixes = spec.get("addressPrefixes")
+def _list_prefixes(member: Member) -> Iterator[tuple[FieldPath, str]]:
+    path, fields = _find_fields(member)
+    if isinstance(text := fields.get("addressPrefix"), str):
+        yield (*path, "addressPrefix"), text
+    prefixes = fields.get("addressPrefixes")
     for index, text in enumerate(prefixes if isinstance(prefixes, list) else ()):
         if isinstance(text, str):
-            yield ("spec", "addressPrefixes", index), text
+            yield (*path, "addressPrefixes", index), text
+
+
+def _is_of(member: Member, rule_key: tuple[str, str]) -> bool:
+    """Return whether a manifest declares a resource of the type of ASO's kind, whichever kind it is of itself."""
+    return member.key[:2] == rule_key or (member.kind is not None and member.kind.counterpart == rule_key)
+
+
+def _find_fields(member: Member) -> tuple[FieldPath, Mapping[str, Any]]:
+    """Find the fields that ASO has at the top of a spec, with their path."""
+    if member.kind is None or not member.kind.is_any_type:
+        return ("spec",), member.resource.spec
+    properties = find_member(member.resource.spec, "body", "properties")
+    return _PROPERTIES, properties if isinstance(properties, Mapping) else {}
 
 
 # Cycles of owners, references and values between manifests. No member of a cycle can be applied first, and the order of

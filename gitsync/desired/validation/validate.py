@@ -21,11 +21,12 @@ from gitsync.desired.manifests.kubernetes_names import check_object_names
 from gitsync.desired.manifests.written_values import suggest_quotes
 from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.validation.annotations import check_annotations, check_inherited_policy
-from gitsync.desired.validation.any_type import check_any_name, check_any_owners, check_declared_body, check_type
+from gitsync.desired.validation.any_type import check_any_name, check_any_owners, check_body_words, check_type
+from gitsync.desired.validation.arm_body import check_body
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
-from gitsync.desired.validation.name_rules import check_kind_rules, check_names, check_object_name
+from gitsync.desired.validation.name_rules import check_kind_rules, check_names, check_object_name, find_azure_name
 from gitsync.desired.validation.provider_rules import check_provided
 from gitsync.desired.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.desired.validation.relations import (
@@ -42,7 +43,7 @@ from gitsync.desired.validation.schema import (
     check_shape,
     check_tag_names,
 )
-from gitsync.desired.validation.value_rules import check_known_values
+from gitsync.desired.validation.value_rules import check_body_region, check_known_values
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import AZURE_GROUP, Key
 from gitsync.model.manifests import KnownId
@@ -156,11 +157,7 @@ def _check_resource(
 ) -> Iterator[Finding]:
     yield from check_served_version(resource.gvk, catalog)
     if kind.is_any_type:
-        of_type = [*check_type(resource, unknown)]
-        yield from of_type
-        if all(finding.level is not Level.ERROR for finding in of_type):
-            yield from check_declared_body(resource, kind, unknown)
-        yield from check_any_name(resource, kind)
+        yield from _check_any_type(resource, kind, unknown)
     yield from _check_others(resource, kind, unknown)
     is_present = bool(resource.spec) or (resource.lines is not None and ("spec",) in resource.lines)
     # A spec of which the reader has reported a problem is not checked.
@@ -174,6 +171,19 @@ def _check_resource(
     yield from check_kind_rules(resource, kind)
     yield from check_provided(resource, kind)
     yield from check_annotations(resource)
+
+
+def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:
+    """Check what the manifest of any type has in addition: the type, and a body that no visit shows."""
+    body = resource.spec.get("body", {})
+    of_type = [*check_type(resource, unknown)]
+    yield from of_type
+    yield from check_any_name(resource, kind)
+    yield from check_body_words(body)
+    yield from check_body_region(resource, kind)
+    if isinstance(body, dict) and all(finding.level is not Level.ERROR for finding in of_type):
+        name = find_azure_name(resource, kind)
+        yield from check_body(body, kind.arm_type, kind.api_version, name=name[1] if name else "", unknown=unknown)
 
 
 def _check_others(resource: Resource, kind: Kind | None, unknown: Level) -> Iterator[Finding]:

@@ -11,12 +11,14 @@ from gitsync.desired.catalog.spec_visitor import Visit
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.formats.address_ranges import find_range_fault
 from gitsync.desired.formats.region_names import normalize_region
-from gitsync.desired.problems.field_path import FieldPath, format_field
+from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
+from gitsync.model.resource import Resource
 
+_BODY_REGION: Final = ("spec", "body", "location")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ()_-]*")  # nothing that a tool replaces
 _GUID: Final = re.compile(r"\{?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\}?", re.IGNORECASE)
 
@@ -33,9 +35,16 @@ def check_known_values(visit: Visit, kind: Kind) -> Iterator[Finding]:
                 yield from _RULES[name](field, text, kind)
 
 
+def check_body_region(resource: Resource, kind: Kind) -> Iterator[Finding]:
+    """Check the region of an AzureResource, whose body is not visited."""
+    text = find_member(resource.spec, *_BODY_REGION[1:])
+    if isinstance(text, str):
+        yield from _check_region(_BODY_REGION, text, kind)
+
+
 def _check_region(path: FieldPath, text: str, _: Kind) -> Iterator[Finding]:
     # Deeper down, this name is also that of other fields.
-    is_one = len(path) == 2 or path[-1] == "locationName"
+    is_one = len(path) == 2 or path == _BODY_REGION or path[-1] == "locationName"
     if not is_one or not _PLAIN.fullmatch(text) or is_known_region(name := normalize_region(text)):
         return
     close = suggest(name, REGIONS)

@@ -7,7 +7,7 @@ import copy
 import json
 import ssl
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -15,6 +15,7 @@ from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.faults import Move
 from gitsync.emulator.http.handler import MOST_BYTES, LoggedRequest, RequestHandler, RequestLog
+from gitsync.emulator.http.listener import Listener
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.identity.tokens import Tokens
@@ -24,19 +25,6 @@ from gitsync.emulator.state.deleted_resources import keep_configured
 from gitsync.emulator.state.store import MemoryStore, RememberingStore, Store
 from gitsync.emulator.types.bodies import build_body
 from gitsync.model.clock import Clock
-
-_STEPS_OF_ACCEPT: Final = 5
-"""Turns of the loop from the accept of a connection until its server has it, and some more."""
-
-
-async def close_server(runner: web.ServerRunner) -> None:
-    """Close a server with every connection, including one that it is just accepting."""
-    server = runner.server
-    await runner.cleanup()
-    for _ in range(_STEPS_OF_ACCEPT):
-        await asyncio.sleep(0)
-    if server is not None:
-        await server.shutdown(timeout=1)
 
 
 class Emulator:
@@ -66,7 +54,7 @@ class Emulator:
         self.is_over = asyncio.Event()
         self._is_last = is_last
         self._handler = RequestHandler(self.cloud)
-        self._runner: web.ServerRunner | None = None
+        self._listener = Listener(self._handle)
 
     @property
     def requests(self) -> RequestLog:
@@ -80,18 +68,12 @@ class Emulator:
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
         """Listen, and return the URL; port 0 picks a free port."""
-        self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
-        name = f"[{host}]" if ":" in host else host
-        self.url = f"{'https' if tls else 'http'}://{name}:{self._runner.addresses[0][1]}"
+        self.url = await self._listener.open(host, port, tls)
         return self.url
 
     async def stop(self) -> None:
         """Close every connection, and the store's file."""
-        if self._runner is not None:
-            await close_server(self._runner)
-            self._runner = None
+        await self._listener.close()
         self.cloud.store.close()
 
     async def __aenter__(self) -> Self:

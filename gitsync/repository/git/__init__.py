@@ -1,1 +1,1 @@
-"""The edge to git: sources, and the state kept on a branch or in a folder."""
+"""git: sources, and the state kept on a branch or in a folder."""

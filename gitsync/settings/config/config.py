@@ -3,7 +3,7 @@
 A setting is given by a flag, a variable, a key in gitsync.yaml, or not at all; the nearest wins. The flag is the name
 with dashes, the key is the flag without the leading ones, and the variable is `GITSYNC_` and the same word, unless
 Azure Service Operator has a name for it (docs/reference/reconciliation.md#settings-of-aso). How they are read and
-checked is in `gitsync.settings.config.load`; this module holds values alone, so that every layer may take a `Config`.
+checked is in `gitsync.settings.config.load`; this module holds values alone, so that every wing may take a `Config`.
 
 The bases of `Config` have the order of the help. In each of them, the settings that most people need come first;
 `--help-all` shows the advanced ones too.

@@ -52,7 +52,7 @@ def resolve(
     uses_azure: bool = True,
     needs_file: bool = True,
 ) -> Config:
-    """Return the settings of this run. Raises ConfigError, which lists every fault with its location. `asks_azure` is
+    """Return the settings of this run. Raises ConfigError, which lists every fault with its location. `uses_azure` is
     False for an offline command. Without `needs_file`, a wrong gitsync.yaml in the folder is as none.
     """
     flags = vars(options)
@@ -219,7 +219,7 @@ def make_config(settings: Mapping[str, Any]) -> Config:
 
 
 def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[str]:
-    """Sentences on settings that are valid one by one, but contradict each other. `asks_azure` is False for a command
+    """Sentences on settings that are valid one by one, but contradict each other. `uses_azure` is False for a command
     that sends no request: its credential does not matter.
     """
     is_local = config.emulator is not None or is_loopback(urlsplit(config.endpoint).hostname)

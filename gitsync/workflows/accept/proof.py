@@ -34,6 +34,7 @@ from gitsync.planning.diff.handed_over import take_live_values
 from gitsync.planning.diff.hints import make_kind_hints
 from gitsync.planning.diff.three_way import compare
 from gitsync.planning.revision_diff import Revised
+from gitsync.repository.git.access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.repository.git.source.git_directory import find_git_directory, read_prefix
@@ -154,25 +155,22 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
 
 
 def open_tree(
-    config: Config, clock: Clock, redactions: Redactions, grace: Grace | None = None, *, is_committed: bool = False
+    config: Config,
+    clock: Clock,
+    redactions: Redactions,
+    grace: Grace | None = None,
+    *,
+    is_committed: bool = False,
+    builds: Builds | None = None,
 ) -> Tree:
-    """Open the working tree of SOURCE. Files are read when they are needed, each once.
+    """Open the working tree of SOURCE. Files are read when they are needed, each once. `builds` are kept for all that
+    is read of it.
 
     Raises ConfigError if SOURCE is not a folder in a git working tree, or not as it `is_committed`; SourceError if it
     cannot be read.
     """
-    source = parse_location(config.source)
-    if not isinstance(source, Folder) or config.ref is not None:
-        raise ConfigError(
-            "Drift is accepted into a working tree, and SOURCE is a revision.",
-            hint="Clone the repository, check out the branch, and set SOURCE to the folder.",
-        )
     access = make_git_access(config, grace)
-    if find_git_directory(source.path, access) is None:
-        raise ConfigError(
-            f"{source.path} is not in a git repository, so an edit could not be undone.",
-            hint="Run git init there and commit the manifests.",
-        )
+    folder = _find_folder(config, access)
     checkout = open_checkout(
         config.source,
         path=config.path,
@@ -181,19 +179,35 @@ def open_tree(
         config_file=config.config_file,
         offline=not is_committed,
         units=config.units,
-        builds=Builds(grace=access.grace),
+        builds=builds,
         variables=config.variables,
     )
     with checkout:
         if is_committed and checkout.dirty:
             raise ConfigError(
-                f"{source.path} has uncommitted changes, and the new branch starts at the commit.",
+                f"{folder} has uncommitted changes, and the new branch starts at the commit.",
                 hint="Commit them, or omit --branch and --pull-request to edit the files.",
             )
         return Tree(
-            folder=source.path,
-            prefix=read_prefix(source.path),
-            listing=EditedListing(source=FolderListing(root=source.path)),
+            folder=folder,
+            prefix=read_prefix(folder),
+            listing=EditedListing(source=FolderListing(root=folder)),
             wanted=checkout.wanted,
             reader=RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),
         )
+
+
+def _find_folder(config: Config, access: GitAccess) -> Path:
+    """Find the folder of SOURCE in a working tree. ConfigError if there is none."""
+    source = parse_location(config.source)
+    if not isinstance(source, Folder) or config.ref is not None:
+        raise ConfigError(
+            "Drift is accepted into a working tree, and SOURCE is a revision.",
+            hint="Clone the repository, check out the branch, and set SOURCE to the folder.",
+        )
+    if find_git_directory(source.path, access) is None:
+        raise ConfigError(
+            f"{source.path} is not in a git repository, so an edit could not be undone.",
+            hint="Run git init there and commit the manifests.",
+        )
+    return source.path

@@ -16,6 +16,7 @@ from gitsync.agent.attribution.attribution import RIGHTS
 from gitsync.agent.checks.bodies import hide_values
 from gitsync.agent.checks.rights import list_request_paths
 from gitsync.agent.run.exports import list_needed_secrets
+from gitsync.desired.catalog.any_type import list_sent_members
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.children import KindTree
 from gitsync.desired.catalog.collections import list_collections
@@ -37,7 +38,6 @@ from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.verdict import Action
-from gitsync.planning.delete_scope import is_group
 from gitsync.repository.secrets.sinks.status import KeptConfigMaps
 from gitsync.settings.config.config import Config
 
@@ -139,7 +139,7 @@ class _ResourceRights:
         self._arm_id = find_id(prepared)
         self._scope = _choose_scope(self._arm_id, is_created=self._is_written)
         self._kind = open_catalog().kind_of(prepared.resource)
-        self._group_kind = (prepared.key.group, prepared.key.kind)
+        self._rule_key = self._kind.rule_key if self._kind else (prepared.key.group, prepared.key.kind)
 
     def _need(self, action: str, scope: str = "", use: Use = Use.RUN) -> NeededRight:
         return NeededRight(scope or self._scope, action, self._arm_id, use)
@@ -167,7 +167,7 @@ class _ResourceRights:
         prepared, registry = self._prepared, self._registry
         if prepared.relations.owner and prepared.relations.owner.arm_id:
             owner = prepared.relations.owner.arm_id
-            is_checked = registry.checks_owner(*self._group_kind) or not _is_arm(prepared)
+            is_checked = registry.checks_owner(*self._rule_key) or not _is_arm(prepared)
             use = Use.RUN if is_checked else Use.OWNERS
             yield self._need(name_action(owner, "read"), _choose_scope(owner), use)
 
@@ -175,7 +175,7 @@ class _ResourceRights:
         """List what the extensions of its kind need, exports among it."""
         prepared, registry = self._prepared, self._registry
         secrets = _list_secret_fields(prepared, self._kind, self._config, needed_secrets)
-        for suffix in registry.list_export_actions(*self._group_kind, secrets):
+        for suffix in registry.list_export_actions(*self._rule_key, secrets):
             yield self._need(name_action(f"{self._arm_id}{suffix}", "action"))
         points = {
             "post_check": self._is_written,
@@ -184,7 +184,7 @@ class _ResourceRights:
             "succeeded": True,
         }
         called = {point for point, is_called in points.items() if is_called}
-        yield from map(self._need, registry.list_called(*self._group_kind, called))
+        yield from map(self._need, registry.list_called(*self._rule_key, called))
         if self._is_written:
             yield from self._list_body_calls()
 
@@ -192,7 +192,13 @@ class _ResourceRights:
         resource = self._prepared.resource
         version = self._prepared.api_version or ""
         subject = Subject(
-            key=resource.key, gvk=resource.gvk, spec=resource.spec, arm_id=self._arm_id, api_version=version, live=None
+            key=resource.key,
+            gvk=resource.gvk,
+            spec=list_sent_members(self._kind, resource.spec) if self._kind else resource.spec,
+            rules_of=self._rule_key,
+            arm_id=self._arm_id,
+            api_version=version,
+            live=None,
         )
         with suppress(GitsyncError):  # the run fails with it too, and reports it
             for path, verb in self._registry.list_calls(subject):
@@ -242,8 +248,9 @@ def _list_removal(record: Record, registry: Registry) -> Iterator[NeededRight]:
 def _list_deletes(arm_id: ArmId, key: Key, kind: Kind | None, registry: Registry, scope: str) -> Iterator[NeededRight]:
     if kind is not None and not kind.can_delete:
         return
-    actions = [name_action(arm_id, "delete"), *registry.list_called(key.group, key.kind, {"delete"})]
-    for action in [*actions, READ_ALL] if is_group(key) else actions:
+    rule_key = kind.rule_key if kind else (key.group, key.kind)
+    actions = [name_action(arm_id, "delete"), *registry.list_called(*rule_key, {"delete"})]
+    for action in [*actions, READ_ALL] if arm_id.is_group else actions:
         yield NeededRight(scope, action, arm_id)
 
 

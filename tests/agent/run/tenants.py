@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from gitsync.emulator.http.listener import Listener
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, EmulatedPrincipal
 from gitsync.model.secret import Secret
@@ -49,14 +50,12 @@ class Tenants(World):
                 self.issued += [form["client_id"]] if form else []
                 return web.json_response(answer.body, status=answer.status)
 
-            runner = web.ServerRunner(web.Server(issue, access_log=None), shutdown_timeout=1)
-            await runner.setup()
-            await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self.ca.tls).start()
-            self.authority = f"https://127.0.0.1:{runner.addresses[0][1]}"
+            listener = Listener(issue)
+            self.authority = await listener.open(tls=self.ca.tls)
             try:
                 yield azure
             finally:
-                await runner.cleanup()
+                await listener.close()
 
     def access(self, url: str) -> ArmAccess:
         return ArmAccess(

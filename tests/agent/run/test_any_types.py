@@ -1,9 +1,10 @@
-"""An AzureResource through its whole life, and the hand-over from a kind of ASO to it and back."""
+"""An AzureResource through its whole life, and the hand-over from ASO's kind to it and back."""
 
 from __future__ import annotations
 
 import pytest
 
+from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from tests.support.world import SUBSCRIPTION, World
 
@@ -27,8 +28,8 @@ spec:
     location: westeurope
     properties:
       state: Enabled
-      parameters: {$connections: {value: {}}}
-      definition: {$schema: "https://schema", triggers: {}, empty: [], nothing: null}
+      parameters: {$connections: {value: {}}, empty: {value: []}, nothing: {value: null}}
+      definition: {$schema: "https://schema", triggers: {}}
 """
 ACCOUNT = """
 apiVersion: storage.azure.com/v1api20230101
@@ -73,8 +74,8 @@ def test_a_resource_is_created_as_it_is_written_and_then_in_sync(world):
     assert world.sync().exit_code == 0
     assert world.sent("PUT") == [IN_GROUP, FLOW_ID]
     sent = world.read(FLOW_ID, "2019-05-01")["properties"]
-    assert sent["parameters"] == {"$connections": {"value": {}}}
-    assert sent["definition"] == {"$schema": "https://schema", "triggers": {}, "empty": [], "nothing": None}
+    assert sent["parameters"] == {"$connections": {"value": {}}, "empty": {"value": []}, "nothing": {"value": None}}
+    assert sent["definition"] == {"$schema": "https://schema", "triggers": {}}
     again = find(world.sync())
     assert (again.verdict, again.action, world.writes) == (Verdict.IN_SYNC, Action.NONE, [])
 
@@ -173,3 +174,124 @@ def test_an_api_version_that_is_not_known_works(world):
     report = world.says(group=GROUP, flow=FLOW.replace("2019-05-01", "2099-05-01")).sync()
     assert report.exit_code == 0
     assert find(world.sync()).verdict is Verdict.IN_SYNC
+
+
+SITE = """
+apiVersion: web.azure.com/v1api20220301
+kind: Site
+metadata: {name: front}
+spec: {location: westeurope, owner: {name: shop}}
+"""
+SETTINGS = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: settings}
+spec:
+  type: Microsoft.Web/sites/config@2022-03-01
+  azureName: appsettings
+  owner: {group: web.azure.com, kind: Site, name: front}
+  body: {properties: {COLOUR: blue}}
+"""
+
+
+def test_what_exists_with_its_parent_is_not_deleted(world):
+    world.says(group=GROUP, site=SITE, settings=SETTINGS).sync()
+    removed = find(world.says(group=GROUP, site=SITE).sync(prune=True))
+    assert (world.writes, removed.condition.reason) == ([], "DeletionNotSupportedInAzure")
+
+
+NETWORK = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: net}
+spec:
+  type: Microsoft.Network/virtualNetworks@2024-01-01
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  body:
+    location: westeurope
+    tags: {a: b}
+    properties: {addressSpace: {addressPrefixes: [10.0.0.0/16]}}
+"""
+SUBNET = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: one}
+spec:
+  type: Microsoft.Network/virtualNetworks/subnets@2024-01-01
+  owner: {kind: AzureResource, name: net}
+  body: {properties: {addressPrefix: 10.0.1.0/24}}
+"""
+
+
+def test_the_children_of_a_network_survive_its_put(world):
+    world.says(group=GROUP, net=NETWORK, one=SUBNET).sync()
+    report = world.says(group=GROUP, net=NETWORK.replace("a: b", "a: c"), one=SUBNET).sync()
+    assert report.exit_code == 0
+    network = f"{IN_GROUP}/providers/Microsoft.Network/virtualNetworks/net"
+    assert world.writes == [f"PUT {network}"]
+    subnets = world.read(network, "2024-01-01")["properties"]["subnets"]
+    assert [subnet["name"] for subnet in subnets] == ["one"]
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+
+
+def test_a_network_and_its_subnet_change_together(world):
+    world.says(group=GROUP, net=NETWORK, one=SUBNET).sync()
+    moved = {"net": NETWORK.replace("10.0.0.0", "10.9.0.0"), "one": SUBNET.replace("10.0.1.0", "10.9.1.0")}
+    assert world.says(group=GROUP, **moved).sync().exit_code == 0
+
+
+def test_a_group_with_content_of_others_is_not_deleted(world):
+    group = """
+        apiVersion: azure.gitsync/v1
+        kind: AzureResource
+        metadata: {name: shop}
+        spec: {type: Microsoft.Resources/resourceGroups@2022-09-01, body: {location: westeurope}}
+    """
+    world.says(group=group).sync()
+    world.outside("PUT", FLOW_ID, {"location": "westeurope", "properties": {}})
+    kept = world.says_files({"README.md": "nothing"}).sync(prune=True, max_deletes=1)
+    assert world.writes == []
+    assert "orders" in find(kept).condition.message
+
+
+SECRETS = """
+apiVersion: v1
+kind: Secret
+metadata: {name: orders}
+stringData: {apiKey: hunter2-hunter2}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: orders}
+data: {region: westeurope}
+"""
+WITH_VALUES = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: orders}
+spec:
+  type: Microsoft.Logic/workflows@2019-05-01
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  body:
+    location: {$configMap: {name: orders, key: region}}
+    properties:
+      parameters: {key: {value: {$secret: {name: orders, key: apiKey}}}}
+      definition: {}
+"""
+
+
+def test_values_of_secrets_are_sent_and_shown_nowhere(world):
+    digests = {"digest_key": Secret("a key of thirty-two characters...")}
+    report = world.says(group=GROUP, values=SECRETS, flow=WITH_VALUES).sync(**digests)
+    assert report.exit_code == 0
+    sent = world.read(FLOW_ID, "2019-05-01")
+    assert (sent["location"], sent["properties"]["parameters"]["key"]["value"]) == ("westeurope", "hunter2-hunter2")
+    assert "hunter2" not in repr(report)
+    assert not any("hunter2" in file.read_text() for file in world.state.rglob("*") if file.is_file())
+    assert world.sync(**digests).exit_code == 0
+    assert world.writes == []
+    world.says(group=GROUP, values=SECRETS.replace("hunter2-", "hunter3-"), flow=WITH_VALUES)
+    changed = find(world.sync(**digests))
+    assert [change.path for change in changed.differences] == ["/properties/parameters/key/value"]
+    assert world.writes == [f"PUT {FLOW_ID}"]

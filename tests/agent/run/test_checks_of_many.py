@@ -16,7 +16,7 @@ from gitsync.report.run_facts import estimate_sync
 from tests.support.world import GROUP, SUBSCRIPTION, World
 
 ALL = tuple(name.value for name in CheckName)
-COUNT = 400
+COUNT = 320
 POLICY = f"""\
 settings:
   policies:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from gitsync.model.arm_id import ArmId
 from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.delete_scope import is_group
 from gitsync.repository.git.state.plan_file import encode_plan
 from tests.support.hypothesis_profile import scale
 from tests.support.world import GROUP, GROUP_ID, World, annotated
@@ -166,7 +165,7 @@ def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers,
         assert not [arm_id for arm_id in ours - now if not _is_within(arm_id, (*deleted_ids, *gone))], "all else stays"
         for result in synced.results:
             is_held = (result.verdict, result.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
-            if is_held and (not is_group(result.key) or "till names" in result.message):
+            if is_held and (not result.arm_id.is_group or "till names" in result.message):
                 assert not [arm_id for arm_id in deleted_ids if arm_id.is_below(result.arm_id)], result.key
 
 

@@ -20,6 +20,7 @@ from gitsync.report.records import list_operations
 from gitsync.report.wording import format_headline
 from gitsync.repository.git.state.folder import StatusFolder
 from tests.support.fault_rules import rules
+from tests.support.hypothesis_profile import sample
 from tests.support.json_schemas import list_faults
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, KilledError, World, annotated, of
 
@@ -118,8 +119,7 @@ def check_recovery(world: World, undisturbed: World) -> None:
 
 
 def test_stopped_at_any_request(before, undisturbed, tmp_path):
-    total = len(undisturbed.requests)
-    for count in range(1, total):
+    for count in sample(range(1, len(undisturbed.requests))):
         folder = tmp_path / str(count)
         folder.mkdir()
         world = before.copy(folder)
@@ -148,7 +148,7 @@ def test_a_fault_of_each_write(before, undisturbed, tmp_path, fault):
         world = before.copy(folder)
         rule = f"{{match: {{method: {method}, path: '{path}'}}, {FAULTS[fault]}}}"
         world.settings = replace(world.settings, rules=rules(rule))
-        report = world.sync(**PRUNING, resource_timeout=300)
+        report = world.sync(**PRUNING, resource_timeout=60)
         taken = list_taken(world)
         check_told(world, report, taken)
         world.clock.elapsed += 200_000

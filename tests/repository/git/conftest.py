@@ -20,8 +20,10 @@ email = test@example.com
 defaultBranch = main
 [maintenance]
 auto = false
+[receive]
+autogc = false
 """
-"""The last is a process for every commit."""
+"""The last two are a process for every commit, and for every push."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ WRITER = basic("x-access-token", TOKEN)
 @pytest.fixture
 def served(cloned, bare, tmp_path: Path):
     """(URL of the repository, what the server sees)."""
-    with serve(tmp_path, readers=(READER, basic("me", "p@ss")), writers=(WRITER,)) as (url, seen):
+    with serve(tmp_path, readers=(READER, basic("me", "p@ss")), writers=(WRITER,), spies=True) as (url, seen):
         yield f"{url}/{bare.path.name}", seen
 
 
@@ -53,7 +53,7 @@ def test_a_connection_that_breaks_is_not_a_refusal_of_a_commit(cloned, bare, tmp
     commit = bare.git("commit-tree", "-m", "of a pull request", "HEAD^{tree}").strip()
     bare.git("update-ref", "refs/pull/1/head", commit)
     with (
-        serve(tmp_path, readers=(READER,), spies=False, drops=(commit.encode(),)) as (url, _),
+        serve(tmp_path, readers=(READER,), drops=(commit.encode(),)) as (url, _),
         open_checkout(f"{url}/{bare.path.name}", ref=commit, access=access("reader")) as found,
     ):
         assert list(found.contents.files) == ["apps/rg.yaml"]

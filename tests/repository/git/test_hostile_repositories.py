@@ -195,8 +195,8 @@ def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
     with (cloned.path / ".git" / "config").open("a") as config:
         config.write("[log]\nshowSignature = true\n[http]\nsaveCookies = true\n")
     with (
-        serve(tmp_path, readers=(WRITER,), writers=(WRITER,), spies=False) as (url, _),
-        serve(tmp_path, readers=(WRITER,), writers=(WRITER,), spies=False) as (elsewhere, seen),
+        serve(tmp_path, readers=(WRITER,), writers=(WRITER,)) as (url, _),
+        serve(tmp_path, readers=(WRITER,), writers=(WRITER,)) as (elsewhere, seen),
     ):
         addresses = {
             "file": str(bare.path),

@@ -95,7 +95,7 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("make", "authorization"), CHECKOUTS, ids=[make.__name__ for make, _ in CHECKOUTS])
 def test_the_checkout_of_a_pipeline_can_read_and_push(cloned, bare, tmp_path, outside, clock, make, authorization):
-    with serve(tmp_path, readers=(authorization,), writers=(authorization,)) as (url, seen):
+    with serve(tmp_path, readers=(authorization,), writers=(authorization,), spies=True) as (url, seen):
         make(cloned, f"{url}/{bare.path.name}", outside)
         with open_checkout(str(cloned.path)) as source, open_store(source, clock=clock) as store:
             assert not source.dirty

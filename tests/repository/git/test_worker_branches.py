@@ -20,6 +20,7 @@ from gitsync.repository.git.state.worker_branches import name_worker
 from gitsync.repository.git.state.worker_store import WorkerStore
 from tests.repository.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve
+from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 
 NAME = "gitsync/status"
@@ -289,14 +290,14 @@ def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker
     assert save(open_worker(1), record)
 
 
-WORKERS = 64
+WORKERS = scale(64)
 
 
 def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
     """All of them push to one server at once, and so does a run that overlaps."""
     bare.git("config", "http.receivepack", "true")
     start = threading.Barrier(WORKERS)
-    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),), spies=False) as (url, _):
+    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),)) as (url, _):
         remote = open_remote(
             Url(f"{url}/{bare.path.name}", "http"), GitAccess(token=Secret("secret"), username="x-access-token")
         )

@@ -16,7 +16,7 @@ from gitsync.settings.config.config import Config
 from gitsync.workflows.accept.accept import accept_drift
 from gitsync.workflows.accept.drift import Accepted
 from gitsync.workflows.accept.proof import Tree, find_request, open_tree
-from tests.support.world import GROUP, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World
+from tests.support.world import BUILDS, GROUP, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World
 from tests.workflows.accept.drift_table import ALL, AROUND, DELETES, Drift
 
 
@@ -34,7 +34,8 @@ class Story:
 
 
 def open_world_tree(world: World) -> Tree:
-    return open_tree(Config(source=str(world.folder), subscription=SUBSCRIPTION), world.clock, world.redactions)
+    config = Config(source=str(world.folder), subscription=SUBSCRIPTION)
+    return open_tree(config, world.clock, world.redactions, builds=BUILDS)
 
 
 def accept(world: World, report: Report, names: tuple[str, ...] = (), pointers: tuple[str, ...] = ()) -> Accepted:

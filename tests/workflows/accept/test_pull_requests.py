@@ -299,7 +299,7 @@ def test_a_token_that_may_only_read(on_github):
     """As that of a fork's pull request."""
     run, token = on_github, "t0ken-that-may-read"
     reader = basic("x-access-token", token)
-    with serve(run.repository.remote.parent, readers=(reader,), spies=False) as (url, _):
+    with serve(run.repository.remote.parent, readers=(reader,)) as (url, _):
         run.repository.git("remote", "set-url", "origin", f"{url}/remote.git")
         publication = run.repository.publication(run.job)
         publication = replace(publication, access=replace(publication.access, token=Secret(token)))

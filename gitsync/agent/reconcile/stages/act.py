@@ -81,7 +81,7 @@ def _acknowledge(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 def _note_accepted(
     attempt: ApplyAttempt, request: Request, action: Action, run: Acting, reply: AcceptedWrite | None = None
 ) -> ApplyAttempt:
-    run.cache.note_applied(attempt.key, request.arm_id, existed=attempt.write.existed)
+    run.cache.note_applied(request.arm_id, existed=attempt.write.existed)
     run.cache.note_brought(attempt.observed.brought)
     applied = seal_body(remove_paths(request.body, attempt.ignored), attempt.key, run.digests)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None

@@ -27,7 +27,7 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
     Raises ProviderError if a lookup fails: unknown is not absent.
     """
-    if not run.registry.modifies(attempt.key.group, attempt.key.kind):
+    if not run.registry.modifies(*attempt.rule_key):
         return attempt
     request, attempt = attempt.filled_request, attempt.with_observed(replace(attempt.observed, answers={}))
     if lookups := run.registry.lookups(attempt.as_subject()):

@@ -42,7 +42,7 @@ async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt
 async def _evaluate_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observing) -> ApplyAttempt | None:
     """Return the attempt as compared with its entry in a list; None if that does not show the resource in sync."""
     live = Live(body=entry)
-    if not is_settled(live, attempt.arm_id, attempt.key, run.registry) or not _shows_exports(attempt, entry, run):
+    if not is_settled(live, attempt.arm_id, attempt.rule_key, run.registry) or not _shows_exports(attempt, entry, run):
         return None
     listed = attempt.with_observed(replace(attempt.observed, live=live, exists=True, is_listed=True))
     # Its comparison would take a request of its own, which is what the list is to save.
@@ -54,7 +54,7 @@ async def _evaluate_entry(attempt: ApplyAttempt, entry: Mapping[str, Any], run: 
 
 def _needs_read(attempt: ApplyAttempt, run: Observing) -> bool:
     """Return whether an extension needs what an entry of a list lacks."""
-    if not run.registry.modifies(attempt.key.group, attempt.key.kind):
+    if not run.registry.modifies(*attempt.rule_key):
         return False
     return any(not lookup.for_the_run for lookup in run.registry.lookups(attempt.as_subject()))
 

@@ -29,7 +29,6 @@ from gitsync.planning.actions import (
     find_remembered,
     recognize_failure,
 )
-from gitsync.planning.delete_scope import is_group
 from gitsync.planning.diff.handed_over import add_handed_over, take_live_values
 from gitsync.planning.diff.hints import make_kind_hints
 from gitsync.planning.diff.masked_differences import list_secret_shapes, redact_comparison
@@ -93,8 +92,10 @@ def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
     if not is_named or not is_owner_elsewhere(attempt):
         return False
     # In a plan, a group that the run would create is missing only until then.
-    new_groups = (r.arm_id for r in attempt.before.values() if is_group(r.key) and r.action is Action.CREATE)
-    is_new = any(attempt.arm_id.is_below(arm_id) for arm_id in new_groups if arm_id)
+    new_groups = (
+        r.arm_id for r in attempt.before.values() if r.arm_id and r.arm_id.is_group and r.action is Action.CREATE
+    )
+    is_new = any(map(attempt.arm_id.is_below, new_groups))
     return not (is_new and absence.code == GROUP_MISSING)
 
 
@@ -187,7 +188,7 @@ def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttemp
 
 
 def _make_not_found(attempt: ApplyAttempt) -> Condition:
-    code = "ResourceGroupNotFound" if is_group(attempt.key) else "ResourceNotFound"
+    code = "ResourceGroupNotFound" if attempt.arm_id.is_group else "ResourceNotFound"
     arm_id = attempt.arm_id
     text = f'error getting status for resource ID "{arm_id}": getting resource with ID: "{arm_id}": {code}'
     return make_warning("AzureResourceNotFound", text)

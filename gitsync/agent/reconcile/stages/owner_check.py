@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.agent.reconcile.protocols import Observing, read_live
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key
 from gitsync.desired.problems.field_path import format_field
@@ -24,7 +25,6 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
-from gitsync.planning.delete_scope import is_group
 from gitsync.planning.replacement import make_move
 from gitsync.planning.status.conditions import (
     check_provider,
@@ -186,7 +186,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         elif not result.is_fine and not (is_ours and result.ending.exists):
             waits = _explain_wait(attempt, result)
             return _stop_for(attempt, waits, result)
-    is_checked = run.registry.checks_owner(attempt.key.group, attempt.key.kind)
+    is_checked = run.registry.checks_owner(*attempt.rule_key)
     address = _find_owner(attempt, run.catalog) if is_checked else None
     if address is None:
         return attempt
@@ -244,7 +244,7 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
         return False
     before = {result.arm_id.key: result for result in attempt.before.values() if result.arm_id}
     above = [before[path] for path in owner.arm_id.lineage if path in before]
-    is_new = any(result.action is Action.CREATE and not is_group(result.key) for result in above)
+    is_new = any(result.action is Action.CREATE and not (result.arm_id or NO_ID).is_group for result in above)
     return not is_new and owner.arm_id.key not in before
 
 
@@ -275,17 +275,27 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | 
 
     An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
     """
-    owner, rule = attempt.prepared.relations.owner, attempt.kind.owner
+    owner = attempt.prepared.relations.owner
     if owner is not None and owner.arm_id:
-        rule = rule or catalog.group_kind_of(owner.arm_id.arm_type)
-        kind = catalog.newest(*rule) if rule else None
-        return (owner.arm_id, kind.api_version) if kind else None
-    if owner is None or rule is None:
+        version = _find_newest_version(attempt.kind.owner, owner.arm_id, catalog)
+        return (owner.arm_id, version) if version else None
+    result = attempt.before.get(owner.key) if owner and owner.key else None
+    if result is None or not result.arm_id or "<" in result.arm_id:
         return None
-    result = attempt.before.get(owner.key) if owner.key else None
-    kind = catalog.kind(GVK.parse(result.manifest.api_version, rule[1])) if result else None
-    is_known = result is not None and result.arm_id and "<" not in result.arm_id
-    return (result.arm_id, kind.api_version) if result and result.arm_id and is_known and kind else None
+    kind = catalog.kind(GVK.parse(result.manifest.api_version, result.key.kind))
+    # The manifest of an AzureResource has its version in the spec, which the result lacks.
+    has_version = kind is not None and not kind.is_any_type
+    version = kind.api_version if kind and has_version else _find_newest_version(None, result.arm_id, catalog)
+    return (result.arm_id, version) if version else None
+
+
+def _find_newest_version(group_kind: tuple[str, str] | None, arm_id: ArmId, catalog: Catalog) -> str | None:
+    """Return the newest api-version of a ASO kind, or that of the type of an id; None if neither is known."""
+    rule = group_kind or catalog.group_kind_of(arm_id.arm_type)
+    if rule and (kind := catalog.newest(*rule)):
+        return kind.api_version
+    arm_type = open_arm_types().find_type(arm_id.arm_type)
+    return arm_type.newest_stable or arm_type.newest_preview if arm_type else None
 
 
 def block_attempt(attempt: ApplyAttempt, reason: str) -> ApplyAttempt:

@@ -18,7 +18,7 @@ from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
-from gitsync.planning.delete_scope import GroupContent, is_group, list_unlisted
+from gitsync.planning.delete_scope import GroupContent, list_unlisted
 from gitsync.planning.status.conditions import (
     DELETING,
     make_held,
@@ -88,7 +88,7 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     # The children of an alias are in the subscription that it created, not in that of the credential.
     if refusal and not is_alias(record.manifest.owner):
         return attempt.stopped(refusal, Verdict.BLOCKED)
-    note = run.registry.deletes_besides((attempt.key.group, attempt.key.kind))
+    note = run.registry.deletes_besides(attempt.rule_key)
     return attempt.with_decision(replace(attempt.decision, action=Action.DELETE, note=note))
 
 
@@ -153,7 +153,7 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before."""
-    if not is_group(attempt.key):
+    if not attempt.record.arm_id.is_group:
         return attempt
     path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
     listed_ids = list_ids(await run.reader(attempt).list(path, RESOURCES_API_VERSION), path)

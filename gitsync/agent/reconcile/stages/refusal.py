@@ -23,7 +23,7 @@ _UNREGISTERED: Final = frozenset({_REGISTRABLE, "SubscriptionNotRegistered"})
 
 async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
     """Return the attempt, stopped by the failure of its write. It waits if the same write may succeed later."""
-    request, key, cache = attempt.filled_request, attempt.key, run.cache
+    request, cache = attempt.filled_request, run.cache
     # The decision was made from a body that is stale, so it is made again from a new read.
     if is_outrun(attempt, failure):
         return look_again(attempt, cache, make_refused(failure, classify(failure)))
@@ -41,7 +41,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
             # Without the right to register, the cause is still Azure's refusal of the write.
             if register_failure.status not in {401, 403}:
                 failure, advice = register_failure, ""
-    classification = run.registry.classify(failure, (key.group, key.kind))
+    classification = run.registry.classify(failure, attempt.rule_key)
     missed_is_ours = await _may_have_created(attempt, failure, run)
     may_pass = may_recover(failure, missed_is_ours=missed_is_ours, granted=cache.has_granted)
     # Without an answer in time, nothing shows that the write failed.
