@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
-from gitsync.desired.catalog.body_words import escape
+from gitsync.desired.catalog.body_words import escape, find_word
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.region_names import is_region, normalize_region
 from gitsync.desired.formats.secret_names import is_secret_name
@@ -68,6 +68,37 @@ def convert_any_body(kind: Kind, body: Mapping[str, Any], name: str, context: Bo
     fitting, unfit = _fit_body(converted, kind, name)
     paths = dict.fromkeys((*map(format_pointer, reader.unfit), *unfit))
     return ConvertedSpec(fields={"body": fitting} if fitting else {}, unfit=tuple(paths))
+
+
+def convert_any_value(kind: Kind, body: Mapping[str, Any], path: JsonPath, value: Any) -> Any:
+    """Return what the body of a manifest says at a path for the value that Azure shows. `body` is the requested one,
+    which decides between the variants of a type.
+
+    Raises UnfitValueError if the type does not allow the value.
+    """
+    reader = _AnyBodyReader(BodyContext(refer=lambda _: None, secret=""))
+    type_ = _find_type(kind, body, path)
+    converted = reader.read_free(value, path) if type_ is None else reader.read_value(type_, value, path)
+    if reader.unfit or converted is None or (isinstance(converted, Mapping) and find_word(converted)):
+        raise UnfitValueError
+    return converted
+
+
+def _find_type(kind: Kind, body: Any, path: JsonPath) -> BodyType | None:
+    """Find the type of the value at a path; None if it is free, or not known."""
+    type_ = open_arm_types().find_body(kind.arm_type, kind.api_version)
+    for step in path:
+        if type_ is None:
+            return None
+        chosen = find_member(body, type_.by) if type_.by else None
+        variant = type_.find_variant(chosen) if isinstance(chosen, str) else None
+        if isinstance(step, int):
+            type_ = type_.item
+        else:
+            member = (variant.find_member(step) if variant else None) or type_.find_member(step)
+            type_ = member.type if member else type_.others
+        body = find_member(body, step)
+    return type_
 
 
 @dataclass(slots=True)
