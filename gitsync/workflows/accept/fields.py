@@ -329,7 +329,7 @@ class _Reading:
     def convert(self, path: JsonPath, field: FieldPath, live: Any) -> Any:
         """Return what a field has to say for the value that Azure shows. Raises UnfitValueError if it has no form."""
         if self.kind.is_any_type:
-            return convert_any_value(self.kind, self.desired, path, live)
+            return convert_any_value(self.kind, path, live)
         return convert_value(self.kind, field, live, self.refer)
 
     def read_reference(self, path: JsonPath, field: FieldPath, old: Any, live: Any) -> DriftedField | NotAccepted:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
+from gitsync.desired.catalog.body_paths import find_facts
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
 from gitsync.desired.catalog.body_words import escape, find_word
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
@@ -70,35 +71,20 @@ def convert_any_body(kind: Kind, body: Mapping[str, Any], name: str, context: Bo
     return ConvertedSpec(fields={"body": fitting} if fitting else {}, unfit=tuple(paths))
 
 
-def convert_any_value(kind: Kind, body: Mapping[str, Any], path: JsonPath, value: Any) -> Any:
-    """Return what the body of a manifest says at a path for the value that Azure shows. `body` is the requested one,
-    which decides between the variants of a type.
+def convert_any_value(kind: Kind, path: JsonPath, value: Any) -> Any:
+    """Return what the body of a manifest says at a path for the value that Azure shows.
 
     Raises UnfitValueError if the type does not allow the value.
     """
     reader = _AnyBodyReader(BodyContext(refer=lambda _: None, secret=""))
-    type_ = _find_type(kind, body, path)
-    converted = reader.read_free(value, path) if type_ is None else reader.read_value(type_, value, path)
-    if reader.unfit or converted is None or (isinstance(converted, Mapping) and find_word(converted)):
+    body_type = open_arm_types().find_body(kind.arm_type, kind.api_version)
+    facts = find_facts(body_type, path) if body_type else None
+    # Variants that differ leave the type open; the check of the edited manifest finds what does not fit.
+    is_typed = facts is not None and len(facts.types) == 1
+    converted = reader.read_value(facts.types[0], value, path) if facts and is_typed else reader.read_free(value, path)
+    if reader.unfit or converted is None or find_word(converted):
         raise UnfitValueError
     return converted
-
-
-def _find_type(kind: Kind, body: Any, path: JsonPath) -> BodyType | None:
-    """Find the type of the value at a path; None if it is free, or not known."""
-    type_ = open_arm_types().find_body(kind.arm_type, kind.api_version)
-    for step in path:
-        if type_ is None:
-            return None
-        chosen = find_member(body, type_.by) if type_.by else None
-        variant = type_.find_variant(chosen) if isinstance(chosen, str) else None
-        if isinstance(step, int):
-            type_ = type_.item
-        else:
-            member = (variant.find_member(step) if variant else None) or type_.find_member(step)
-            type_ = member.type if member else type_.others
-        body = find_member(body, step)
-    return type_
 
 
 @dataclass(slots=True)
