@@ -34,6 +34,7 @@ from gitsync.planning.diff.handed_over import take_live_values
 from gitsync.planning.diff.hints import make_kind_hints
 from gitsync.planning.diff.three_way import compare
 from gitsync.planning.revision_diff import Revised
+from gitsync.repository.git.access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.repository.git.source.git_directory import find_git_directory, read_prefix
@@ -168,18 +169,8 @@ def open_tree(
     Raises ConfigError if SOURCE is not a folder in a git working tree, or not as it `is_committed`; SourceError if it
     cannot be read.
     """
-    source = parse_location(config.source)
-    if not isinstance(source, Folder) or config.ref is not None:
-        raise ConfigError(
-            "Drift is accepted into a working tree, and SOURCE is a revision.",
-            hint="Clone the repository, check out the branch, and set SOURCE to the folder.",
-        )
     access = make_git_access(config, grace)
-    if find_git_directory(source.path, access) is None:
-        raise ConfigError(
-            f"{source.path} is not in a git repository, so an edit could not be undone.",
-            hint="Run git init there and commit the manifests.",
-        )
+    source = _find_folder(config, access)
     checkout = open_checkout(
         config.source,
         path=config.path,
@@ -204,3 +195,19 @@ def open_tree(
             wanted=checkout.wanted,
             reader=RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),
         )
+
+
+def _find_folder(config: Config, access: GitAccess) -> Folder:
+    """Find the folder of SOURCE. ConfigError unless it is one in a git working tree."""
+    source = parse_location(config.source)
+    if not isinstance(source, Folder) or config.ref is not None:
+        raise ConfigError(
+            "Drift is accepted into a working tree, and SOURCE is a revision.",
+            hint="Clone the repository, check out the branch, and set SOURCE to the folder.",
+        )
+    if find_git_directory(source.path, access) is None:
+        raise ConfigError(
+            f"{source.path} is not in a git repository, so an edit could not be undone.",
+            hint="Run git init there and commit the manifests.",
+        )
+    return source
