@@ -11,6 +11,8 @@ from enum import IntFlag
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.formats.json_members import find_in_any_case
+
 LIMITS: Final = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum"})
 """Limits of a value, by the names that constraints of kinds have too. Patterns are apart: see `may_match`."""
 
@@ -108,6 +110,13 @@ class BodyType:
         folded = value.casefold()
         found = next((name for name in (value, *variants) if name in variants and name.casefold() == folded), None)
         return None if found is None else self._lines.get_type(self._line + variants[found])
+
+    def choose_variant(self, value: Mapping[str, Any], name: str = "") -> BodyType | None:
+        """Choose what the value of the deciding member of an object adds; None if that is not known. `name` is that
+        of the resource, if this is its body: it stands for a member that the body need not have.
+        """
+        chosen = name if self.by == "name" and name else find_in_any_case(value, self.by)
+        return self.find_variant(chosen) if isinstance(chosen, str) else None
 
     def list_variants(self) -> Iterator[BodyType]:
         """All that the deciding member can add."""

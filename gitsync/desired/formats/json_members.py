@@ -34,6 +34,14 @@ def read_text(body: object, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def find_in_any_case(body: Mapping[str, Any], name: str) -> Any:
+    """Find a member by its name, in any case if it has none of this case; None if it is absent or null."""
+    if name in body:
+        return body[name]
+    folded = name.casefold()
+    return next((value for key, value in body.items() if key.casefold() == folded), None)
+
+
 def list_mappings(body: object, name: str) -> list[Mapping[str, Any]]:
     """Return the objects in a member that is a list; none in place of anything else."""
     entries = as_mapping(body).get(name)

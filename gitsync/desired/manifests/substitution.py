@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import yaml
 
+from gitsync.desired.catalog.body_words import is_word
 from gitsync.desired.manifests.expansions import Expansion, ExpansionBudget, TextParts, apply_operator, parse_expansions
 from gitsync.desired.manifests.yaml_documents import (
     ENCRYPTED,
@@ -27,6 +28,7 @@ from gitsync.desired.manifests.yaml_documents import (
 from gitsync.desired.manifests.yaml_scalars import resolve
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.errors import InvalidExpansionError
+from gitsync.model.gvk import AZURE_GROUP
 from gitsync.model.lines import WrittenValue
 from gitsync.model.problem import Problem
 from gitsync.model.secret import Placeholder, Secret
@@ -39,6 +41,8 @@ SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 _SIMPLE: Final = re.compile(r"[A-Za-z0-9_./+-]*")
 _LIVE: Final = "status"  # an object exported from a cluster has it; gitsync does not read it
 _VALUE: Final = 25  # the cost of a value in a text, in characters
+_BODY: Final = ("spec", "body")
+_OWN: Final = f"{AZURE_GROUP}/"
 _SEALED: Final = ("data", "stringData", ENCRYPTED)
 
 
@@ -154,7 +158,8 @@ class _Replacement:
             if not path and key in _SEALED and self.document.seal:
                 members[key] = _unmark(value)
                 continue
-            name = self.convert_key(key, (*path, key)) if self.values.concern(key) else key
+            is_replaced = self.values.concern(key) and not self.is_word(key, path)
+            name = self.convert_key(key, (*path, key)) if is_replaced else key
             if name != key and name.startswith(("#", " ")):
                 message = (
                     "The line starts with a variable that is not part of its key: in built manifests, variables are "
@@ -166,6 +171,12 @@ class _Replacement:
                 self.refuse((*path, key), f"The key {name!r} occurs twice after its variables are replaced.")
             members[name] = self.convert(value, (*path, key))
         return members
+
+    def is_word(self, key: str, path: FieldPath) -> bool:
+        """Return whether a key is a word of an AzureResource, or such a word with more than one `$`: it means the same
+        in a unit without variables, where `$$` is not one `$`.
+        """
+        return path[:2] == _BODY and is_word(key) and str(self.document.value.get("apiVersion")).startswith(_OWN)
 
     def convert_key(self, key: str, path: FieldPath) -> str:
         expanded = self.expand(key, path, is_key=True)

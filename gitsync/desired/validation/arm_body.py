@@ -14,17 +14,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
+from gitsync.desired.catalog.body_paths import OWN_NAMES
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
-from gitsync.desired.catalog.body_words import find_word, unescape
+from gitsync.desired.catalog.body_words import EXPRESSION, find_word, unescape
+from gitsync.desired.formats.json_members import find_in_any_case
 from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.arm_body_findings import (
-    OWN_NAMES,
     list_broken_limits,
     make_filled,
     make_given_twice,
     make_missing,
+    make_other_case,
     make_own_name,
     make_read_only,
     make_unknown_choice,
@@ -116,8 +118,8 @@ class _Check:
     def _check_other(self, value: Any, type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
         """Check a value of another type: one that is not known yet may have the right one."""
         is_text = type_.shape in {"string", "choice"}
-        word = find_word(value)
-        if word == "$expression" or isinstance(value, Placeholder):
+        word = find_word(value) if isinstance(value, dict) else ""
+        if word == EXPRESSION or isinstance(value, Placeholder):
             return
         if is_text and (word or isinstance(value, Secret)):
             return
@@ -134,7 +136,7 @@ class _Check:
             self._check_required(value, type_, path)
             if variant is not None:
                 self._check_required(value, variant, path)
-        elif word != "$expression":
+        elif word != EXPRESSION:
             self.findings.append(make_filled(type_, path, word, self.unknown))
 
     def _check_members(self, value: dict[str, Any], types: _Types, path: FieldPath, *, is_hidden: bool) -> None:
@@ -144,8 +146,8 @@ class _Check:
             name = unescape(key) if key[:2] == "$$" else key
             member = (variant.find_member(name) if variant else None) or type_.find_member(name)
             if member is not None:
-                if member.name != name and member.name in value:
-                    self.findings.append(make_given_twice(where, member, self.unknown))
+                if member.name != name:
+                    self._add_other_case(where, member, value)
                 self._check_member(child, member, where, is_hidden=is_hidden)
             elif (others := type_.others) is not None:
                 self.check_value(child, others, where, is_hidden=is_hidden or is_secret_name(name))
@@ -163,7 +165,7 @@ class _Check:
     def _check_required(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> None:
         for member in type_.required:
             is_own = path == self.path and member.name.casefold() in OWN_NAMES
-            if not is_own and _find(value, member.name) is None:
+            if not is_own and find_in_any_case(value, member.name) is None:
                 self.findings.append(make_missing((*path, member.name)))
 
     def _choose_variant(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> BodyType | None:
@@ -171,13 +173,19 @@ class _Check:
         where = (*path, type_.by)
         if path == self.path and type_.by == "name":
             return type_.find_variant(self.name)
-        chosen = _find(value, type_.by)
+        variant = type_.choose_variant(value)
+        chosen = find_in_any_case(value, type_.by)
         if chosen is None:
             self.findings.append(make_missing(where, type_.variant_names))
-        variant = type_.find_variant(chosen) if isinstance(chosen, str) else None
-        if variant is None and isinstance(chosen, str):
+        elif variant is None and isinstance(chosen, str):
             self.findings.append(make_unknown_variant(chosen, where, type_.variant_names))
         return variant
+
+    def _add_other_case(self, path: FieldPath, member: BodyMember, value: Mapping[str, Any]) -> None:
+        if member.name in value:
+            self.findings.append(make_given_twice(path, member, self.unknown))
+        else:
+            self.findings.append(make_other_case(path, member))
 
     def _add_unknown(self, name: str, types: _Types, path: FieldPath) -> None:
         members = (member for type_ in types if type_ is not None for member in type_.members.values())
@@ -197,11 +205,3 @@ class _Check:
 
 def _fits(value: Any, shape: str) -> bool:
     return isinstance(value, _ACCEPTED[shape]) and not (shape == "integer" and isinstance(value, bool))
-
-
-def _find(value: Mapping[str, Any], name: str) -> Any:
-    """Find the value of a member in any case; None if it has none."""
-    if name in value:
-        return value[name]
-    folded = name.casefold()
-    return next((child for key, child in value.items() if key.casefold() == folded), None)

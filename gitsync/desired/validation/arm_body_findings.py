@@ -19,13 +19,13 @@ from gitsync.desired.validation.constraints import RULE_CODES, list_violations
 from gitsync.desired.validation.schema import reads_as
 from gitsync.model.problem import Level
 
-OWN_NAMES: Final[Mapping[str, str]] = {
+_OWN_HINTS: Final[Mapping[str, str]] = {
     "id": "Remove it: the id follows from the type, the owner and the name.",
     "name": "Remove it: spec.azureName is the name in Azure.",
     "type": "Remove it: spec.type is the type.",
     "apiversion": "Remove it: spec.type has the api-version.",
 }
-"""Members that each body has and other fields of the manifest give, without case."""
+"""The hints for `OWN_NAMES`."""
 
 _SHAPES: Final = {"object": "mapping", "variants": "mapping", "choice": "string", "integer": "number"}
 """Shapes as manifests name them. The source has one type for all numbers."""
@@ -108,9 +108,15 @@ def make_given_twice(path: FieldPath, member: BodyMember, level: Level) -> Findi
     )
 
 
+def make_other_case(path: FieldPath, member: BodyMember) -> Finding:
+    """Report a member in a case that Azure accepts and does not return."""
+    message = f"{format_field(path)} is {member.name} in Azure, and gitsync compares names with case."
+    return _warn("FieldCase", path, message, f"Write {member.name}.")
+
+
 def make_own_name(path: FieldPath) -> Finding:
     """Report a member that another field of the manifest gives."""
-    hint = OWN_NAMES[str(path[-1]).casefold()]
+    hint = _OWN_HINTS[str(path[-1]).casefold()]
     return _warn("ReadOnlyField", path, f"{format_field(path)} is not part of a body: Azure may refuse it.", hint)
 
 

@@ -175,12 +175,13 @@ def _check_resource(
 
 def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:
     """Check what the manifest of any type has in addition: the type, and a body that no visit shows."""
-    body = resource.spec.get("body")
-    yield from check_type(resource, unknown)
+    body = resource.spec.get("body", {})
+    of_type = [*check_type(resource, unknown)]
+    yield from of_type
     yield from check_any_name(resource, kind)
     yield from check_body_words(body)
     yield from check_body_region(resource, kind)
-    if isinstance(body, dict):
+    if isinstance(body, dict) and all(finding.level is not Level.ERROR for finding in of_type):
         name = find_azure_name(resource, kind)
         yield from check_body(body, kind.arm_type, kind.api_version, name=name[1] if name else "", unknown=unknown)
 

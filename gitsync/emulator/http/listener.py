@@ -21,29 +21,29 @@ class Listener:
     def __init__(self, handle: Handle, grace: float = 1) -> None:
         self._handle = handle
         self._grace = grace
-        self._server: web.Server | None = None  # it needs a running loop
-        self._sockets: asyncio.Server | None = None
+        self._open: tuple[asyncio.Server, web.Server] | None = None
 
     async def open(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> str:
         """Listen, and return the URL; port 0 picks a free port. OSError if the port is used."""
+        requests = web.Server(self._handle, access_log=None)
         loop = asyncio.get_running_loop()
-        self._server = web.Server(self._handle, access_log=None)
-        self._sockets = await loop.create_server(self._server, host, port, ssl=tls, backlog=128)
+        sockets = await loop.create_server(requests, host, port, ssl=tls, backlog=128)
+        self._open = sockets, requests
         name = f"[{host}]" if ":" in host else host
-        return f"{'https' if tls else 'http'}://{name}:{self._sockets.sockets[0].getsockname()[1]}"
+        return f"{'https' if tls else 'http'}://{name}:{sockets.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
         """Close every connection; nothing if it is not open."""
-        if self._sockets is None or self._server is None:
+        if self._open is None:
             return
+        (sockets, requests), self._open = self._open, None
         # asyncio loses the socket of a connection that it accepts while its server closes, so first it accepts no more.
         loop = asyncio.get_running_loop()
-        for socket in self._sockets.sockets:
+        for socket in sockets.sockets:
             loop.remove_reader(socket.fileno())
         for _ in range(_STEPS_OF_ACCEPT):
             await asyncio.sleep(0)
-        self._sockets.close()
-        self._sockets = None
-        self._server.pre_shutdown()
-        await self._server.shutdown(timeout=self._grace)
+        sockets.close()
+        requests.pre_shutdown()
+        await requests.shutdown(timeout=self._grace)
         await asyncio.sleep(0)  # a transport closes its socket in the next turn

@@ -170,7 +170,7 @@ def open_tree(
     cannot be read.
     """
     access = make_git_access(config, grace)
-    source = _find_folder(config, access)
+    folder = _find_folder(config, access)
     checkout = open_checkout(
         config.source,
         path=config.path,
@@ -185,20 +185,20 @@ def open_tree(
     with checkout:
         if is_committed and checkout.dirty:
             raise ConfigError(
-                f"{source.path} has uncommitted changes, and the new branch starts at the commit.",
+                f"{folder} has uncommitted changes, and the new branch starts at the commit.",
                 hint="Commit them, or omit --branch and --pull-request to edit the files.",
             )
         return Tree(
-            folder=source.path,
-            prefix=read_prefix(source.path),
-            listing=EditedListing(source=FolderListing(root=source.path)),
+            folder=folder,
+            prefix=read_prefix(folder),
+            listing=EditedListing(source=FolderListing(root=folder)),
             wanted=checkout.wanted,
             reader=RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add)),
         )
 
 
-def _find_folder(config: Config, access: GitAccess) -> Folder:
-    """Find the folder of SOURCE. ConfigError unless it is one in a git working tree."""
+def _find_folder(config: Config, access: GitAccess) -> Path:
+    """Find the folder of SOURCE in a working tree. ConfigError if there is none."""
     source = parse_location(config.source)
     if not isinstance(source, Folder) or config.ref is not None:
         raise ConfigError(
@@ -210,4 +210,4 @@ def _find_folder(config: Config, access: GitAccess) -> Folder:
             f"{source.path} is not in a git repository, so an edit could not be undone.",
             hint="Run git init there and commit the manifests.",
         )
-    return source
+    return source.path

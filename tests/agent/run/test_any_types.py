@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from tests.support.world import SUBSCRIPTION, World
 
@@ -252,3 +253,45 @@ def test_a_group_with_content_of_others_is_not_deleted(world):
     kept = world.says_files({"README.md": "nothing"}).sync(prune=True, max_deletes=1)
     assert world.writes == []
     assert "orders" in find(kept).condition.message
+
+
+SECRETS = """
+apiVersion: v1
+kind: Secret
+metadata: {name: orders}
+stringData: {apiKey: hunter2-hunter2}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: orders}
+data: {region: westeurope}
+"""
+WITH_VALUES = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: orders}
+spec:
+  type: Microsoft.Logic/workflows@2019-05-01
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  body:
+    location: {$configMap: {name: orders, key: region}}
+    properties:
+      parameters: {key: {value: {$secret: {name: orders, key: apiKey}}}}
+      definition: {}
+"""
+
+
+def test_values_of_secrets_are_sent_and_shown_nowhere(world):
+    digests = {"digest_key": Secret("a key of thirty-two characters...")}
+    report = world.says(group=GROUP, values=SECRETS, flow=WITH_VALUES).sync(**digests)
+    assert report.exit_code == 0
+    sent = world.read(FLOW_ID, "2019-05-01")
+    assert (sent["location"], sent["properties"]["parameters"]["key"]["value"]) == ("westeurope", "hunter2-hunter2")
+    assert "hunter2" not in repr(report)
+    assert not any("hunter2" in file.read_text() for file in world.state.rglob("*") if file.is_file())
+    assert world.sync(**digests).exit_code == 0
+    assert world.writes == []
+    world.says(group=GROUP, values=SECRETS.replace("hunter2-", "hunter3-"), flow=WITH_VALUES)
+    changed = find(world.sync(**digests))
+    assert [change.path for change in changed.differences] == ["/properties/parameters/key/value"]
+    assert world.writes == [f"PUT {FLOW_ID}"]

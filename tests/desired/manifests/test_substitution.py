@@ -198,3 +198,28 @@ def test_a_value_from_a_secret_is_hidden_but_in_ids_names_locations_and_owners(w
 )
 def test_the_fields_that_show_a_secret(path, expected):
     assert is_shown(path) is expected
+
+
+def test_words_of_a_body_mean_the_same_in_every_unit():
+    text = """
+        apiVersion: azure.gitsync/v1
+        kind: AzureResource
+        spec:
+          body:
+            $connections: {$secret: {name: $TEXT, key: "${TEXT}"}}
+            $$secret: $schema
+            list: [{$$$reference: $$x}]
+    """
+    expected = {
+        "$connections": {"$secret": {"name": "$TEXT", "key": "text"}},
+        "$$secret": "$schema",
+        "list": [{"$$$reference": "$x"}],
+    }
+    for unit in (None, FLUX):
+        assert make(text, unit).document.value["spec"]["body"] == expected
+
+
+def test_words_elsewhere_are_texts():
+    assert make("apiVersion: v1\nspec: {body: {$$secret: 1}}\n", FLUX).document.value["spec"] == {
+        "body": {"$secret": 1}
+    }

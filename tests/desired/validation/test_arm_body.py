@@ -174,6 +174,7 @@ def test_errors(resource_type, body, code, message, hint):
         ),
         (WORKFLOW, {"Name": "a"}, "ReadOnlyField", "spec.body.Name is not part of a body: Azure may refuse it.", "Remove it: spec.azureName is the name in Azure."),
         (WORKFLOW, {"id": 5}, "ReadOnlyField", "spec.body.id is not part of a body: Azure may refuse it.", "Remove it: the id follows from the type, the owner and the name."),
+        (WORKFLOW, {"Location": "we"}, "FieldCase", "spec.body.Location is location in Azure, and gitsync compares names with case.", "Write location."),
         (
             ACCOUNT,
             {"location": "we", "kind": "StorageV2"},
@@ -229,7 +230,7 @@ def test_limits_are_warnings(body, code, fault):
 @pytest.mark.parametrize(
     ("resource_type", "body", "why"),
     [
-        (WORKFLOW, {"PROPERTIES": {"State": "enabled"}}, "names and choices have no case"),
+        (SITE, {"location": "we", "properties": {"redundancyMode": "NONE"}}, "choices have no case"),
         (WORKFLOW, {"properties": {"state": ""}}, "the empty text is no choice"),
         (WORKFLOW, {"properties": {"state": None, "definition": None}}, "null is absent"),
         (WORKFLOW, {"properties": {"definition": {"$connections": [1, {"x": None}]}}}, "anything"),

@@ -290,7 +290,7 @@ def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | 
 
 
 def _find_newest_version(group_kind: tuple[str, str] | None, arm_id: ArmId, catalog: Catalog) -> str | None:
-    """Return the newest api-version of a kind of ASO, or that of the type of an id; None if neither is known."""
+    """Return the newest api-version of a ASO kind, or that of the type of an id; None if neither is known."""
     rule = group_kind or catalog.group_kind_of(arm_id.arm_type)
     if rule and (kind := catalog.newest(*rule)):
         return kind.api_version

@@ -1,0 +1,131 @@
+"""What ARM's types state of the values of a body, by their path: set by Azure alone, secret, a choice without case.
+
+For comparisons and imports, which get bodies that Azure returned. A path alone does not show which variant an object
+is: all variants that have the member count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from gitsync.desired.catalog.body_types import BodyMember, BodyType
+from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.formats.secret_names import is_secret_name
+
+OWN_NAMES: Final = frozenset({"id", "name", "type", "apiversion"})
+"""Members that each body of an answer has, without case. Other fields of a manifest give them."""
+
+
+class PathFacts(NamedTuple):
+    """The facts about the values at a path."""
+
+    types: tuple[BodyType, ...]  # more than one if variants differ; empty below a value that may be anything
+    is_read_only: bool  # Azure alone sets it, or something that it is in
+    is_required: bool  # a body must have it, so one that is read-only too is sent
+    is_secret: bool  # it may be a secret: write-only, sensitive, by its name, or inside of one
+
+    @property
+    def has_no_case(self) -> bool:
+        """Return whether the value is one of some words, which ARM compares without case."""
+        return bool(self.types) and all(type_.choices for type_ in self.types)
+
+
+def find_facts(body_type: BodyType, path: JsonPath) -> PathFacts | None:
+    """Find the facts about a path of a body. `*` stands for any index or name. None if the type has no such path."""
+    facts = PathFacts((body_type,), is_read_only=False, is_required=True, is_secret=False)
+    for step in path:
+        found = [stepped for type_ in facts.types for stepped in _take_step(type_, step)]
+        if not found and not any(type_.shape == "any" for type_ in facts.types) and facts.types:
+            return None
+        has_secret_name = isinstance(step, str) and is_secret_name(step)
+        facts = PathFacts(
+            tuple(dict.fromkeys(type_ for _, type_ in found)),
+            is_read_only=facts.is_read_only or (bool(found) and all(_is_set_by_azure(member) for member, _ in found)),
+            is_required=any(member is None or member.is_required for member, _ in found),
+            is_secret=facts.is_secret or has_secret_name or any(_is_secret(*stepped) for stepped in found),
+        )
+    return facts
+
+
+_Step = tuple[BodyMember | None, BodyType]
+"""The member that a step leads to, None for an entry of a list or a map; and the type there."""
+
+
+def _take_step(type_: BodyType, step: str | int) -> Iterator[_Step]:
+    if type_.item is not None:
+        yield None, type_.item
+        return
+    members = list(_list_members(type_, str(step)))
+    yield from ((member, member.type) for member in members)
+    if not members and type_.others is not None:
+        yield None, type_.others
+
+
+def _list_members(type_: BodyType, name: str) -> Iterator[BodyMember]:
+    for part in (type_, *type_.list_variants()):
+        if (member := part.find_member(name)) is not None:
+            yield member
+
+
+def _is_set_by_azure(member: BodyMember | None) -> bool:
+    return member is not None and member.is_read_only
+
+
+def _is_secret(member: BodyMember | None, type_: BodyType) -> bool:
+    return type_.is_sensitive or (member is not None and member.is_write_only)
+
+
+def list_read_only(body: Any, body_type: BodyType, *, name: str = "") -> Iterator[tuple[JsonPath, bool]]:
+    """List the paths of a body that Azure alone sets, without those inside them, each with whether the type requires
+    it. `name` is that of the resource, which chooses the variant of some types.
+    """
+    yield from _list_read_only(body, body_type, (), name.rpartition("/")[2])
+
+
+def _list_read_only(value: Any, type_: BodyType, path: JsonPath, name: str) -> Iterator[tuple[JsonPath, bool]]:
+    for key, child, member, inner in _list_children(value, type_, name):
+        if member is not None and member.is_read_only:
+            yield (*path, key), member.is_required
+        elif inner is not None:
+            yield from _list_read_only(child, inner, (*path, key), "")
+
+
+def select_writable(body: Mapping[str, Any], body_type: BodyType, *, name: str = "") -> dict[str, Any]:
+    """Return the part of a body that Azure returned which can be sent: without members that Azure alone sets, unless
+    the type requires them, and without those that the type does not have. Members are spelled as the type has them.
+
+    `name` is that of the resource, which chooses the variant of some types.
+    """
+    selected = _select(body, body_type, name.rpartition("/")[2])
+    return {key: value for key, value in selected.items() if key.casefold() not in OWN_NAMES}
+
+
+def _select(value: Any, type_: BodyType, name: str = "") -> Any:
+    if isinstance(value, list) and type_.item is not None:
+        return [_select(entry, type_.item) for entry in value]
+    if not isinstance(value, Mapping) or not type_.is_object:
+        return value
+    selected = {}
+    for key, child, member, inner in _list_children(value, type_, name):
+        if inner is None or (member is not None and member.is_read_only and not member.is_required):
+            continue
+        kept = _select(child, inner)
+        # An object of which nothing is left had only what Azure sets.
+        if kept != {} or child == {} or (member is not None and member.is_required):
+            selected[member.name if member is not None else key] = kept
+    return selected
+
+
+_Child = tuple[str | int, Any, BodyMember | None, BodyType | None]
+"""A value inside another one: its step, the value, its member, and its type; None for what the type does not have."""
+
+
+def _list_children(value: Any, type_: BodyType, name: str) -> Iterator[_Child]:
+    if isinstance(value, list) and type_.item is not None:
+        yield from ((index, entry, None, type_.item) for index, entry in enumerate(value))
+    elif isinstance(value, Mapping) and type_.is_object:
+        variant = type_.choose_variant(value, name)
+        for key, child in value.items():
+            member = (variant.find_member(key) if variant else None) or type_.find_member(key)
+            yield key, child, member, member.type if member is not None else type_.others
