@@ -50,7 +50,7 @@ from gitsync.planning.diff.three_way import UNDONE
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.workflows.accept.wanted_fields import WantedFields
-from gitsync.workflows.imports.conversion.any_body import convert_any_value
+from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
 from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
 from gitsync.workflows.imports.conversion.live_body import convert_value, find_field_position
 

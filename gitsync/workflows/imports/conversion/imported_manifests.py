@@ -25,7 +25,7 @@ from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
-from gitsync.workflows.imports.conversion.any_body import BodyContext, convert_any_body
+from gitsync.workflows.imports.conversion.any_live_body import BodyContext, convert_any_body
 from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.workflows.imports.conversion.layout import Taken, name_manifests
 from gitsync.workflows.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
