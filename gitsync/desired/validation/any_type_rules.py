@@ -126,19 +126,28 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
 
 
 def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
-    folded = arm_type.casefold()
-    if folded in _REFUSED:
-        reason, hint = _REFUSED[folded]
+    if refusal := find_refusal(arm_type):
+        reason, hint = refusal
         yield Finding(
             code="TypeRefused", path=_TYPE, message=f"gitsync does not write {arm_type}: {reason}.", hint=hint
         )
-    elif folded == _SCRIPTS and resource.annotations.get(RUN_SCRIPT) != ALLOW:
+    elif runs_script(arm_type) and resource.annotations.get(RUN_SCRIPT) != ALLOW:
         yield Finding(
             code="TypeRefused",
             path=_TYPE,
             message=f"A write of {arm_type} runs a script in Azure, with the rights of its identity.",
             hint=f"If that is intended, set the annotation {RUN_SCRIPT}: {ALLOW}.",
         )
+
+
+def find_refusal(arm_type: str) -> tuple[str, str] | None:
+    """Find why gitsync does not write a type, and what to do instead; None for one that it writes."""
+    return _REFUSED.get(arm_type.casefold())
+
+
+def runs_script(arm_type: str) -> bool:
+    """Return whether a write of a type runs a script in Azure, which a manifest allows with an annotation."""
+    return arm_type.casefold() == _SCRIPTS
 
 
 def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[Finding]:
@@ -171,7 +180,7 @@ def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tu
 
 def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], catalog: Catalog) -> Finding | None:
     found = find_azure_name(member.resource, kind)
-    steps = split_name(kind.arm_type, found[1]) if found else NameSteps("", "")
+    steps = split_name(kind.arm_type, found[1] if found else "derived")
     if steps is None:
         return _make_long_name(found, kind) if found else None
     owner = member.owner
@@ -215,12 +224,12 @@ def _allows(kind: Kind, flag: ScopeFlag) -> bool:
 
 
 def _make_wrong(kind: Kind, steps: NameSteps, fault: str, catalog: Catalog, *, code: str = "MissingField") -> Finding:
-    expected, hint = _describe_owner(kind, steps, catalog)
+    expected, hint = describe_any_owner(kind, steps, catalog)
     message = f"{fault}: {kind.arm_type} belongs to {expected}."
     return Finding(code=code, path=_OWNER, message=message, hint=hint)
 
 
-def _describe_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str, str]:
+def describe_any_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str, str]:
     """Describe the right owner of a resource, with the order to name it."""
     if steps.owner_type:
         group_kind = catalog.group_kind_of(steps.owner_type)
