@@ -63,7 +63,8 @@ class CompiledExpression:
 @lru_cache(maxsize=256)
 def build_environment(kind: Kind) -> Environment:
     """Build the environment of the expressions in manifests of a kind."""
-    return Environment({"self": make_self_type(kind), "secret": TEXTS})
+    # The answer of an action may have any form.
+    return Environment({"self": make_self_type(kind), "secret": DYN if kind.is_any_type else TEXTS})
 
 
 # Checks and exports compile the same few expressions again and again.

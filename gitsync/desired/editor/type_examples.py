@@ -15,12 +15,12 @@ from gitsync.desired.catalog.body_paths import OWN_NAMES
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
 from gitsync.desired.catalog.body_words import escape
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.refused_types import SCRIPTS, find_refusal
 from gitsync.desired.catalog.type_paths import TypeMatch
 from gitsync.desired.editor.examples import NAMES, NUMBERS, TEXTS, VALUES
 from gitsync.desired.formats.linear_pattern import may_match
 from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
-from gitsync.desired.validation.any_type_rules import find_refusal, runs_script
 from gitsync.desired.validation.constraints import list_violations
 from gitsync.desired.validation.name_rules import list_name_faults
 from gitsync.errors import ConfigError
@@ -47,7 +47,7 @@ def build_type_example(match: TypeMatch, catalog: Catalog) -> Mapping[str, Any]:
     """Build a valid manifest of a type. ConfigError if gitsync does not write the type, or Azure never does."""
     name, version = match.type.name, match.version
     if refusal := find_refusal(name):
-        raise ConfigError(f"gitsync does not write {name}: {refusal[0]}.", hint=refusal[1])
+        raise ConfigError(f"gitsync does not write {name}: {refusal.reason}.", hint=refusal.hint)
     body_type = open_arm_types().find_body(name, version.api_version)
     if body_type is None or not version.writable:
         newest = match.type.newest_stable or match.type.newest_preview
@@ -55,7 +55,7 @@ def build_type_example(match: TypeMatch, catalog: Catalog) -> Mapping[str, Any]:
         raise ConfigError(f"Resources of {name} can only be read at {version.api_version}.", hint=hint)
     kind = catalog.any_type(TypeAndVersion(name, version.api_version))
     azure_name = _choose_name(kind, body_type)
-    annotations = {"annotations": {RUN_SCRIPT: ALLOW}} if runs_script(name) else {}
+    annotations = {"annotations": {RUN_SCRIPT: ALLOW}} if name.casefold() == SCRIPTS else {}
     return {
         "apiVersion": kind.gvk.api_version,
         "kind": kind.gvk.kind,

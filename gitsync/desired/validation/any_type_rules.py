@@ -6,6 +6,7 @@ What its body may have, the facts of the type decide (`arm_body`); this checks w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -20,8 +21,9 @@ from gitsync.desired.catalog.any_type import (
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, find_word
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.refused_types import SCRIPTS, find_refusal
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or, quote_scalar
-from gitsync.desired.problems.field_path import FieldPath, format_field
+from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
@@ -36,22 +38,6 @@ from gitsync.model.resource import Resource
 _TYPE: Final = ("spec", "type")
 _OWNER: Final = ("spec", "owner")
 _FORM: Final = "Write the type and an api-version, such as Microsoft.Logic/workflows@2019-05-01."
-
-_SCRIPTS: Final = "microsoft.resources/deploymentscripts"
-_DEPLOYMENT: Final = (
-    "a deployment is a list of writes that Azure sends, so gitsync could neither compare nor delete what they make",
-    "Declare the resources of its template.",
-)
-_REFUSED: Final[Mapping[str, tuple[str, str]]] = {
-    "microsoft.resources/deployments": _DEPLOYMENT,
-    "microsoft.resources/deploymentstacks": _DEPLOYMENT,
-    "microsoft.resources/deploymentstackswhatifresults": _DEPLOYMENT,
-    "microsoft.keyvault/vaults/secrets": (
-        "the records and plans of a resource show its fields, and this one consists of a secret",
-        "Write the secret with operatorSpec.secretExpressions of the resource that has it, or with your secret store.",
-    ),
-}
-"""Types that gitsync does not write: the reason, and what to do instead."""
 
 
 def check_type(resource: Resource, unknown: Level) -> Iterator[Finding]:
@@ -127,27 +113,15 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
 
 def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
     if refusal := find_refusal(arm_type):
-        reason, hint = refusal
-        yield Finding(
-            code="TypeRefused", path=_TYPE, message=f"gitsync does not write {arm_type}: {reason}.", hint=hint
-        )
-    elif runs_script(arm_type) and resource.annotations.get(RUN_SCRIPT) != ALLOW:
+        message = f"gitsync does not write {arm_type}: {refusal.reason}."
+        yield Finding(code="TypeRefused", path=_TYPE, message=message, hint=refusal.hint)
+    elif arm_type.casefold() == SCRIPTS and resource.annotations.get(RUN_SCRIPT) != ALLOW:
         yield Finding(
             code="TypeRefused",
             path=_TYPE,
             message=f"A write of {arm_type} runs a script in Azure, with the rights of its identity.",
             hint=f"If that is intended, set the annotation {RUN_SCRIPT}: {ALLOW}.",
         )
-
-
-def find_refusal(arm_type: str) -> tuple[str, str] | None:
-    """Find why gitsync does not write a type, and what to do instead; None for one that it writes."""
-    return _REFUSED.get(arm_type.casefold())
-
-
-def runs_script(arm_type: str) -> bool:
-    """Return whether a write of a type runs a script in Azure, which a manifest allows with an annotation."""
-    return arm_type.casefold() == _SCRIPTS
 
 
 def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[Finding]:
@@ -165,6 +139,34 @@ def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[
             )
         elif isinstance(child, dict | list) and word not in BODY_WORDS:
             yield from check_body_words(child, where)
+
+
+def check_action(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:
+    """Check the action whose answer expressions have as `secret`. `unknown` is the level of one without facts."""
+    action = find_member(resource.spec, "operatorSpec", "secretAction")
+    if not isinstance(action, str):
+        return
+    path = ("spec", "operatorSpec", "secretAction")
+    if not _READS.fullmatch(action):
+        yield Finding(
+            code="SecretAction",
+            path=path,
+            message=f"{format_field(path)} is {quote_scalar(action)}, which may change the resource.",
+            hint="Name an action whose name starts with list or get, such as listKeys.",
+        )
+        return
+    arm_type = open_arm_types().find_type(kind.arm_type)
+    version = arm_type.find_version(kind.api_version) if arm_type else None
+    if version is None or action.casefold() in {name.casefold() for name in version.actions}:
+        return
+    close = suggest(action, version.actions)
+    yield Finding(
+        code="SecretAction",
+        path=path,
+        message=f"{kind.arm_type} has no action {action} at {kind.api_version}.",
+        hint=f"Did you mean {close}?" if close else "If Azure has it, use --unknown-fields warn.",
+        level=unknown,
+    )
 
 
 def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tuple[Member, Finding]]:
@@ -271,6 +273,9 @@ def _make_long_name(found: tuple[FieldPath, str], kind: Kind) -> Finding:
         hint="Name the resource itself, and its parent with spec.owner.",
     )
 
+
+_READS: Final = re.compile(r"(?:list|get)[A-Za-z0-9]*", re.IGNORECASE)
+"""Actions that only return something: others would be called in each run."""
 
 _SCOPES: Final[Mapping[ScopeFlag, tuple[str, str]]] = {
     ScopeFlag.RESOURCE_GROUP: (

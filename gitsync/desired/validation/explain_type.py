@@ -14,10 +14,11 @@ from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.body_paths import OWN_NAMES
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.refused_types import find_refusal
 from gitsync.desired.catalog.type_paths import TypeMatch
 from gitsync.desired.catalog.type_words import join_with_or
 from gitsync.desired.formats.secret_names import is_secret_name
-from gitsync.desired.validation.any_type_rules import describe_any_owner, find_refusal
+from gitsync.desired.validation.any_type_rules import describe_any_owner
 from gitsync.desired.validation.explain import (
     ALL_CHOICES,
     Explanation,
@@ -77,7 +78,7 @@ def describe_arm_type(match: TypeMatch, catalog: Catalog) -> Iterator[tuple[str,
     if version.actions:
         yield "actions", ", ".join(version.actions)
     if refusal := find_refusal(arm_type.name):
-        yield "refused", refusal[0]
+        yield "refused", refusal.reason
 
 
 def _describe_versions(arm_type: ArmType) -> str:

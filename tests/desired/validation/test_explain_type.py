@@ -8,12 +8,12 @@ import pytest
 from gitsync.cli.main import run
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.refused_types import find_refusal
 from gitsync.desired.catalog.type_paths import find_type_path, names_type
 from gitsync.desired.editor.type_examples import build_type_example
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.manifests.yaml_output import dump
 from gitsync.desired.request.build import prepare
-from gitsync.desired.validation.any_type_rules import find_refusal
 from gitsync.desired.validation.explain_type import explain_type
 from gitsync.errors import ConfigError
 from gitsync.model.problem import Level

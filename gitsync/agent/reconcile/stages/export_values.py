@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.run_views import Exporting
 from gitsync.desired.cel.budget import EvaluationBudget
-from gitsync.desired.cel.export_expressions import ExportExpression, compile_exports, list_needed_fields
+from gitsync.desired.cel.export_expressions import ExportExpression, compile_exports, list_needed_fields, uses_secret
 from gitsync.desired.cel.objects import Object, make_self
 from gitsync.desired.cel.outcomes import evaluate_exports
 from gitsync.desired.request.exports import (
@@ -23,6 +24,7 @@ from gitsync.desired.request.exports import (
     ExportedValue,
     collect_destinations,
     collect_fields,
+    find_secret_action,
     group_keys,
     iterate_destinations,
     merge_entries,
@@ -156,7 +158,8 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
     ]
     with _name_stage(SECRETS_STAGE):
         # Reading secrets is an action (listKeys), which a plan has no right to.
-        secrets = await _read_secrets(attempt, run, expressions) if run.rules.writes else {}
+        read = _call_action if attempt.kind.is_any_type else _read_secrets
+        secrets = await read(attempt, run, expressions) if run.rules.writes else {}
         entries = list(collect_fields(_collect_secret_destinations(attempt, run), secrets))
     with _name_stage(CONFIG_MAPS_STAGE):
         entries += await _read_config_maps(attempt, run)
@@ -187,11 +190,11 @@ def _evaluate(
     attempt: ApplyAttempt,
     redactions: Redactions,
     expressions: Iterable[ExportExpression],
-    secrets: Mapping[str, Secret],
+    secrets: Mapping[str, Any],
 ) -> Iterator[ExportedValue]:
     """The values of expressions. A value that an expression makes of a secret is a secret too, so it is redacted."""
     # Expressions do not see empty secrets (docs/reference/kinds.md#secret-exporters).
-    set_secrets = {name: value for name, value in secrets.items() if value.reveal()}
+    set_secrets = {name: value for name, value in secrets.items() if not isinstance(value, Secret) or value.reveal()}
     subject, budget = _build_self(attempt), EvaluationBudget()
     for expression in expressions:
         for entry in evaluate_exports([expression], subject, set_secrets, budget):
@@ -202,7 +205,7 @@ def _evaluate(
 
 async def _read_secrets(
     attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
-) -> Mapping[str, Secret]:
+) -> Mapping[str, Any]:
     """The fields that have a destination, and those that expressions name."""
     fields = _collect_secret_destinations(attempt, run).keys() | list_needed_fields(expressions)
     if not fields:
@@ -212,6 +215,28 @@ async def _read_secrets(
     for value in values.values():
         run.redactions.add(value)
     return values
+
+
+async def _call_action(
+    attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
+) -> Mapping[str, Any]:
+    """The answer of the action that an AzureResource names, if an expression uses it; each text in it is a Secret."""
+    action = find_secret_action(attempt.prepared.resource)
+    if not action or not uses_secret(expressions):
+        return {}
+    actor = ExtensionClient(run.writer(attempt))
+    answer = await actor.call(f"{attempt.arm_id}/{action}", attempt.kind.api_version)
+    for value in _iterate_secrets(answer):
+        run.redactions.add(value)
+    return answer
+
+
+def _iterate_secrets(value: Any) -> Iterator[Secret]:
+    if isinstance(value, Secret):
+        yield value
+    members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from _iterate_secrets(member)
 
 
 def _collect_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
