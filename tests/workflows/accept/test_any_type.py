@@ -43,33 +43,33 @@ spec:
   owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
   body: {location: westeurope, sku: {name: Standard}, properties: {state: Enabled}}
 """
-FLOW = f"""\
+FLOW = """\
 apiVersion: azure.gitsync/v1
 kind: AzureResource
-metadata: {{name: orders}}
+metadata: {name: orders}
 spec:
   type: Microsoft.Logic/workflows@2019-05-01
-  owner: {{group: resources.azure.com, kind: ResourceGroup, name: shop}}
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
   body:
     location: westeurope
-    tags: {{team: shop}}   # who pays
+    tags: {team: shop}   # who pays
     properties:
       state: Enabled      # since May
-      integrationAccount: {{id: {{$reference: {{kind: AzureResource, name: b2b}}}}}}
+      integrationAccount: {id: {$reference: {kind: AzureResource, name: b2b}}}
       accessControl:
         triggers:
           allowedCallerIpAddresses:
           - addressRange: 192.0.2.0/24   # the office
           - addressRange: 198.51.100.0/24
       parameters:
-        key: {{value: {{$secret: {{name: orders, key: key}}}}}}
-        owner: {{value: {{$configMap: {{name: orders, key: owner}}}}}}
-        plain: {{value: 5}}
+        key: {value: {$secret: {name: orders, key: key}}}
+        owner: {value: {$configMap: {name: orders, key: owner}}}
+        plain: {value: 5}
       definition:
         $schema: https://schema
-        triggers: {{}}
-        nested: {{apiSecret: plain}}
-        mine: {{$$reference: a}}
+        triggers: {}
+        nested: {apiSecret: plain}
+        mine: {$$reference: a}
         steps: [first, second]
 """
 

@@ -72,7 +72,7 @@ def convert_any_body(kind: Kind, body: Mapping[str, Any], name: str, context: Bo
 
 
 def convert_any_value(kind: Kind, path: JsonPath, value: Any) -> Any:
-    """Return what the body of a manifest says at a path for the value that Azure shows.
+    """Return what the body of a manifest has at a path for the value that Azure shows.
 
     Raises UnfitValueError if the type does not allow the value.
     """
