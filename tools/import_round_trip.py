@@ -29,8 +29,8 @@ from gitsync.desired.request.placeholders import show
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
-from gitsync.workflows.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.workflows.imports.conversion.proof import ImportProof, prove
+from gitsync.workflows.imports.conversion.import_proof import ImportProof, prove
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 NAMESPACE = "default"
@@ -82,7 +82,7 @@ def format_proof(proof: ImportProof, unfit: tuple[str, ...]) -> Iterator[str]:
         f"{difference.path}: {difference.live!r} became {difference.desired!r} ({difference.rule})"
         for difference in proof.differences
     )
-    yield from (f"{place}: not allowed by the kind, left out" for place in unfit)
+    yield from (f"{location}: not allowed by the kind, left out" for location in unfit)
 
 
 def main(argv: list[str]) -> int:

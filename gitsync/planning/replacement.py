@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.packed_tables import is_immutable
 from gitsync.desired.formats.arm_path import normalize_region
 from gitsync.desired.formats.json_pointer import format_pointer, parse_pointer
@@ -25,8 +26,8 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitRe
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
@@ -164,11 +165,16 @@ def _explain_kept(named: Mapping[str, _NewValue], resource: Resource, record: Re
 
 
 def _name_change(kind: Kind, difference: Difference, resource: Resource) -> tuple[str, _NewValue]:
-    """Name the field of a difference as its manifest does, without `spec`; as Azure does, if no field is known."""
+    """Name the field of a difference as its manifest does, without `spec` and the `body` of an AzureResource; as Azure
+    does, if no field is known.
+    """
     path = parse_pointer(difference.path)
     field = find_field(kind, path, resource.spec)
     inside = field[1:] if field else tuple(path)
     given = find_member(resource.spec, *inside)
+    if kind.is_any_type:
+        word = find_word(given)
+        inside, given = inside[1:], given[word] if word else given
     names = [given.get(word) for word in ("name", "key")] if isinstance(given, Mapping) else []
     source = "/".join(map(str, names)) if all(names) else ""
     return format_field(inside), _NewValue(difference.desired, source, difference.rule != NOT_KNOWN)

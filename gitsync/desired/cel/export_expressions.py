@@ -23,10 +23,11 @@ from gitsync.desired.cel.expressions import (
     quote_expression,
 )
 from gitsync.desired.cel.types.kinds import list_secret_names
-from gitsync.desired.cel.types.types import STRING
+from gitsync.desired.cel.types.types import DYN, STRING
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.problems.suggest import suggest
+from gitsync.desired.request.exports import find_secret_action
 from gitsync.errors import ExpressionError
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.facts import Kind
@@ -77,6 +78,13 @@ def list_needed_fields(expressions: Iterable[ExportExpression]) -> frozenset[str
     return frozenset(name for expression in into_secrets for program in expression.programs for name in program.secrets)
 
 
+def uses_secret(expressions: Iterable[ExportExpression]) -> bool:
+    """Return whether an expression for a Secret needs the answer of the action that an AzureResource names."""
+    into_secrets = (expression for expression in expressions if expression.address.object_kind is ObjectKind.SECRET)
+    programs = (program for expression in into_secrets for program in expression.programs)
+    return any(program.secrets or program.uses_secret_object for program in programs)
+
+
 def list_expressions(resource: Resource) -> Iterator[tuple[FieldPath, ObjectKind, Mapping[str, Any]]]:
     """Yield every entry of a manifest that has an expression, with its path."""
     said = resource.spec.get("operatorSpec")
@@ -97,29 +105,59 @@ def check_expressions(resource: Resource, kind: Kind) -> tuple[Problem, ...]:
     """Report every problem of the expressions of one manifest, in file order. Malformed entries are skipped: the schema
     check reports them.
     """
-    found = (finding for row in list_expressions(resource) for finding in _check_entry(*row, kind))
+    has_action = bool(find_secret_action(resource))
+    rows = list_expressions(resource)
+    found = (finding for row in rows for finding in _check_entry(*row, kind, has_action=has_action))
     return tuple(sorted((locate_finding(finding, resource) for finding in found), key=lambda problem: problem.order))
 
 
-def _check_entry(path: FieldPath, object_kind: ObjectKind, entry: Mapping[str, Any], kind: Kind) -> Iterator[Finding]:
+def _check_entry(
+    path: FieldPath, object_kind: ObjectKind, entry: Mapping[str, Any], kind: Kind, *, has_action: bool
+) -> Iterator[Finding]:
     for here, text in _iterate_texts(path, entry):
         try:
             program = compile_expression(text, build_environment(kind))
         except ExpressionError as error:
             yield Finding(code="InvalidExpression", path=here, message=f"{error.message}.", hint=error.hint)
             continue
-        is_value = here == (*path, "value")
-        if is_value:
-            yield from _check_output(path, entry, program)
-        elif program.type != STRING:
-            yield _make_wrong_type(here, program, "[string]")
+        if kind.is_any_type:
+            yield from _check_untyped(here, path, entry, program, has_action=has_action)
+        else:
+            yield from _check_type(here, path, entry, program)
+            yield from _check_extras(here, program)
         if object_kind is not ObjectKind.SECRET:
             yield from _refuse_secrets(here, program)
-            yield from _check_extras(here, program)
             continue
-        yield from _check_secrets(here, program, kind)
-        yield from _check_extras(here, program)
-        yield from _check_overlooked(here, program) if is_value else _refuse_in_metadata(here, program)
+        if here != (*path, "value"):
+            yield from _refuse_in_metadata(here, program)
+        if not kind.is_any_type:
+            yield from _check_secrets(here, program, kind)
+            yield from _check_overlooked(here, program) if here == (*path, "value") else ()
+
+
+def _check_type(
+    here: FieldPath, path: FieldPath, entry: Mapping[str, Any], program: CompiledExpression
+) -> Iterator[Finding]:
+    """Check the type of the text at `here` in the entry at `path`."""
+    if here == (*path, "value"):
+        yield from _check_output(path, entry, program)
+    elif program.type != STRING:
+        yield _make_wrong_type(here, program, "[string]")
+
+
+def _check_untyped(
+    here: FieldPath, path: FieldPath, entry: Mapping[str, Any], program: CompiledExpression, *, has_action: bool
+) -> Iterator[Finding]:
+    """Check a text of an AzureResource, which ASO never reads: what has no type has one when it is evaluated."""
+    if program.type != DYN:
+        yield from _check_type(here, path, entry, program)
+    if not has_action and (program.secrets or program.uses_secret_object):
+        yield Finding(
+            code="UnknownSecret",
+            path=here,
+            message=f"expression {quote_expression(program.text)} uses secret, and no action gives one.",
+            hint="Set operatorSpec.secretAction to the action whose answer is secret, such as listKeys.",
+        )
 
 
 def _iterate_texts(path: FieldPath, entry: Mapping[str, Any]) -> Iterator[tuple[FieldPath, str]]:

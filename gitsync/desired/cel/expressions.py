@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.desired.cel.syntax.lexer import format_error
 from gitsync.desired.cel.syntax.parser import parse
-from gitsync.desired.cel.syntax.tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
+from gitsync.desired.cel.syntax.syntax_tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
 from gitsync.desired.cel.types.checker import check
 from gitsync.desired.cel.types.kinds import make_self_type
 from gitsync.desired.cel.types.types import DYN, STRING, Type, make_map_type
@@ -63,7 +63,8 @@ class CompiledExpression:
 @lru_cache(maxsize=256)
 def build_environment(kind: Kind) -> Environment:
     """Build the environment of the expressions in manifests of a kind."""
-    return Environment({"self": make_self_type(kind), "secret": TEXTS})
+    # The answer of an action may have any form.
+    return Environment({"self": make_self_type(kind), "secret": DYN if kind.is_any_type else TEXTS})
 
 
 # Checks and exports compile the same few expressions again and again.

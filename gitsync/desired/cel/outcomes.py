@@ -27,18 +27,26 @@ _Evaluate = Callable[[CompiledExpression], Any]
 def evaluate_exports(
     expressions: Iterable[ExportExpression],
     subject: Object,
-    secrets: Mapping[str, Secret],
+    secrets: Mapping[str, Any],
     budget: EvaluationBudget | None = None,
 ) -> tuple[ExportedValue, ...]:
     """Evaluate expressions, and return their values with their destinations, in order, each key of a map as an entry.
 
-    `subject` is what expressions call `self`, `secrets` what they call `secret`. All of them share one budget: a
-    manifest may contain thousands, and evaluation blocks the event loop. Raises ExportError, which only a change of the
-    manifest can fix, for the first with no value or an empty one, or one that exceeds the budget.
+    `subject` is what expressions call `self`, `secrets` what they call `secret`, with a `Secret` for each text. All of
+    them share one budget: a manifest may contain thousands, and evaluation blocks the event loop. Raises ExportError,
+    which only a change of the manifest can fix, for the first with no value or an empty one, or one that exceeds the
+    budget.
     """
-    revealed = {name: secret.reveal() for name, secret in secrets.items()}
-    inputs = _Inputs(subject=subject, secrets=revealed, budget=budget or EvaluationBudget())
+    inputs = _Inputs(subject=subject, secrets=_reveal(secrets), budget=budget or EvaluationBudget())
     return tuple(value for exported in expressions for value in _evaluate_entry(exported, inputs))
+
+
+def _reveal(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _reveal(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_reveal(entry) for entry in value]
+    return value.reveal() if isinstance(value, Secret) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +54,7 @@ class _Inputs:
     """The input of expressions. The secrets are plain text here, and never shown."""
 
     subject: Object
-    secrets: Mapping[str, str] = field(repr=False)
+    secrets: Mapping[str, Any] = field(repr=False)
     budget: EvaluationBudget
 
     def list_variables(self, object_kind: ObjectKind) -> Mapping[str, Any]:

@@ -75,6 +75,12 @@ def collect_destinations(resource: Resource, object_kind: ObjectKind) -> dict[st
     }
 
 
+def find_secret_action(resource: Resource) -> str:
+    """The action whose answer the expressions of an AzureResource have as `secret`; "" for none."""
+    action = _find_operator_spec(resource).get("secretAction")
+    return action if isinstance(action, str) else ""
+
+
 def has_expressions(resource: Resource) -> bool:
     """Return whether a manifest has any expression."""
     spec = _find_operator_spec(resource)

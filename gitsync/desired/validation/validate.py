@@ -21,7 +21,13 @@ from gitsync.desired.manifests.kubernetes_names import check_object_names
 from gitsync.desired.manifests.written_values import suggest_quotes
 from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.validation.annotations import check_annotations, check_inherited_policy
-from gitsync.desired.validation.any_type import check_any_name, check_any_owners, check_body_words, check_type
+from gitsync.desired.validation.any_type_rules import (
+    check_action,
+    check_any_name,
+    check_any_owners,
+    check_body_words,
+    check_type,
+)
 from gitsync.desired.validation.arm_body import check_body
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.export_destinations import check_destinations
@@ -36,7 +42,7 @@ from gitsync.desired.validation.relations import (
     check_duplicates,
     check_overlaps,
 )
-from gitsync.desired.validation.schema import (
+from gitsync.desired.validation.spec_schema import (
     check_missing_spec,
     check_pairs,
     check_placeholder,
@@ -179,6 +185,7 @@ def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[
     of_type = [*check_type(resource, unknown)]
     yield from of_type
     yield from check_any_name(resource, kind)
+    yield from check_action(resource, kind, unknown)
     yield from check_body_words(body)
     yield from check_body_region(resource, kind)
     if isinstance(body, dict) and all(finding.level is not Level.ERROR for finding in of_type):

@@ -12,8 +12,10 @@ from gitsync.model.facts import FieldType, Kind, TypeFacts
 
 def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the body of a GET to a status, without conditions and unknown fields. Names compare without case if the
-    spelling differs, as ASO reads JSON.
+    spelling differs, as ASO reads JSON. The status of an AzureResource is the body as it is.
     """
+    if kind.is_any_type:
+        return dict(body)
     return _convert_mapping(kind.types, kind.types[kind.status], body)
 
 

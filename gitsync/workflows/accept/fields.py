@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.catalog.weakening_fields import find_weakening
+from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.desired.formats.leaf_changes import find
@@ -49,11 +49,11 @@ from gitsync.planning.diff.projection import project, select_desired
 from gitsync.planning.diff.rules.own_entries import is_own_entry
 from gitsync.planning.diff.three_way import UNDONE
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
-from gitsync.workflows.accept.proof import Tree, compare_with_live, find_request
+from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.workflows.accept.wanted_fields import WantedFields
-from gitsync.workflows.imports.conversion.any_body import convert_any_value
+from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
 from gitsync.workflows.imports.conversion.live_body import convert_value, find_field_position
-from gitsync.workflows.imports.conversion.manifests import ManifestIndex
 
 BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to restore the value from git."
 
@@ -110,7 +110,7 @@ def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields:
         if result.verdict is Verdict.HELD and result.manifest.hold and not search.is_named:
             left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
             continue
-        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
+        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.list_fields()
         drifted = tuple(outcome for outcome in found if isinstance(outcome, DriftedField))
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         left += refused
@@ -180,7 +180,7 @@ class _Search:
             return [self.leave_unread()]
         if not self.is_named:
             kind = open_catalog().kind_of(prepared.resource)
-            weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
+            weakness = explain_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
             return [
                 self.leave_unless_named(
                     f"It was deleted in Azure, so its manifest would be removed. {weakness}".strip(), ()
@@ -201,7 +201,7 @@ class _Search:
         locations = tuple(prepared.resource.source for prepared in stay)
         return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, locations)]
 
-    def find_fields(self) -> list[DriftedField | NotAccepted]:
+    def list_fields(self) -> list[DriftedField | NotAccepted]:
         """Find the fields that Azure changed, in the order of the report."""
         prepared = self.tree.prepared.get(self.result.key)
         if prepared is None:
@@ -358,7 +358,7 @@ class _Reading:
         mask = search.tree.reader.redactions.mask
         if any(mask(text) != text for text in (json.dumps(value, default=str) for value in (old, new))):
             return search.leave("Its value has a secret in it.", field)
-        weakness = find_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)
+        weakness = explain_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)
         if weakness and not search.is_named:
             return search.leave_unless_named(weakness, field)
         author = find_author(search.result.changed_by, pointer)

@@ -12,17 +12,17 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from gitsync.agent.attribution.attribution import RIGHTS
-from gitsync.agent.checks.bodies import hide_values
-from gitsync.agent.checks.rights import list_request_paths
-from gitsync.agent.run.exports import list_needed_secrets
+from gitsync.agent.attribution.drift_authors import RIGHTS
+from gitsync.agent.checks.check_rights import list_request_paths
+from gitsync.agent.checks.planned_bodies import hide_values
+from gitsync.agent.run.run_exports import list_needed_secrets
 from gitsync.desired.catalog.any_type import list_sent_members
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.children import KindTree
 from gitsync.desired.catalog.collections import list_collections
 from gitsync.desired.cel.export_expressions import compile_exports, list_needed_fields
 from gitsync.desired.formats.arm_path import read_provider
-from gitsync.desired.request.exports import collect_destinations, has_expressions
+from gitsync.desired.request.exports import collect_destinations, find_secret_action, has_expressions
 from gitsync.desired.validation.annotations import CREDENTIAL_FROM
 from gitsync.desired.validation.replace_annotation import read_consent
 from gitsync.errors import GitsyncError
@@ -177,6 +177,8 @@ class _ResourceRights:
         secrets = _list_secret_fields(prepared, self._kind, self._config, needed_secrets)
         for suffix in registry.list_export_actions(*self._rule_key, secrets):
             yield self._need(name_action(f"{self._arm_id}{suffix}", "action"))
+        if secrets and (action := find_secret_action(prepared.resource)):
+            yield self._need(name_action(f"{self._arm_id}/{action}", "action"))
         points = {
             "post_check": self._is_written,
             "export_secrets": bool(secrets),

@@ -73,7 +73,7 @@ class Acceptance:
 
     async def accept(self, resources: Sequence[FoundResource]) -> list[FoundResource]:
         """Keep what is imported, and return each resource below which there may be more to import."""
-        reasons = await asyncio.gather(*map(self._find_reason, resources))
+        reasons = await asyncio.gather(*map(self._explain_skip, resources))
         accepted = []
         for resource, reason in zip(resources, reasons, strict=True):
             if reason:
@@ -99,7 +99,7 @@ class Acceptance:
             unread=tuple(sorted(self._unread)),
         )
 
-    async def _find_reason(self, resource: FoundResource) -> str:
+    async def _explain_skip(self, resource: FoundResource) -> str:
         """Explain why a resource gets no manifest; "" if it gets one."""
         if self.filters.excludes(resource.arm_id, resource.kind.arm_type):
             return EXCLUDED

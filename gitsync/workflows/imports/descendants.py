@@ -12,7 +12,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.workflows.imports.acceptance import IN_PARENT, Acceptance
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
-from gitsync.workflows.imports.conversion.manifests import build_request_body
+from gitsync.workflows.imports.conversion.imported_manifests import build_request_body
 from gitsync.workflows.imports.resource_reader import Body, ResourceReader
 
 UNREADABLE: Final = "kind that Azure does not show"

@@ -58,7 +58,7 @@ def _find(manifest: ImportedManifest) -> Iterator[PlainSecret]:
         around = fields.get(visit.path[:-1])
         is_text = visit.shape == "string" and isinstance(visit.value, str) and "enum" not in visit.rules
         if is_text and not (around and around.name in ASO_TYPES) and _looks_secret(visit.path, visit.value, spec):
-            way = _find_way(around, secret, _make_key(visit.path, spec))
+            way = _describe_way(around, secret, _make_key(visit.path, spec))
             yield PlainSecret(field=format_field(visit.path), way=way, value=Secret(visit.value))
 
 
@@ -122,7 +122,7 @@ def _decode(value: str) -> str:
     return text if text.isprintable() or "\n" in text else value
 
 
-def _find_way(around: Visit | None, secret: str, key: str) -> str:
+def _describe_way(around: Visit | None, secret: str, key: str) -> str:
     """Describe how a Secret takes the place of a value beside the fields of an entry."""
     fields = around.fields if around else {}
     reference = f"{{name: {secret}, key: {key}}}"

@@ -15,8 +15,8 @@ from gitsync.errors import ArmError, RefusedListError
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind, ListLevel
 from gitsync.model.live import Live
-from gitsync.providers.arm.http.bodies import is_refusal
-from gitsync.workflows.imports.conversion.any_body import BodyContext, convert_any_body
+from gitsync.providers.arm.http.response_bodies import is_refusal
+from gitsync.workflows.imports.conversion.any_live_body import BodyContext, convert_any_body
 from gitsync.workflows.imports.conversion.live_body import ConversionContext, convert_body
 
 Body = Mapping[str, Any]

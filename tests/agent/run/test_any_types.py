@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
+from tests.agent.run.exporters import config_map_at, revealed, secret_at, world_with
+from tests.support.memory_places import MemorySink
 from tests.support.world import SUBSCRIPTION, World
 
 GROUP = """
@@ -281,7 +283,7 @@ spec:
 """
 
 
-def test_values_of_secrets_are_sent_and_shown_nowhere(world):
+def test_values_of_secrets_are_sent_and_not_shown(world):
     digests = {"digest_key": Secret("a key of thirty-two characters...")}
     report = world.says(group=GROUP, values=SECRETS, flow=WITH_VALUES).sync(**digests)
     assert report.exit_code == 0
@@ -295,3 +297,49 @@ def test_values_of_secrets_are_sent_and_shown_nowhere(world):
     changed = find(world.sync(**digests))
     assert [change.path for change in changed.differences] == ["/properties/parameters/key/value"]
     assert world.writes == [f"PUT {FLOW_ID}"]
+
+
+EXPORTS = """
+  operatorSpec:
+    secretAction: listKeys
+    secretExpressions: [{name: keys, key: first, value: "secret.keys[0].value"}]
+    configMapExpressions: [{name: facts, key: tier, value: self.status.sku.name}]
+"""
+
+
+def test_the_answer_of_an_action_is_exported(tmp_path):
+    sink = MemorySink()
+    world = world_with(tmp_path, sink)
+    assert world.says(group=GROUP, files=SAME_ACCOUNT + EXPORTS).sync().exit_code == 0
+    assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
+    key = revealed(sink, secret_at("keys"))["first"]
+    assert len(key) > 30
+    assert world.redactions.mask(key) == MASKED
+    assert revealed(sink, config_map_at("facts")) == {"tier": "Standard_LRS"}
+    assert world.plan().exit_code == 0
+    assert world.sent("POST") == []
+
+
+def test_an_action_is_called_only_for_expressions_that_use_it(tmp_path):
+    world = world_with(tmp_path, MemorySink())
+    exports = EXPORTS.replace('"secret.keys[0].value"', "self.status.id")
+    assert world.says(group=GROUP, files=SAME_ACCOUNT + exports).sync().exit_code == 0
+    assert world.sent("POST") == []
+
+
+@pytest.mark.parametrize("path", ["spec.body.properties.state", "/properties/state"])
+def test_a_field_of_the_body_is_ignored(world, path):
+    flow = FLOW.replace("{name: orders}", f"{{name: orders, annotations: {{gitsync/ignore: '[{path}]'}}}}")
+    world.says(group=GROUP, flow=flow).sync()
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
+    assert find(world.sync()).verdict is Verdict.IN_SYNC
+
+
+def test_a_replacement_needs_consent(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    moved = FLOW.replace("location: westeurope", "location: northeurope")
+    assert find(world.says(group=GROUP, flow=moved).sync(prune=True)).condition.reason == "ReplaceNeeded"
+    assert world.writes == []
+    consent = moved.replace("{name: orders}", "{name: orders, annotations: {gitsync/replace: location=northeurope}}")
+    assert find(world.says(group=GROUP, flow=consent).sync(prune=True)).action is Action.REPLACE
+    assert world.writes == [f"DELETE {FLOW_ID}", f"PUT {FLOW_ID}"]

@@ -25,7 +25,15 @@ from gitsync.desired.cel.types.types import (
 )
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
-_SCALARS: Final = {"string": STRING, "boolean": BOOL, "integer": INT, "number": DOUBLE, "any": DYN, "time": TIME}
+_SCALARS: Final = {
+    "string": STRING,
+    "boolean": BOOL,
+    "integer": INT,
+    "number": DOUBLE,
+    "any": DYN,
+    "armBody": DYN,
+    "time": TIME,
+}
 _TEXT: Final[Field] = {"type": "string"}
 _TRUTH: Final[Field] = {"type": "boolean"}
 _TIME: Final[Field] = {"type": "time"}
@@ -72,6 +80,7 @@ _OWN: Final[Mapping[str, TypeFacts]] = {
 _GO_NAMES: Final[Mapping[str, str]] = {
     "knownOwner": "genruntime.KnownResourceReference",
     "namedOwner": "genruntime.KubernetesOwnerReference",
+    "azureOwner": "genruntime.ArbitraryOwnerReference",
     "arbitraryOwner": "genruntime.ArbitraryOwnerReference",
     "reference": "genruntime.ResourceReference",
     "wellKnownReference": "genruntime.WellKnownResourceReference",
@@ -177,7 +186,8 @@ def _build_self_fields(kind: Kind) -> Mapping[str, Field]:
         "kind": _TEXT,
         "metadata": {"type": "metadata"},
         "spec": {"type": {"ref": kind.spec}},
-        "status": {"type": {"ref": kind.status}},
+        # Azure's answer, which has no type here.
+        "status": {"type": "any" if kind.is_any_type else {"ref": kind.status}},
     }
 
 

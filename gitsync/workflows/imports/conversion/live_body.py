@@ -163,7 +163,7 @@ class _BodyReader:
             for name, (field, part) in parts.items()
             if part.is_set or field.get("required") or (is_entry and name in _KEYS)
         }
-        kept |= self.find_passwords(facts, kept, path)
+        kept |= self.make_password_references(facts, kept, path)
         kept = {name: kept[name] for name in facts["fields"] if name in kept}
         return _Part(kept, any(part.is_set for _, part in parts.values())) if kept or is_entry else None
 
@@ -339,10 +339,10 @@ class _BodyReader:
             return _Part({"name": f"{self.conversion.secret}-{key.lower().replace('_', '-')}"}, is_set)
         return _Part({"name": self.conversion.secret, "key": key}, is_set)
 
-    def find_passwords(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
+    def make_password_references(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
         """Make references for passwords of accounts: Azure shows the account only."""
         hidden = [name for name, field in _list_fields(facts) if field.get("mode") == "secret" and name not in kept]
-        wanted = [name for name in hidden if has_account(name, kept) and not find_flag(WITHOUT_PASSWORD, kept)]
+        wanted = [name for name in hidden if has_account(name, kept) and not read_flag(WITHOUT_PASSWORD, kept)]
         return {name: self.make_secret(name, "secret", path).value for name in wanted}
 
     def give_up(self, path: JsonPath) -> _Part | None:
@@ -383,10 +383,10 @@ def has_account(name: str, kept: Mapping[str, Any]) -> bool:
     )
 
 
-def find_flag(name: str, fields: Any) -> bool:
+def read_flag(name: str, fields: Any) -> bool:
     """Return whether a field is true in a spec or in a part of it."""
     return isinstance(fields, Mapping) and (
-        fields.get(name) is True or any(find_flag(name, part) for part in fields.values())
+        fields.get(name) is True or any(read_flag(name, part) for part in fields.values())
     )
 
 
