@@ -25,7 +25,6 @@ from gitsync.desired.formats.list_pairing import (
     is_ordered,
     is_plain,
 )
-from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.desired.manifests.selection import Selection, find_keys, spell_out
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
@@ -306,9 +305,9 @@ class _Reading:
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
-            return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
-        if self.kind.is_any_type and _has_secret_name(path, live):
-            return search.leave("Its name is that of a secret.", field, "Use $secret for it, or run gitsync sync.")
+            is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
+            reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]
+            return search.leave(reason, field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
         try:
             mode = self.find_mode(field, old)
@@ -383,14 +382,6 @@ def _has_secret(path: JsonPath, value: Any, hints: Hints) -> bool:
     return isinstance(value, list) and any(
         _has_secret((*path, index), entry, hints) for index, entry in enumerate(value)
     )
-
-
-def _has_secret_name(path: JsonPath, value: Any) -> bool:
-    """Return whether a value, or one inside it, has the name of a secret: the types of ARM do not mark all."""
-    if any(isinstance(step, str) and is_secret_name(step) for step in path):
-        return True
-    children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    return any(_has_secret_name((key,), child) for key, child in children)
 
 
 class _Move(NamedTuple):

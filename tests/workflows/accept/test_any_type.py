@@ -114,7 +114,7 @@ ROWS = [
         remove=("/properties/parameters/plain/value",)),
     Row("the value of a Secret, which is not compared", {"/properties/parameters/key/value": "changed"}),
     Row("a plain value with the name of a secret", {"/properties/definition/nested/apiSecret": "x"}, left={
-        "spec.body.properties.definition.nested.apiSecret": "Its name is that of a secret."}),
+        "spec.body.properties.definition.nested.apiSecret": "Its value may be a secret."}),
     Row("a value of a ConfigMap", {"/properties/parameters/owner/value": "me"}, left={
         "spec.body.properties.parameters.owner.value": "Its value comes from a ConfigMap."}),
     Row("a reference", {"/properties/integrationAccount/id": OTHER_ID}, left={
