@@ -72,10 +72,14 @@ def _drift(folder: Path, edits: int) -> Path:
 
 
 def _run(name: str, folder: Path, script: Path) -> float:
-    places = (f"--emulator={folder / 'azure.db'}", f"--status-dir={folder / 'status'}", f"--emulator-script={script}")
+    locations = (
+        f"--emulator={folder / 'azure.db'}",
+        f"--status-dir={folder / 'status'}",
+        f"--emulator-script={script}",
+    )
     flags = ("--yes",) if name == "sync" else ()
     subscription = f"--subscription={estate.SUBSCRIPTION}"
-    return command("-m", "gitsync", name, subscription, *places, *flags, folder=folder / "tree")["cpu"]
+    return command("-m", "gitsync", name, subscription, *locations, *flags, folder=folder / "tree")["cpu"]
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def main() -> int:
     print(f"announced: {announced} s for the sync; it took {sync.seconds / announced:.2f} times as long")
     print(f"bare client: {bare['cpu'] / count * 1e3:.2f} ms CPU a resource; gitsync takes {cpu:.1f} times as much")
     is_late = sync.seconds > announced * MOST_LATE
-    is_much = any(one.report["requests"]["questions"] > MOST for one in (plan, sync))
+    is_much = any(run.report["requests"]["questions"] > MOST for run in (plan, sync))
     return 1 if is_late or is_much or cpu > MOST_CPU else 0
 
 
@@ -103,8 +103,8 @@ def _forget(folder: Path) -> None:
     subprocess.run(forget, cwd=folder / "remote.git", check=True)
 
 
-def _format_requests(one: Run) -> str:
-    counts = one.report["requests"]
+def _format_requests(run: Run) -> str:
+    counts = run.report["requests"]
     kinds = ("reads", "questions", "writes", "polls", "throttled")
     return ", ".join(f"{counts[kind]} {kind}" for kind in kinds if counts[kind])
 

@@ -28,7 +28,7 @@ async def _awaited(run: Callable[[], Awaitable[int]]) -> int:
 
 def _cpu() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _peak() -> float:

@@ -120,12 +120,12 @@ def measure(tool: Tool, resources: int, script: str = "azure.yaml") -> list[Cost
 
 
 def _measure_run(azure: Azure, runs: Iterator[None]) -> Cost:
-    asked = count_requests(azure)
+    requested = count_requests(azure)
     before, started = os.times(), time.monotonic()
     next(runs)
     seconds, after = time.monotonic() - started, os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return Cost(count_requests(azure) - asked, seconds, cpu)
+    return Cost(count_requests(azure) - requested, seconds, cpu)
 
 
 def count_requests(azure: Azure) -> int:

@@ -23,7 +23,7 @@ from bench import estate
 from bench.processes import azure, command, without_settings
 
 MOST_SECONDS = 20.0
-WHOLE = 20_000
+COMPLETE = 20_000
 """Resources of the estate for which ARM's own limits are set."""
 
 SECRET = """\
@@ -60,7 +60,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gitsync-bench-") as name:
         folder = Path(name)
         script = folder / "limits.yaml"
-        script.write_text(_scale(options.resources / WHOLE, options.speed), encoding="utf-8")
+        script.write_text(_scale(options.resources / COMPLETE, options.speed), encoding="utf-8")
         tree = make(folder, options.resources, options.subscriptions)
         flags = ("-m", "gitsync", "shards", "--workers=8", f"--subscription={estate.SUBSCRIPTION}", str(tree))
         cut = command(*flags)["seconds"]
@@ -83,7 +83,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.shards", description="Measure runs of many workers.")
-    parser.add_argument("--resources", type=int, default=WHOLE, help="Resources of the estate. [default 20000]")
+    parser.add_argument("--resources", type=int, default=COMPLETE, help="Resources of the estate. [default 20000]")
     parser.add_argument("--subscriptions", type=int, default=20, help="Subscriptions that have them. [default 20]")
     parser.add_argument("--speed", type=float, default=1.0, help="Times ARM's rates. [default 1]")
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4, 8], help="[default 1 2 4 8]")
@@ -104,8 +104,8 @@ def make(folder: Path, resources: int, subscriptions: int) -> Path:
     """Make an estate of `bench.estate` with a namespace, and a Secret that names its subscription, for each part."""
     tree = folder / "tree"
     estate.write(tree, resources)
-    for place, group in enumerate(sorted(tree.iterdir())):
-        namespace = f"subscription-{place % subscriptions + 1:02}"
+    for location, group in enumerate(sorted(tree.iterdir())):
+        namespace = f"subscription-{location % subscriptions + 1:02}"
         for file in group.iterdir():
             text = file.read_text(encoding="utf-8")
             file.write_text(text.replace("metadata:\n", f"metadata:\n  namespace: {namespace}\n", 1), encoding="utf-8")

@@ -16,10 +16,10 @@ import aiohttp
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import Bucket, EmulatorSettings, Limits
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess
+from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.client import open_arm
-from gitsync.providers.arm.clock import SystemClock
 from gitsync.providers.arm.cloud import make_cloud
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
 
 READS = Bucket(size=12, per_second=1.25)

@@ -213,8 +213,8 @@ async def test_the_extension_that_the_guide_shows_works():
     busy = Live(body={"properties": {"provisioningState": "Updating"}})
     for extension in names["EXTENSIONS"]:
         subject = _subject(extension, busy)
-        assert await _asked([extension], subject) == await _asked(BUILT_IN, subject) != ""
-        assert await _asked([extension], replace(subject, live=None, owner=None)) == ""
+        assert await _requested([extension], subject) == await _requested(BUILT_IN, subject) != ""
+        assert await _requested([extension], replace(subject, live=None, owner=None)) == ""
 
 
 def _subject(extension: Extension, live: Live) -> Subject:
@@ -229,7 +229,7 @@ def _subject(extension: Extension, live: Live) -> Subject:
     )
 
 
-async def _asked(extensions: Iterable[Extension], subject: Subject) -> str:
+async def _requested(extensions: Iterable[Extension], subject: Subject) -> str:
     """Why the checks block; "" where they agree."""
     registry = Registry(extensions)
     check = registry.owner_check if registry.checks_owner(subject.key.group, subject.key.kind) else registry.pre_check
@@ -288,9 +288,9 @@ def test_every_promise_of_the_security_page_names_a_test_that_exists():
 
 def test_the_architecture_page_answers_twenty_readers_with_paths_that_exist():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    questions = re.findall(r"^\| (Where .*\?) \| (.*) \|$", page, flags=re.MULTILINE)
-    assert len(questions) >= 20
-    for question, answer in questions:
+    checks = re.findall(r"^\| (Where .*\?) \| (.*) \|$", page, flags=re.MULTILINE)
+    assert len(checks) >= 20
+    for prompt, answer in checks:
         paths = re.findall(r"\(\.\./(gitsync/[\w/]+\.py)\)", answer)
-        assert paths, question
+        assert paths, prompt
         assert [path for path in paths if not (ROOT / path).is_file()] == []

@@ -14,7 +14,7 @@ from gitsync.cli.offline import read_offline
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.build import prepare
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions

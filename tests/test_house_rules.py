@@ -301,7 +301,7 @@ def test_nothing_changes_a_value_that_is_only_for_speed_not_frozen():
     assert [row for row in assigned if row[2] in fields - MUTABLE_NAMES] == []
 
 
-MOST_ONES = {"gitsync": 0, "beside": 120}
+MOST_BOUND = {"gitsync": 0, "beside": 30}
 """How often the package may bind `one`, and the tests, tools and benches: the noun of the thing is a better name."""
 
 
@@ -309,15 +309,15 @@ BESIDE = ("tests", "tools", "bench")
 BOUND = re.compile(r"\b(?:for|lambda) (?:\w+, )*one(?:, \w+)*(?: in\b|:)|^ *one = |\(one :=|[(,] *one: ", re.MULTILINE)
 
 
-def count_ones(paths):
+def count_bound(paths):
     counts = {str(path): len(BOUND.findall(path.read_text(encoding="utf-8"))) for path in paths}
     return {path: count for path, count in counts.items() if count}
 
 
 def test_a_variable_is_named_after_what_it_is():
-    package, beside = count_ones(MODULES), count_ones(p for d in BESIDE for p in (PACKAGE.parent / d).rglob("*.py"))
-    assert sum(package.values()) <= MOST_ONES["gitsync"], package
-    assert sum(beside.values()) <= MOST_ONES["beside"], beside
+    package, beside = count_bound(MODULES), count_bound(p for d in BESIDE for p in (PACKAGE.parent / d).rglob("*.py"))
+    assert sum(package.values()) <= MOST_BOUND["gitsync"], package
+    assert sum(beside.values()) <= MOST_BOUND["beside"], beside
 
 
 def test_most_functions_are_short():
@@ -327,6 +327,34 @@ def test_most_functions_are_short():
 
 def test_modules_are_named_after_what_they_are_about():
     assert [name_of(p) for p in MODULES if set(p.with_suffix("").relative_to(PACKAGE).parts) & BANNED_NAMES] == []
+
+
+SHARED_NAMES = {
+    "api": "public paths: `gitsync.api` for programs, `gitsync.extensions.api` for extensions",
+    "folder": "rows of two tables, which settings and files name: a sink of exports and a kind of unit",
+}
+"""Names that several modules have anyway, and why."""
+
+
+NAMED_AFTER = {
+    "emulator": "what it imitates, which the client names too",
+    "settings/config/groups": "a heading of the help",
+}
+"""Folders whose modules are named after something else than modules elsewhere."""
+
+
+def test_a_name_stands_for_one_module():
+    """A command is named as people type it."""
+    found = defaultdict(list)
+    for path in MODULES:
+        where = path.relative_to(PACKAGE)
+        names = next((folder for folder in NAMED_AFTER if where.is_relative_to(folder)), "")
+        is_command = where.parts[0] == "cli" and path.stem in COMMANDS
+        if path.stem != "__init__" and not is_command:
+            found[path.stem, names].append(name_of(path))
+    shared = {name: paths for (name, _), paths in found.items() if len(paths) > 1}
+    assert {name: paths for name, paths in shared.items() if name not in SHARED_NAMES} == {}
+    assert SHARED_NAMES.keys() <= shared.keys(), "an exception that is no longer needed"
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=name_of)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitsync.errors import GitError
-from gitsync.repository.git.access import GitAccess, use_no_repository
+from gitsync.repository.git.git_access import GitAccess, use_no_repository
 from gitsync.repository.git.source.worktree import find_work_tree
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.hypothesis_profile import scale
@@ -51,9 +51,9 @@ def list_commands(commits, blobs, paths):
         yield ("ls-tree", "-z", "--full-tree", "--long", "-r", commit), b""
         yield ("ls-tree", "-z", "--full-tree", "--long", commit), b""
         yield ("merge-base", "--is-ancestor", commit, last), b""
-        for places in ((".",), paths):
-            yield ("log", "--first-parent", "--format=%P", "--max-count=50", f"{commit}..{last}", "--", *places), b""
-            yield LAST_COMMITS, "".join(f"{line}\n" for line in (commit, "--", *places)).encode()
+        for locations in ((".",), paths):
+            yield ("log", "--first-parent", "--format=%P", "--max-count=50", f"{commit}..{last}", "--", *locations), b""
+            yield LAST_COMMITS, "".join(f"{line}\n" for line in (commit, "--", *locations)).encode()
     yield ("log", "--first-parent", "--format=%P", "--max-count=1", f"{first}..{last}", "--", "."), b""
 
 

@@ -29,7 +29,9 @@ def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
     estate.write(tmp_path, 20)
     requests = estate.requests_of(tmp_path)
     described = describe("https://127.0.0.1:1", requests)
-    blocks = {f"{block}.{label}": one for block, all_ in described["resource"].items() for label, one in all_.items()}
+    blocks = {
+        f"{block}.{label}": schema for block, all_ in described["resource"].items() for label, schema in all_.items()
+    }
     ids = {f"{block['parent_id']}/{block['type'].partition('@')[0]}/{block['name']}" for block in blocks.values()}
     assert len(blocks) == len(ids) == len(requests)
     assert {after for block in blocks.values() for after in block["depends_on"]} <= set(blocks)

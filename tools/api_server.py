@@ -56,7 +56,7 @@ class Server:
         if self.process:
             end(self.process)
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def send_request(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request. Raises Refused with the text of the server if it refuses."""
         try:
             return json.loads(self._send(method, path, body))
@@ -74,7 +74,7 @@ class Server:
         latest = time.monotonic() + PATIENCE
         while True:
             try:
-                self.ask("GET", path)
+                self.send_request("GET", path)
             except RuntimeError:
                 if time.monotonic() > latest:
                     raise
@@ -179,9 +179,9 @@ def make_kubeconfig(server: Server) -> str:
 
 def find_free_ports(count: int) -> list[int]:
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    ports = [listener.getsockname()[1] for listener in sockets]
+    for listener in sockets:
+        listener.close()
     return ports
 
 

@@ -233,10 +233,10 @@ def _without_ids(text: str, target: Target) -> str:
 
 
 def _find_az_version() -> str:
-    return str(_ask_az("version")["azure-cli"])
+    return str(_query_az("version")["azure-cli"])
 
 
-def _ask_az(*arguments: str) -> Any:
+def _query_az(*arguments: str) -> Any:
     """What `az` answers as JSON. SmokeError where it is missing, or not signed in."""
     try:
         done = subprocess.run(["az", *arguments, "--output=json"], check=False, capture_output=True, text=True)
@@ -252,10 +252,10 @@ def open_azure(subscription: str, location: str) -> Iterator[Target]:
     """The real Azure, with the tokens of the Azure CLI."""
 
     def get_token() -> str:
-        return str(_ask_az("account", "get-access-token", f"--resource={ARM}", *named)["accessToken"])
+        return str(_query_az("account", "get-access-token", f"--resource={ARM}", *named)["accessToken"])
 
     named = [f"--subscription={subscription}"]
-    found = _ask_az("account", "show", *named)
+    found = _query_az("account", "show", *named)
     print(f"Creates a resource group in {location}, in the subscription {found['name']}, and deletes it at the end.")
     yield Target(ARM, subscription, location, _make_name(), get_token)
 

@@ -6,13 +6,17 @@ CHECKOUT is a checkout of https://github.com/Azure/bicep-types-az, whose `genera
 each have a types.json. DATA is gitsync/desired/catalog/data/arm_types by default. The same checkout gives the same
 bytes. Files of namespaces that the checkout no longer has are removed. NOTICE is given the commit.
 
-`index.jsonl.xz` has a line for each type, sorted without case: [name, {api-version: [body, readable, writable, action,
-…]}]. The name is that of the newest stable version, since versions differ in case. `body` is a line of the file of the
-namespace, null if the version can only be read. `readable` and `writable` are sums of scopes as in the source.
+`index.xz` has the names of all types, one a line, sorted without case. A name is that of the newest stable version,
+since versions differ in case.
 
-`<namespace>.jsonl.xz` has a line for each different type of its bodies. Equal types are stored once, whichever version
-has them, and without descriptions. A type that another one holds is the distance of its line, so that the lines of two
-versions look alike: 0 is the type itself, -1 the line before it. Lines are objects with a `shape`:
+`<namespace>.jsonl.xz` has a line with the names of its types; a line for each of them, with an object of its versions:
+{api-version: [body, readable, writable, action, …]}; and a line for each different type of its bodies. `body` is the
+number of such a line, from 0 for the first, and null if the version can only be read. `readable` and `writable` are
+sums of scopes as in the source.
+
+Equal types of bodies are stored once, whichever version has them, and without descriptions. A type that another one
+holds is the distance of its line, so that the lines of two versions look alike: 0 is the type itself, -1 the line
+before it. Lines are objects with a `shape`:
 
 | shape | members of the line |
 |---|---|
@@ -41,7 +45,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from build_catalog import DATA, pack
+from build_catalog import DATA, compress, pack
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTICE = ROOT / "NOTICE"
@@ -262,14 +266,14 @@ def make_age(version: str) -> tuple[bool, str]:
 def pack_all(files: Mapping[str, list[Any]]) -> dict[str, bytes]:
     """The packed files by name."""
     resources = gather(files)
-    packed = {}
     namespaces = defaultdict(list)
-    for arm_type, versions in resources.items():
-        namespaces[arm_type.partition("/")[0].casefold()].extend(row for row in versions.values() if row[0])
-    for namespace, rows in namespaces.items():
-        if rows:
-            packed[f"{namespace}.jsonl.xz"] = pack(*place_bodies(rows, files))
-    packed["index.jsonl.xz"] = pack(*([arm_type, versions] for arm_type, versions in resources.items()))
+    for arm_type in resources:
+        namespaces[arm_type.partition("/")[0].casefold()].append(arm_type)
+    packed = {"index.xz": compress("\n".join(resources).encode())}
+    for namespace, names in namespaces.items():
+        versions = [resources[name] for name in names]
+        bodies = place_bodies([row for rows in versions for row in rows.values() if row[0]], files)
+        packed[f"{namespace}.jsonl.xz"] = pack(names, *versions, *bodies)
     return packed
 
 
@@ -298,7 +302,7 @@ def build(checkout: Path, data: Path) -> int:
     """Write the packed files and answer their size in bytes."""
     packed = pack_all(dict(read_files(checkout)))
     data.mkdir(exist_ok=True)
-    for stale in data.glob("*.jsonl.xz"):
+    for stale in data.glob("*.xz"):
         if stale.name not in packed:
             stale.unlink()
     for name, content in packed.items():

@@ -69,11 +69,11 @@ def list_leaves(recording: Mapping[str, Any], catalog: Catalog) -> tuple[str, li
     return arm_type.casefold(), leaves
 
 
-def is_asked(path: JsonPath, put: Any) -> bool:
+def is_requested(path: JsonPath, put: Any) -> bool:
     """Return whether a body sets a leaf; in a list, whether any entry does."""
-    for place, step in enumerate(path):
+    for location, step in enumerate(path):
         if step == "*":
-            return isinstance(put, list) and any(is_asked(path[place + 1 :], entry) for entry in put)
+            return isinstance(put, list) and any(is_requested(path[location + 1 :], entry) for entry in put)
         put = find(put, (step,), put)
     return put is not None
 
@@ -98,8 +98,8 @@ def find_values(recordings: list[Mapping[str, Any]], bodies: Mapping[str, list[A
     packed: dict[str, dict[str, Any]] = defaultdict(lambda: {"same": {}, "made": []})
     for (arm_type, path), by_resource in sorted(shown.items()):
         leaf = format_pointer(path)
-        is_asked_for = any(is_asked(path, body) for body in bodies[arm_type])
-        if path[0] == "tags" or KEPT.fullmatch(leaf) or is_asked_for or len(by_resource) < LEAST:
+        is_wanted = any(is_requested(path, body) for body in bodies[arm_type])
+        if path[0] == "tags" or KEPT.fullmatch(leaf) or is_wanted or len(by_resource) < LEAST:
             continue
         values = [json.loads(text) for text in set().union(*by_resource.values())]
         if all(isinstance(value, str) and MADE.fullmatch(value) for value in values):
@@ -125,7 +125,7 @@ def main(argv: list[str]) -> None:
     if not values:
         raise SystemExit(f"{options.recordings}: no recordings in there")
     options.file.write_bytes(pack(values))
-    leaves = sum(len(one["same"]) + len(one["made"]) for one in values.values())
+    leaves = sum(len(type_values["same"]) + len(type_values["made"]) for type_values in values.values())
     print(f"{leaves} leaves of {len(values)} types in {options.file}")
 
 

@@ -45,7 +45,12 @@ LEVELS = {"group": "group", "parent": "parent", "scope_list": "scope", "subscrip
 def pack(*values: Any) -> bytes:
     """Sorted, compact JSON in xz, one line for each value, with settings that do not depend on the machine."""
     lines = (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for value in values)
-    return lzma.compress("\n".join(lines).encode(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+    return compress("\n".join(lines).encode())
+
+
+def compress(content: bytes) -> bytes:
+    """Content in xz, with settings that do not depend on the machine."""
+    return lzma.compress(content, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
 
 
 def pack_group(facts: Mapping[str, Any]) -> bytes:

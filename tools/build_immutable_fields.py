@@ -98,13 +98,13 @@ def read_models(file: Path) -> dict[str, Model]:
 
 def _read_model(node: ast.ClassDef) -> Model:
     model = Model([ast.unparse(base).rpartition(".")[2] for base in node.bases])
-    for place, statement in enumerate(node.body):
+    for location, statement in enumerate(node.body):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.value, ast.Call)):
             continue
-        call, after = statement.value, node.body[place + 1 : place + 2]
+        call, after = statement.value, node.body[location + 1 : location + 2]
         options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if _is_plain(keyword)}
         name = options.get("name", ast.unparse(statement.target))
-        model.fields[name] = (_find_model_name(statement.annotation), _judge(options.get("visibility"), after))
+        model.fields[name] = (_find_model_name(statement.annotation), _evaluate(options.get("visibility"), after))
     return model
 
 
@@ -119,7 +119,7 @@ def _find_model_name(annotation: ast.expr) -> str:
     return names[0] if len(names) == 1 and not re.search(r"\b(list|dict|Union)\[", text, re.IGNORECASE) else ""
 
 
-def _judge(visibility: list[str] | None, after: list[ast.stmt]) -> str:
+def _evaluate(visibility: list[str] | None, after: list[ast.stmt]) -> str:
     """What shows that a field is fixed; "" if nothing does."""
     if visibility and set(visibility) == {"read", "create"}:
         return "create-only"

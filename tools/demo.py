@@ -100,8 +100,10 @@ def show_first_syncs(demo: Demo) -> int:
 
 def owners_come_first(paths: list[str]) -> bool:
     """Whether each path of a list comes after those that it extends."""
-    first = {path.casefold(): place for place, path in reversed(list(enumerate(paths)))}
-    return all(first[owner] < place for path, place in first.items() for owner in first if path.startswith(f"{owner}/"))
+    first = {path.casefold(): location for location, path in reversed(list(enumerate(paths)))}
+    return all(
+        first[owner] < location for path, location in first.items() for owner in first if path.startswith(f"{owner}/")
+    )
 
 
 def expect_silent(demo: Demo, report: dict[str, Any], count: int) -> None:
@@ -193,7 +195,7 @@ def show_rehearsal(demo: Demo) -> None:
     count = len(rehearsal["first"]["resources"])
     expect(rehearsal["first"]["summary"] == {"create": count}, "every resource would be created again")
     expect(rehearsal["silent"], "the sync after it would send no write")
-    expect(demo.azure.ask("GET", "/_emulator/requests")["requests"] == [], "Azure received no request")
+    expect(demo.azure.send_request("GET", "/_emulator/requests")["requests"] == [], "Azure received no request")
     say.explain(
         "It lists what git alone cannot restore. A second sync would change nothing. Azure received no request: "
         "gitsync simulates both syncs."

@@ -154,19 +154,19 @@ class Demo:
 
     def change(self, person: Mapping[str, str], path: str, value_path: tuple[str, ...], value: Any) -> None:
         """Change a value of a resource as the portal would: read it, change it, write it."""
-        resource = self.azure.ask("GET", path)
+        resource = self.azure.send_request("GET", path)
         *owners, name = value_path
         owner = functools.reduce(lambda found, step: found[step], owners, resource)
-        place = ".".join(value_path)
-        self.transcript.print_output([f"{person['userName']}: {resource['name']} {place} {owner[name]} → {value}"])
+        location = ".".join(value_path)
+        self.transcript.print_output([f"{person['userName']}: {resource['name']} {location} {owner[name]} → {value}"])
         owner[name] = value
-        self.azure.ask("PUT", path, resource, {"Authorization": f"Bearer {self._sign_in(person)}"})
+        self.azure.send_request("PUT", path, resource, {"Authorization": f"Bearer {self._sign_in(person)}"})
 
     def _sign_in(self, person: Mapping[str, str]) -> str:
         """Get the access token of a person."""
         form = {"grant_type": "client_credentials", "client_id": person["clientId"], "client_secret": "demo"}
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        answer = self.azure.ask("POST", "/contoso/oauth2/v2.0/token", urlencode(form), kind)
+        answer = self.azure.send_request("POST", "/contoso/oauth2/v2.0/token", urlencode(form), kind)
         return str(answer["access_token"])
 
     @staticmethod

@@ -23,7 +23,7 @@ class EmulatedAzure(NamedTuple):
 
     url: str
 
-    def ask(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
+    def send_request(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
         """Send a request, and return the JSON of its answer. RuntimeError if it refuses. A text is sent as it is."""
         content = body if isinstance(body, str) or body is None else json.dumps(body)
         connection = HTTPConnection(urlsplit(self.url).netloc, timeout=30)
@@ -39,17 +39,17 @@ class EmulatedAzure(NamedTuple):
 
     def list_writes(self) -> list[dict[str, Any]]:
         """What it was sent since `forget` that changes something. Checks are not writes."""
-        asked = self.ask("GET", "/_emulator/requests")["requests"]
+        requested = self.send_request("GET", "/_emulator/requests")["requests"]
         sent = [
             request
-            for request in asked
+            for request in requested
             if request["method"] in {"PUT", "PATCH", "POST", "DELETE"} and request["status"]
         ]
         return [request for request in sent if request["method"] != "POST" or not is_check(request["path"])]
 
     def forget(self) -> None:
         """Forget the requests that it was sent so far."""
-        self.ask("DELETE", "/_emulator/requests")
+        self.send_request("DELETE", "/_emulator/requests")
 
 
 @contextmanager

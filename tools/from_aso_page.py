@@ -92,16 +92,16 @@ def follow_page(server: Server, folder: Path) -> str:
     """Run every command of the page, and return what happened otherwise than it describes; "fine" if nothing did."""
     folder.mkdir()
     for held in ESTATE:
-        server.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", make_definition(held))
-    namespace = server.ask("GET", "/api/v1/namespaces/default")
+        server.send_request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", make_definition(held))
+    namespace = server.send_request("GET", "/api/v1/namespaces/default")
     namespace["metadata"]["annotations"] = {POLICY: "manage"}  # what step 5 has to overwrite
-    server.ask("PUT", "/api/v1/namespaces/default", namespace)
+    server.send_request("PUT", "/api/v1/namespaces/default", namespace)
     for held in ESTATE:
         server.wait_for(held.path)
-        server.ask("POST", held.path, make_object(held))
+        server.send_request("POST", held.path, make_object(held))
     shell = Shell(server, folder)
     faults = [fault for block in read_blocks(PAGE.read_text()) for fault in shell.follow(block)]
-    left = [held.name for held in ESTATE if server.ask("GET", held.path)["items"]]
+    left = [held.name for held in ESTATE if server.send_request("GET", held.path)["items"]]
     if left:
         faults.append(f"these objects are still in the cluster: {', '.join(left)}")
     faults += shell.follow(Block(8, "gitsync plan", "plan of 0123456789ab: 3 resources, 3 in-sync"))
@@ -174,11 +174,11 @@ class Shell:
     def run(self, script: str) -> str:
         """What a script prints. RuntimeError if it fails."""
         kept = self.folder / "variables"
-        whole = (
+        complete = (
             f"touch {kept}; . {kept}; set -euo pipefail; {script}\ndeclare -p stored kinds > {kept} 2>/dev/null || true"
         )
         done = subprocess.run(
-            ["bash", "-c", whole],
+            ["bash", "-c", complete],
             cwd=self.repository,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -203,7 +203,7 @@ def make_definition(held: Held) -> dict[str, Any]:
     plural = f"{held.kind.lower()}s"
     anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     *served, stored = find_versions(held)
-    versions = [{"name": one, "served": True, "storage": False, "schema": anything} for one in served]
+    versions = [{"name": version, "served": True, "storage": False, "schema": anything} for version in served]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -240,11 +240,11 @@ def playing_aso(server: Server) -> Iterator[None]:
     def remove_finalizers() -> None:
         while not is_over.wait(0.2):
             for held in ESTATE:
-                for manifest in server.ask("GET", held.path)["items"]:
+                for manifest in server.send_request("GET", held.path)["items"]:
                     metadata = manifest["metadata"]
                     if "deletionTimestamp" in metadata and metadata["annotations"].get(POLICY) == "skip":
                         metadata["finalizers"] = []
-                        server.ask("PUT", f"{held.path}/{metadata['name']}", manifest)
+                        server.send_request("PUT", f"{held.path}/{metadata['name']}", manifest)
 
     operator = threading.Thread(target=remove_finalizers)
     operator.start()

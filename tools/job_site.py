@@ -24,8 +24,8 @@ from pod_runner import INDEX, Pod, PodRunner, Variables, running_pods
 from program_environment import make_environment
 
 from gitsync.model.record import Durations, Record
-from gitsync.providers.arm.clock import SystemClock
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 
@@ -71,7 +71,7 @@ def running_cluster(folder: Path) -> Iterator[Bench]:
 
 def open_bench(server: Server, runner: PodRunner, folder: Path) -> Bench:
     bench = Bench(server, runner, folder)
-    with opening_place(bench, Trial()) as site:
+    with opening_location(bench, Trial()) as site:
         site.gitsync("sync")
         bench.alone, bench.bodies = site.read_records(), site.read_bodies()
     return bench
@@ -136,7 +136,7 @@ class Site:
 
     def list_pods(self, index: int) -> list[Pod]:
         """The pods of an index, in the order of their creation."""
-        listed = self.bench.server.ask("GET", f"/api/v1/namespaces/{self.namespace}/pods")["items"]
+        listed = self.bench.server.send_request("GET", f"/api/v1/namespaces/{self.namespace}/pods")["items"]
         pods = [pod for pod in listed if pod["metadata"]["labels"][INDEX] == str(index)]
         return sorted(pods, key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
 
@@ -159,8 +159,10 @@ class Site:
     def await_scheduled_job(self, number: int) -> Job:
         """Wait until the CronJob has made so many Jobs, and return the last."""
         path = f"/apis/batch/v1/namespaces/{self.namespace}/jobs"
-        wait_until(lambda: len(self.bench.server.ask("GET", path)["items"]) >= number, "the CronJob made no Job", 130)
-        jobs = self.bench.server.ask("GET", path)["items"]
+        wait_until(
+            lambda: len(self.bench.server.send_request("GET", path)["items"]) >= number, "the CronJob made no Job", 130
+        )
+        jobs = self.bench.server.send_request("GET", path)["items"]
         return Job(self, max(jobs, key=lambda job: str(job["metadata"]["creationTimestamp"]))["metadata"]["name"])
 
     def list_codes(self) -> dict[int, list[int]]:
@@ -176,7 +178,7 @@ class Site:
 
     def read_bodies(self) -> dict[str, Any]:
         """What Azure has, without what it makes up."""
-        listed = self.azure.ask("GET", "/_emulator/resources")["value"]
+        listed = self.azure.send_request("GET", "/_emulator/resources")["value"]
         return {resource["id"]: drop_made_up(resource) for resource in listed}
 
     def read_records(self) -> dict[str, Record]:
@@ -202,7 +204,7 @@ class Job:
         self.path = f"/apis/batch/v1/namespaces/{site.namespace}/jobs/{name}"
 
     def read(self) -> dict[str, Any]:
-        document: dict[str, Any] = self.site.bench.server.ask("GET", self.path)
+        document: dict[str, Any] = self.site.bench.server.send_request("GET", self.path)
         return document
 
     @property
@@ -246,7 +248,7 @@ def drop_times(record: Record) -> Record:
 @contextmanager
 def opening_site(bench: Bench, trial: Trial) -> Iterator[Site]:
     """A site whose objects are in the cluster."""
-    with opening_place(bench, trial) as site:
+    with opening_location(bench, trial) as site:
         bench.runner.trouble = trial.trouble
         site.install(trial)
         try:
@@ -256,7 +258,7 @@ def opening_site(bench: Bench, trial: Trial) -> Iterator[Site]:
 
 
 @contextmanager
-def opening_place(bench: Bench, trial: Trial) -> Iterator[Site]:
+def opening_location(bench: Bench, trial: Trial) -> Iterator[Site]:
     """A repository and an Azure for each case."""
     bench.number += 1
     folder = bench.folder / f"site-{bench.number}"

@@ -54,7 +54,7 @@ class PodRunner:
 
     def look(self) -> None:
         """Take each pod a step further."""
-        for pod in self.server.ask("GET", "/api/v1/pods")["items"]:
+        for pod in self.server.send_request("GET", "/api/v1/pods")["items"]:
             try:
                 self.advance(pod)
             except Refused as error:
@@ -77,7 +77,7 @@ class PodRunner:
     def start(self, pod: Pod) -> None:
         metadata = pod["metadata"]
         binding = {"metadata": {"name": metadata["name"]}, "target": {"kind": "Node", "name": NODE}}
-        self.server.ask("POST", f"{find_path(pod)}/binding", binding)
+        self.server.send_request("POST", f"{find_path(pod)}/binding", binding)
         folder = self.folder / metadata["namespace"] / metadata["name"]
         for name in ("home", "scratch"):
             (folder / name).mkdir(parents=True)
@@ -106,7 +106,7 @@ class PodRunner:
         """A ConfigMap or a Secret as variables; none if it is optional and absent."""
         kind, reference = next(iter(source.items()))
         path = f"/api/v1/namespaces/{namespace}/{'secrets' if kind == 'secretRef' else 'configmaps'}"
-        listed = {manifest["metadata"]["name"]: manifest for manifest in self.server.ask("GET", path)["items"]}
+        listed = {manifest["metadata"]["name"]: manifest for manifest in self.server.send_request("GET", path)["items"]}
         if reference.get("optional") and reference["name"] not in listed:
             return {}
         data: dict[str, str] = listed[reference["name"]].get("data", {})
@@ -122,7 +122,9 @@ class PodRunner:
             "restartCount": 0,
             "state": state,
         }
-        self.server.ask("PATCH", f"{find_path(pod)}/status", {"status": {**status, "containerStatuses": [reported]}})
+        self.server.send_request(
+            "PATCH", f"{find_path(pod)}/status", {"status": {**status, "containerStatuses": [reported]}}
+        )
 
     def report_end(self, pod: Pod, code: int) -> None:
         """Report how the process ended: one that a signal ended has 128 more than its number."""
@@ -135,7 +137,7 @@ class PodRunner:
     def forget(self, pod: Pod) -> None:
         """Remove a pod whose process has ended. It stays until the controller has counted it."""
         body = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
-        self.server.ask("DELETE", find_path(pod), body)
+        self.server.send_request("DELETE", find_path(pod), body)
 
     def kill(self, pod: Pod) -> None:
         """End the process of a pod as the system does if memory runs out."""
@@ -161,9 +163,9 @@ def running_pods(runner: PodRunner) -> Iterator[None]:
     finally:
         is_over.set()
         thread.join()
-        for one in runner.started.values():
-            one.process.kill()
-            one.process.wait()
+        for started in runner.started.values():
+            started.process.kill()
+            started.process.wait()
     if failures:
         raise failures[0]
 

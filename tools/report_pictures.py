@@ -94,9 +94,9 @@ def make_changes(demo: Demo) -> None:
     demo.make_repository()
     demo.run("git", "remote", "set-url", "origin", "https://github.com/contoso/landing-zone.git")  # is only shown
     demo.gitsync("sync", "--status-dir", "../status")
-    rule = demo.azure.ask("GET", RULE)
+    rule = demo.azure.send_request("GET", RULE)
     rule["properties"]["access"] = "Allow"
-    demo.azure.ask("PUT", RULE, rule)
+    demo.azure.send_request("PUT", RULE, rule)
     platform = demo.tree / "platform"
     logs = platform / "monitoring.yaml"
     logs.write_text(logs.read_text().replace("retentionInDays: 90", "retentionInDays: 180"))

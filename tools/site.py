@@ -50,14 +50,14 @@ def _rewrite(text: str, source: str, repository: str) -> str:
         if target.startswith("#") or re.match(r"[a-z]+:", target):
             return link.group()
         path, _, anchor = target.partition("#")
-        found = _place(posixpath.normpath(posixpath.join(posixpath.dirname(source), path)), source, repository)
+        found = _location(posixpath.normpath(posixpath.join(posixpath.dirname(source), path)), source, repository)
         anchored = f"{found}#{anchor}" if anchor else found
         return f"{link['image']}[{link['text']}]({anchored})" if found else link["text"]
 
     return _LINK.sub(replace, text)
 
 
-def _place(path: str, source: str, repository: str) -> str:
+def _location(path: str, source: str, repository: str) -> str:
     """Where the site has a file of the repository, as seen from a page; empty if it has none."""
     if path.startswith(f"{DOCS}/") or path in BESIDE_DOCS:
         return posixpath.relpath(_on_site(path), posixpath.dirname(_on_site(source)) or ".")

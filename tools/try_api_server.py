@@ -29,8 +29,8 @@ from gitsync.errors import GitsyncError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.providers.arm.clock import SystemClock
-from gitsync.repository.secrets.exports import ExportSinks
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.repository.secrets.export_sinks import ExportSinks
 from gitsync.repository.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
 from gitsync.repository.secrets.protocols import ExportNeeds
 from gitsync.repository.secrets.sinks.status import KeptConfigMaps
@@ -85,8 +85,8 @@ class Bench:
     def prepare(self) -> None:
         for namespace in ("default", "jobs", "ended", "bare"):
             if namespace != "default":
-                self.server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-        self.server.ask("POST", "/api/v1/namespaces/jobs/serviceaccounts", {"metadata": {"name": "gitsync"}})
+                self.server.send_request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        self.server.send_request("POST", "/api/v1/namespaces/jobs/serviceaccounts", {"metadata": {"name": "gitsync"}})
         for namespace in ("default", "ended"):
             self.grant(namespace)
         self.account.mkdir()
@@ -98,22 +98,22 @@ class Bench:
     def grant(self, namespace: str) -> None:
         role = read_role()
         role["metadata"]["namespace"] = namespace
-        self.server.ask("POST", f"{RBAC}/namespaces/{namespace}/roles", role)
+        self.server.send_request("POST", f"{RBAC}/namespaces/{namespace}/roles", role)
         binding = {
             "metadata": {"name": "gitsync"},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "gitsync"},
             "subjects": [{"kind": "ServiceAccount", "name": "gitsync", "namespace": "jobs"}],
         }
-        self.server.ask("POST", f"{RBAC}/namespaces/{namespace}/rolebindings", binding)
+        self.server.send_request("POST", f"{RBAC}/namespaces/{namespace}/rolebindings", binding)
 
     def renew_token(self) -> None:
         """As the kubelet does."""
-        answer = self.server.ask("POST", "/api/v1/namespaces/jobs/serviceaccounts/gitsync/token", {"spec": {}})
+        answer = self.server.send_request("POST", "/api/v1/namespaces/jobs/serviceaccounts/gitsync/token", {"spec": {}})
         (self.account / "token").write_text(answer["status"]["token"])
 
     def show(self, address: Address) -> Any:
         kind = "secrets" if address.object_kind is ObjectKind.SECRET else "configmaps"
-        return self.server.ask("GET", f"/api/v1/namespaces/{address.namespace}/{kind}/{address.name}")
+        return self.server.send_request("GET", f"/api/v1/namespaces/{address.namespace}/{kind}/{address.name}")
 
     async def act(self, action: Action) -> str:
         """What an action prints, or the error that it ends with."""
@@ -161,7 +161,7 @@ async def write(cluster: Kubernetes, *exports: Export) -> str:
 
 async def read_what_is_there(bench: Bench, cluster: Kubernetes) -> str:
     body = {"metadata": {"name": "db"}, "stringData": {"password": "hunter2\n"}}
-    bench.server.ask("POST", "/api/v1/namespaces/default/secrets", body)
+    bench.server.send_request("POST", "/api/v1/namespaces/default/secrets", body)
     found = await cluster.read(at("db"), ["password", "user"])
     return (
         FINE if found and {key: value.reveal() for key, value in found.items()} == {"password": "hunter2\n"} else "no"
@@ -196,7 +196,7 @@ async def apply_the_role_of_the_hint(bench: Bench, cluster: Kubernetes) -> str:
     except GitsyncError as error:
         for item in yaml.safe_load(error.hint.partition(": ")[2])["items"]:
             kind = {"Role": "roles", "RoleBinding": "rolebindings"}[item["kind"]]
-            bench.server.ask("POST", f"{RBAC}/namespaces/bare/{kind}", item)
+            bench.server.send_request("POST", f"{RBAC}/namespaces/bare/{kind}", item)
     await cluster.check_access(ExportNeeds(written=(at("lake", "bare"),)))
     return await write(cluster, make_export(at("lake", "bare"), key=VALUE))
 
@@ -223,7 +223,7 @@ async def meet_a_conflict(bench: Bench, cluster: Kubernetes) -> str:
     await cluster.owner(at("lake"))
     stored = bench.show(at("lake"))
     stored["metadata"]["labels"]["by"] = "hand"
-    bench.server.ask("PUT", "/api/v1/namespaces/default/secrets/lake", stored)
+    bench.server.send_request("PUT", "/api/v1/namespaces/default/secrets/lake", stored)
     await cluster.write(make_export(at("lake"), third="3"))
     return FINE if list(bench.show(at("lake"))["data"]) == ["third"] else "the write was lost"
 
@@ -296,9 +296,9 @@ def start_late(server: Server) -> None:
 async def use_up_the_quota(bench: Bench, cluster: Kubernetes) -> str:
     """No controller counts here, so the numbers are put there by hand. The config map must not be left behind."""
     path = "/api/v1/namespaces/default/resourcequotas"
-    quota = bench.server.ask("POST", path, {"metadata": {"name": "few"}, "spec": {"hard": {"secrets": "3"}}})
+    quota = bench.server.send_request("POST", path, {"metadata": {"name": "few"}, "spec": {"hard": {"secrets": "3"}}})
     quota["status"] = {"hard": {"secrets": "3"}, "used": {"secrets": "3"}}
-    bench.server.ask("PUT", f"{path}/few/status", quota)
+    bench.server.send_request("PUT", f"{path}/few/status", quota)
     try:
         return await write(
             cluster,
@@ -309,11 +309,11 @@ async def use_up_the_quota(bench: Bench, cluster: Kubernetes) -> str:
         left = await cluster.owner(at("half", object_kind=ObjectKind.CONFIG_MAP))
         return f"{error} Left behind: {left}."
     finally:
-        bench.server.ask("DELETE", f"{path}/few")
+        bench.server.send_request("DELETE", f"{path}/few")
 
 
 async def write_to_a_namespace_that_ends(bench: Bench, cluster: Kubernetes) -> str:
-    bench.server.ask("DELETE", "/api/v1/namespaces/ended")
+    bench.server.send_request("DELETE", "/api/v1/namespaces/ended")
     return await write(cluster, make_export(at("late", "ended"), key=VALUE))
 
 
@@ -322,9 +322,13 @@ async def write_to_no_namespace(_bench: Bench, cluster: Kubernetes) -> str:
 
 
 async def meet_a_policy(bench: Bench, cluster: Kubernetes) -> str:
-    bench.server.ask("POST", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", make_policy())
+    bench.server.send_request(
+        "POST", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", make_policy()
+    )
     binding = {"metadata": {"name": "labels"}, "spec": {"policyName": "labels", "validationActions": ["Deny"]}}
-    bench.server.ask("POST", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings", binding)
+    bench.server.send_request(
+        "POST", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings", binding
+    )
     for _ in range(60):  # the server takes a moment to see its policies
         await asyncio.sleep(1)
         try:
@@ -350,19 +354,21 @@ def make_policy() -> dict[str, Any]:
 async def remove_what_is_ours(bench: Bench, cluster: Kubernetes) -> str:
     for address in (at("lake"), at("db"), at("theirs")):
         await cluster.remove(address, REDIS)
-    listed = bench.server.ask("GET", "/api/v1/namespaces/default/secrets")["items"]
+    listed = bench.server.send_request("GET", "/api/v1/namespaces/default/secrets")["items"]
     names = {item["metadata"]["name"] for item in listed}
     return FINE if names >= {"db", "theirs"} and "lake" not in names else str(sorted(names))
 
 
 async def apply_the_cron_job(bench: Bench, _cluster: Kubernetes) -> str:
     """As `kubectl apply --dry-run=server` does."""
-    bench.server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "gitsync"}})
+    bench.server.send_request("POST", "/api/v1/namespaces", {"metadata": {"name": "gitsync"}})
     files = (TOP / "deploy/kubernetes" / name for name in ("service-account.yaml", "cronjob.yaml"))
     for document in (document for file in files for document in list_documents(file)):
         version, kind = document["apiVersion"], document["kind"].lower()
         prefix = f"/apis/{version}" if "/" in version else f"/api/{version}"
-        bench.server.ask("POST", f"{prefix}/namespaces/gitsync/{kind}s?dryRun=All&fieldValidation=Strict", document)
+        bench.server.send_request(
+            "POST", f"{prefix}/namespaces/gitsync/{kind}s?dryRun=All&fieldValidation=Strict", document
+        )
     return FINE
 
 
@@ -372,9 +378,9 @@ def list_documents(path: Path) -> Iterator[Any]:
 
 async def lose_basic_user(bench: Bench, cluster: Kubernetes) -> str:
     path = f"{RBAC}/clusterrolebindings/system:basic-user"
-    binding = bench.server.ask("GET", path)
+    binding = bench.server.send_request("GET", path)
     binding["subjects"] = []
-    bench.server.ask("PUT", path, binding)
+    bench.server.send_request("PUT", path, binding)
     for _ in range(60):
         await asyncio.sleep(1)
         await cluster.check()

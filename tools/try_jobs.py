@@ -189,7 +189,7 @@ def be_evicted(site: Site) -> None:
     for _ in range(3):
         name = {"name": pod["metadata"]["name"], "namespace": site.namespace}
         body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": name}
-        site.bench.server.ask("POST", f"{find_path(pod)}/eviction", body)
+        site.bench.server.send_request("POST", f"{find_path(pod)}/eviction", body)
         pod = site.await_next_pod(2, pod)
     end_as(job, COMPLETE, succeeded=WORKERS, failed=None)
     agree_with_one_worker(site)

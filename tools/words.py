@@ -9,9 +9,9 @@ rules.
 What is read:
 
 - Markdown, templates, tables of problems, workflows, scripts: their text;
-- modules: strings (an f-string is one text), docstrings and comments;
-- modules of the package: the names that they define, of functions, classes, parameters, variables and attributes;
-- modules of tests: docstrings, comments, and the names of tests. Their strings are input and expected output.
+- modules: strings (an f-string is one text), docstrings, comments, and the names that they define, of functions,
+  classes, parameters, variables and attributes;
+- modules of tests: the same without strings, which are input and expected output; and the names of tests as texts.
 
 What is left out:
 
@@ -173,12 +173,12 @@ def read_tests(text: str) -> Iterator[Piece]:
 
 
 def find_in_names(text: str) -> Iterator[Finding]:
-    """The words in names that a module defines; one finding for each line and name."""
+    """The words in names that a module defines; one finding for each line and name. Names of tests are sentences."""
     defined = {(line, name) for node in ast.walk(ast.parse(text)) for line, name in _list_defined(node)}
     for line, name in sorted(defined):
         split = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)).lower()
         for pattern, instead in NAMES.items():
-            if name not in ALLOWED_NAMES and pattern.search(split):
+            if not name.startswith("test_") and name not in ALLOWED_NAMES and pattern.search(split):
                 yield Finding(line, name, "name", instead)
 
 
@@ -241,7 +241,7 @@ def _join(node: ast.expr) -> str:
 
 
 def find_in_file(path: Path) -> list[Finding]:
-    names = find_in_names(path.read_text(encoding="utf-8")) if _is_of_package(path) else ()
+    names = find_in_names(path.read_text(encoding="utf-8")) if path.suffix == ".py" else ()
     return sorted([*find(read_file(path)), *names])
 
 
@@ -282,10 +282,6 @@ def _is_prose(path: Path) -> bool:
     if not path.is_file() or path.suffix not in PROSE or _show(path) in NOT_PROSE:
         return False
     return path.suffix == ".py" or not _is_test(path)
-
-
-def _is_of_package(path: Path) -> bool:
-    return path.suffix == ".py" and _show(path).startswith("gitsync/")
 
 
 def _is_test(path: Path) -> bool:

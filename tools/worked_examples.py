@@ -186,13 +186,13 @@ def refresh(shown: str, printed: str) -> str:
 
 def write(page: Path, example: Example, printed: Iterable[str]) -> None:
     """Put the new output into the page, command by command, in their order."""
-    text, place = page.read_text(encoding="utf-8"), 0
+    text, location = page.read_text(encoding="utf-8"), 0
     for command, output in zip(example.commands, printed, strict=True):
         shown = f"$ {command.text}\n{command.shown}"
-        place = text.index(shown, place)
+        location = text.index(shown, location)
         fresh = f"$ {command.text}\n{refresh(command.shown, output)}"
-        text = text[:place] + fresh + text[place + len(shown) :]
-        place += len(fresh)
+        text = text[:location] + fresh + text[location + len(shown) :]
+        location += len(fresh)
     page.write_text(text, encoding="utf-8")
 
 

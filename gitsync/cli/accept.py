@@ -30,7 +30,7 @@ from gitsync.settings.config.setting import HelpGroup
 if TYPE_CHECKING:
     from gitsync.model.report import Report
     from gitsync.workflows.accept.drift import Accepted
-    from gitsync.workflows.accept.proof import Tree
+    from gitsync.workflows.accept.edit_proof import Tree
     from gitsync.workflows.accept.publish import Publication, Published
 
 SETTINGS = list_settings("accept")
@@ -77,10 +77,10 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.running import execute_quietly
     from gitsync.model.check import NO_CHECKS
-    from gitsync.providers.arm.clock import SystemClock
-    from gitsync.report.people import leave_out_people
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.report.hidden_people import leave_out_people
+    from gitsync.workflows.accept.edit_proof import open_tree
     from gitsync.workflows.accept.fields import find_named
-    from gitsync.workflows.accept.proof import open_tree
 
     check_flags(options, config)
     # The working tree is read before the plan: a tree that cannot be edited needs no requests.
@@ -112,7 +112,7 @@ def check_flags(options: argparse.Namespace, config: Config) -> None:
     """Raise ConfigError for flags that do not fit each other or this job, before the first request."""
     from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host, register_tokens
-    from gitsync.repository.git.state.stores import DEFAULT_BRANCH
+    from gitsync.repository.git.state.store_choice import DEFAULT_BRANCH
     from gitsync.workflows.accept.publish import check_branch_name
     from gitsync.workflows.accept.wanted_fields import check_fields
 
@@ -133,8 +133,8 @@ def take(
     one iterates over them.
     """
     from gitsync.agent.run.git_settings import make_git_access
-    from gitsync.providers.arm.clock import SystemClock
-    from gitsync.repository.git.state.stores import DEFAULT_BRANCH
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.repository.git.state.store_choice import DEFAULT_BRANCH
     from gitsync.workflows.accept.accept import accept_drift
     from gitsync.workflows.accept.publish import Publication, commit_branch
 
@@ -198,19 +198,19 @@ def print_accepted(
 
     from gitsync.cli.output import may_name_people
     from gitsync.settings.logging import neutralize
-    from gitsync.workflows.accept import report
+    from gitsync.workflows.accept import accept_report
     from gitsync.workflows.accept.publish import PublishedAs
 
     mask = options.redactions.mask
     names = may_name_people(Who(config.who), os.environ)
     if config.output == "json":
-        print(mask(json.dumps(report.build(accepted, published, names=names), indent=2, ensure_ascii=False)))
+        print(mask(json.dumps(accept_report.build(accepted, published, names=names), indent=2, ensure_ascii=False)))
         return
     shown = replace(accepted, texts={}) if options.branch or options.pull_request else accepted  # no file is edited
-    lines = list(report.format_lines(shown, published, names=names))
+    lines = list(accept_report.format_lines(shown, published, names=names))
     if options.quiet:
         lines = [
-            *report.format_left(accepted),
+            *accept_report.format_left(accepted),
             *(outcome.sentence for outcome in published if outcome.action is PublishedAs.LEFT),
         ]
     for line in lines:

@@ -18,7 +18,7 @@ from gitsync.errors import ConfigError, ExitCode
 from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.workflows.audit.report import AuditReport
+    from gitsync.workflows.audit.audit_report import AuditReport
 
 SETTINGS = list_settings("audit")
 OUTPUTS = ("text", "json", "html")
@@ -70,8 +70,8 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
     from gitsync.agent.run.connections import find_global_subscription
     from gitsync.cli.searching import watch_search
-    from gitsync.providers.arm.clock import SystemClock
-    from gitsync.workflows.audit.report import list_figures
+    from gitsync.providers.arm.real_clock import SystemClock
+    from gitsync.workflows.audit.audit_report import list_figures
 
     since = read_since(options.since, SystemClock().now())
     with watch_search(options, config, "audit") as watch:
@@ -83,13 +83,13 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
 
 async def _audit(options: argparse.Namespace, config: Config, since: datetime) -> AuditReport:
-    from gitsync.agent.checks.requests import CheckRequests
+    from gitsync.agent.checks.check_requests import CheckRequests
     from gitsync.cli.offline import check_subscription, read_all
     from gitsync.cli.recorded import open_recorded
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
     from gitsync.workflows.audit.audit import audit
-    from gitsync.workflows.audit.report import AuditReport
+    from gitsync.workflows.audit.audit_report import AuditReport
     from gitsync.workflows.unmanaged.inventory import make_inventory
 
     offline = read_all(config, options.redactions)
@@ -123,11 +123,11 @@ def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> 
     from gitsync.cli.output import may_name_people
     from gitsync.desired.formats.people import hide_people, hide_people_within
     from gitsync.settings.logging import escape_controls, neutralize
-    from gitsync.workflows.audit.report import build_document, format_lines
+    from gitsync.workflows.audit.audit_report import build_document, format_lines
 
     names = may_name_people(report.who, os.environ)
     if config.output == "html":
-        from gitsync.workflows.audit.page import render
+        from gitsync.workflows.audit.audit_page import render
 
         print(options.redactions.mask(render(report, names=names)), end="")
         return

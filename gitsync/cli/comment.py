@@ -131,9 +131,9 @@ def _read_file(path: Path) -> str | None:
 
 
 def _post_status(options: argparse.Namespace) -> ExitCode:
+    from gitsync.report.hosts.commit_status import RUNNING, name_context, post_deployment, post_status
     from gitsync.report.hosts.host import HostUse
     from gitsync.report.hosts.opening import open_host
-    from gitsync.report.hosts.status import RUNNING, name_context, post_deployment, post_status
 
     context = name_context(options.name)
     status = RUNNING if options.status == _PENDING else _read_status(options)
@@ -154,7 +154,7 @@ def _read_status(options: argparse.Namespace) -> Status:
     """Read how the run ended, from the JSON beside its Markdown. A run that was refused gives none, and has failed."""
     import json
 
-    from gitsync.report.hosts.status import WITHOUT_REPORT, read_status
+    from gitsync.report.hosts.commit_status import WITHOUT_REPORT, read_status
 
     path = Path(options.file).with_suffix(".json")
     text = _read_file(path)

@@ -22,7 +22,7 @@ from gitsync.settings.config.setting import HelpGroup
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from gitsync.workflows.doctor.check import Check
+    from gitsync.workflows.doctor.setup_check import Check
 
 SETTINGS = list_settings("doctor")
 OUTPUTS = ("text", "json")
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Make the checks, or the role, print them, and return the exit code."""
     import asyncio
 
-    from gitsync.workflows.doctor.check import has_errors
+    from gitsync.workflows.doctor.setup_check import has_errors
 
     compares = config.from_revision is not None or config.to_revision is not None
     if options.role and not compares:

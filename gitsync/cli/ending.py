@@ -103,7 +103,7 @@ def format_fault(fault: BaseException) -> list[str]:
         "gitsync: internal error. Please report it with these lines; they contain no values.",
         *_iterate_traces(fault),
         f"gitsync {__version__}, Python {platform.python_version()}, {platform.platform()}",
-        ", ".join(f"{package} {_find_version(package)}" for package in _NAMED_PACKAGES),
+        ", ".join(f"{package} {_read_version(package)}" for package in _NAMED_PACKAGES),
     ]
 
 
@@ -119,7 +119,7 @@ def _iterate_traces(fault: BaseException) -> Iterator[str]:
         yield from entry.rstrip().splitlines()
 
 
-def _find_version(package: str) -> str:
+def _read_version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:

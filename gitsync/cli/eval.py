@@ -148,7 +148,7 @@ def _build_self(
     prepared: Prepared, kind: Kind, record: Record | None, body: Mapping[str, Any], *, is_live: bool
 ) -> Object:
     from gitsync.desired.cel.objects import make_recorded_status, make_self
-    from gitsync.planning.record_counts import find_generation
+    from gitsync.planning.record_counts import decide_generation
     from gitsync.planning.status.aso_status import build_aso_status
 
     status = build_aso_status(kind, body)
@@ -159,7 +159,7 @@ def _build_self(
         kind,
         status if is_live else make_recorded_status(kind, status),
         azure_name=str(body.get("id", "")).rpartition("/")[2],
-        generation=find_generation(record, prepared.resource.spec).generation,
+        generation=decide_generation(record, prepared.resource.spec).generation,
     )
 
 

@@ -24,13 +24,13 @@ from gitsync.cli.import_target import (
     write_manifests,
 )
 from gitsync.errors import ConfigError, ExitCode
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.settings.redaction import Redactions
     from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
-    from gitsync.workflows.imports.conversion.proof import ImportProof
+    from gitsync.workflows.imports.conversion.import_proof import ImportProof
     from gitsync.workflows.imports.conversion.scope import Filters, ImportScope
 
 SETTINGS = list_settings("import")
@@ -82,12 +82,12 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.report.masked import mask_problem
     from gitsync.settings.files.target_folder import TargetFolder
     from gitsync.workflows.imports.conversion.scope import make_filters, read_scope
-    from gitsync.workflows.imports.report import ImportReport
+    from gitsync.workflows.imports.import_report import ImportReport
 
     folder = Path(options.out)
     TargetFolder(folder).check()
     if options.from_cluster_export:
-        from gitsync.cli.cluster_export import import_objects
+        from gitsync.cli.import_from_cluster import import_objects
 
         return import_objects(options, config)
     scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
@@ -121,8 +121,8 @@ async def _search(
     from gitsync.desired.catalog.children import KindTree
     from gitsync.extensions.registry import Registry
     from gitsync.workflows.imports.acceptance import Acceptance
-    from gitsync.workflows.imports.conversion.manifests import is_as_made
-    from gitsync.workflows.imports.discovery import Discovery
+    from gitsync.workflows.imports.conversion.imported_manifests import is_as_made
+    from gitsync.workflows.imports.resource_discovery import Discovery
     from gitsync.workflows.imports.resource_reader import ResourceReader
 
     tree = KindTree(open_catalog(), options.api_version)
@@ -143,7 +143,7 @@ def _write(
     resources: Sequence[FoundResource], existing: ExistingManifests, options: argparse.Namespace, config: Config
 ) -> dict[str, list[ImportedManifest]]:
     """Write the manifests, and return those of each file."""
-    from gitsync.workflows.imports.conversion.manifests import ManifestStyle, make_manifests
+    from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, make_manifests
 
     style = ManifestStyle(
         existing=existing.ids,
@@ -159,7 +159,7 @@ def _prove(
     files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
 ) -> tuple[ImportProof, ...]:
     """Validate what was written, and compare it with what was read."""
-    from gitsync.workflows.imports.conversion.proof import prove
+    from gitsync.workflows.imports.conversion.import_proof import prove
 
     imported = {manifest.key: manifest.resource for manifests in files.values() for manifest in manifests}
     if not imported:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitsync.model.gvk import Key
     from gitsync.settings.redaction import Redactions
     from gitsync.workflows.imports.conversion.found_resources import ImportedManifest
-    from gitsync.workflows.imports.report import ImportReport
+    from gitsync.workflows.imports.import_report import ImportReport
 
 DEFAULT_NAMESPACE = "default"
 
@@ -56,8 +56,8 @@ def write_manifests(
     Values that look like secrets are marked, and no message shows them.
     """
     from gitsync.settings.files.target_folder import TargetFolder
+    from gitsync.workflows.imports.conversion.imported_manifests import format_manifests
     from gitsync.workflows.imports.conversion.layout import Layout, place_manifests
-    from gitsync.workflows.imports.conversion.manifests import format_manifests
     from gitsync.workflows.imports.plain_secrets import mark_plain_secrets
 
     marked = [mark_plain_secrets(manifest) for manifest in manifests]
@@ -89,7 +89,7 @@ def print_report(report: ImportReport, config: Config, redactions: Redactions) -
     from gitsync.desired.formats.people import hide_people, hide_people_within
     from gitsync.model.attribution import Who
     from gitsync.settings.logging import escape_controls, neutralize
-    from gitsync.workflows.imports.report import build_document, format_lines
+    from gitsync.workflows.imports.import_report import build_document, format_lines
 
     names = may_name_people(Who(config.who), os.environ)
     if config.output == "json":

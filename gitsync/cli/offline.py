@@ -9,7 +9,8 @@ from pathlib import Path
 
 from gitsync.agent.run.git_settings import make_git_access
 from gitsync.agent.run.known_ids import add_foreign_ids, read_known_from
-from gitsync.agent.run.manifests import (
+from gitsync.agent.run.missing_values import warn_missing_values
+from gitsync.agent.run.prepared_manifests import (
     EnvironmentSet,
     coverage_of,
     drop_units,
@@ -19,7 +20,6 @@ from gitsync.agent.run.manifests import (
     read_declared_manifests,
     redact_manifests,
 )
-from gitsync.agent.run.missing_values import warn_missing_values
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.manifests.selection import Selection, check_namespaces, spell_out
 from gitsync.desired.request.credential_choice import choose_offline
@@ -30,7 +30,7 @@ from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import assign_writers
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.masked import mask_coverage, mask_problem
 from gitsync.report.wording import join_renderers
 from gitsync.repository.git.source.checkout import Checkout, open_checkout

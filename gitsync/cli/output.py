@@ -157,7 +157,7 @@ def show_progress(
     if quiet:
         return nullcontext(tally)
     if is_live:
-        from gitsync.report.live import show_live
+        from gitsync.report.live_progress import show_live
 
         return show_live(tally, sys.stderr)
     say_line = say if prints else lambda line: logger.bind(progress=line).info("Still running")

@@ -25,9 +25,9 @@ def load_state(config: Config) -> State:
 def open_recorded(config: Config) -> Iterator[StateStore]:
     """Open the status branch or folder of SOURCE. SourceError or StateError if it cannot be used."""
     from gitsync.agent.run.git_settings import make_git_access, make_seals
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.repository.git.source.checkout import open_checkout
-    from gitsync.repository.git.state.stores import open_store
+    from gitsync.repository.git.state.store_choice import open_store
 
     status_dir = Path(config.status_dir) if config.status_dir else None
     seals = make_seals(config, os.environ)

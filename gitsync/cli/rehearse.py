@@ -81,7 +81,7 @@ def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> 
     """Write the report to stdout, into the folder of --report, and to the summary of the job."""
     from gitsync.cli.output import add_to_summary, find_terminal_width, use_colour, write_files
     from gitsync.settings.logging import neutralize
-    from gitsync.workflows.rehearsal.report import format_lines, format_markdown, render_json
+    from gitsync.workflows.rehearsal.rehearsal_report import format_lines, format_markdown, render_json
 
     def mask(render: Callable[[Rehearsal], str]) -> Callable[[], str]:
         return lambda: options.redactions.mask(render(rehearsal))
@@ -93,7 +93,7 @@ def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> 
         return "".join(f"{line}\n" for line in lines)
 
     def format_page(rehearsal: Rehearsal) -> str:
-        from gitsync.workflows.rehearsal.page import render
+        from gitsync.workflows.rehearsal.rehearsal_page import render
 
         return render(rehearsal)
 

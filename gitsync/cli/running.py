@@ -148,7 +148,7 @@ def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, ex
 def execute_revision_plan(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan from two revisions, print the report and return the exit code. GitsyncError if the run is refused."""
     from gitsync.agent.run import revision_plan as rehearsal
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
 
     redactions: Redactions = options.redactions
     with _log_end(options, "plan") as end:

@@ -43,7 +43,7 @@ def watch_search(options: argparse.Namespace, config: Config, command: str) -> I
     import os
 
     from gitsync.agent.run.watch import begin_watch
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
 
     watch = begin_watch(config, os.environ, options.redactions, SystemClock(), None, command=command)
     try:

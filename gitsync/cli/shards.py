@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.agent.run.shards import cut_shards, list_members
     from gitsync.cli.offline import read_offline
     from gitsync.cli.recorded import load_state
-    from gitsync.report.shards import MATRICES, build_document, format_lines, format_matrix
+    from gitsync.report.shard_matrix import MATRICES, build_document, format_lines, format_matrix
     from gitsync.settings.logging import neutralize
 
     if config.run_id:
@@ -64,7 +64,7 @@ def _pin(config: Config, workers: int) -> None:
     """Pin the source and the status for the workers of the run. Raises ConfigError or StateError if that fails."""
     from gitsync.agent.run.connections import open_source, open_state
     from gitsync.agent.run.workers import pin_run
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.settings.processes.programs import Grace
 
     clock = SystemClock()

@@ -89,7 +89,7 @@ def _build_list(
     state: State, records: Sequence[Record], heartbeats: Sequence[Heartbeat], last_run: LastRun | None
 ) -> Mapping[str, Any]:
     """The records as Kubernetes lists objects; under `gitsync` what Kubernetes has no place for."""
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import build_heartbeats, build_last_run
     from gitsync.repository.git.state.status_tree import build_leftovers
 
@@ -103,7 +103,7 @@ def _build_list(
 
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import count_failed, count_waiting, list_operations
     from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_revision
     from gitsync.settings.logging import neutralize
@@ -132,7 +132,7 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
 
 def _print_table(records: Sequence[Record], config: Config) -> None:
     from gitsync.cli.output import find_terminal_width, use_colour
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import list_records, list_wide
     from gitsync.settings.logging import neutralize
 
@@ -148,7 +148,7 @@ def _print_table(records: Sequence[Record], config: Config) -> None:
 
 def _print_last_run(state: State, last_run: LastRun | None) -> None:
     """When the last run was that changed something, and what came of it."""
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import describe_last_run
     from gitsync.settings.logging import neutralize
 
@@ -182,7 +182,7 @@ def _print_strays(state: State) -> None:
 
 def _print_heartbeats(heartbeats: Sequence[Heartbeat]) -> None:
     """The last success of each agent that has a heartbeat."""
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.report.records import list_heartbeats
     from gitsync.settings.logging import neutralize
 

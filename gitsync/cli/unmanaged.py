@@ -20,11 +20,11 @@ from gitsync.model.arm_id import ArmId
 from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
-    from gitsync.agent.checks.requests import CheckRequests
+    from gitsync.agent.checks.check_requests import CheckRequests
     from gitsync.cli.searching import Search
     from gitsync.workflows.unmanaged.inventory import Inventory
-    from gitsync.workflows.unmanaged.report import UnmanagedReport
-    from gitsync.workflows.unmanaged.search import Estate
+    from gitsync.workflows.unmanaged.unmanaged_report import UnmanagedReport
+    from gitsync.workflows.unmanaged.unmanaged_search import Estate
 
 SETTINGS = list_settings("unmanaged")
 OUTPUTS = ("text", "json", "markdown")
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.recorded import load_state
     from gitsync.cli.searching import watch_search
     from gitsync.workflows.unmanaged.inventory import make_inventory
-    from gitsync.workflows.unmanaged.report import list_figures
+    from gitsync.workflows.unmanaged.unmanaged_report import list_figures
 
     with watch_search(options, config, "unmanaged") as watch:
         config = replace(config, subscription=find_global_subscription(config) or None)
@@ -115,11 +115,11 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
 async def _search(
     options: argparse.Namespace, config: Config, inventory: Inventory, scopes: Mapping[str, tuple[str, ...]]
 ) -> UnmanagedReport:
-    from gitsync.agent.checks.requests import CheckRequests
+    from gitsync.agent.checks.check_requests import CheckRequests
     from gitsync.cli.searching import open_search
     from gitsync.model.attribution import Who
     from gitsync.workflows.unmanaged.creators import list_creators
-    from gitsync.workflows.unmanaged.report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
+    from gitsync.workflows.unmanaged.unmanaged_report import BY_GRAPH, BY_LISTS, UnmanagedReport, join_estates
 
     async with open_search(options, config) as search:
         requests = CheckRequests(search.arm, search.begin_session)
@@ -154,7 +154,7 @@ async def _search_scopes(
     from gitsync.extensions.registry import Registry
     from gitsync.workflows.imports.conversion.scope import ImportScope
     from gitsync.workflows.imports.resource_reader import ResourceReader
-    from gitsync.workflows.unmanaged.search import EstateSearch
+    from gitsync.workflows.unmanaged.unmanaged_search import EstateSearch
 
     registry, tree, missing = Registry.load(), KindTree(open_catalog()), {*options.resource_group}
     estates = {}
@@ -187,7 +187,7 @@ def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config)
     from gitsync.desired.formats.people import hide_people, hide_people_within
     from gitsync.model.attribution import Who
     from gitsync.settings.logging import escape_controls, neutralize
-    from gitsync.workflows.unmanaged.report import build_document, format_lines, format_markdown
+    from gitsync.workflows.unmanaged.unmanaged_report import build_document, format_lines, format_markdown
 
     who = Who(config.who)
     names = may_name_people(who, os.environ)

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.cli.output import publish
     from gitsync.model.clock import format_rfc3339
     from gitsync.planning.run_problems import fail_unread
-    from gitsync.providers.arm.clock import SystemClock
+    from gitsync.providers.arm.real_clock import SystemClock
 
     clock = SystemClock()
     started = clock.now()

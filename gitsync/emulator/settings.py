@@ -21,7 +21,7 @@ from gitsync.emulator.governance.policies import (
     read_policy,
     read_scope,
 )
-from gitsync.emulator.graph.settings import GraphSettings, read_graph
+from gitsync.emulator.graph.graph_settings import GraphSettings, read_graph
 from gitsync.emulator.http.target import parse
 from gitsync.emulator.state.deleted_resources import SOFT_DELETES, ConfiguredDeletion
 from gitsync.emulator.types.behaviour import Style

@@ -10,8 +10,8 @@ from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import UnreadDocument
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.verdict import Action

@@ -15,8 +15,8 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
-from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT, Kept
+from gitsync.model.reconcile_policy import Policy
 
 
 class Claim(StrEnum):

@@ -10,9 +10,9 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.lines import Lines, Step
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.provider import Provider
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.template import Template
 from gitsync.model.unit import Unit
 

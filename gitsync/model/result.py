@@ -14,8 +14,8 @@ from gitsync.model.condition import Condition, Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import LastCommit, Reviewed
-from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.verdict import Action, Difference, Verdict, Written
 

@@ -12,7 +12,7 @@ from gitsync.model.record import Claim, Record
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.diff.hints import Hints
 from gitsync.planning.diff.three_way import Remembered, compare
-from gitsync.planning.record_counts import find_generation
+from gitsync.planning.record_counts import decide_generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def recognize_failure(
     elif verdict in {Verdict.DRIFTED, Verdict.CONFLICT} and not is_moved:
         verdict = Verdict.PENDING  # the difference is what the failed write left undone, not a change in Azure
     tried = failure.generation if failure else None if has_settled else record.spec.generation
-    if verdict in {Verdict.CREATE, Verdict.PENDING} and tried == find_generation(record, spec).generation:
+    if verdict in {Verdict.CREATE, Verdict.PENDING} and tried == decide_generation(record, spec).generation:
         verdict = Verdict.FAILED_BEFORE
     return replace(comparison, verdict=verdict)
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
-from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.manifests.units import make_declaration
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.plan import Apply, Plan, Prune
-from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedAccess, RecordedManifest, RecordedSpec, Trust
 from gitsync.model.resource import Prepared
 from gitsync.planning.kept import list_kept
@@ -188,7 +188,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
             policy=writer.policy,
             owner=writer.relations.owner.key if writer.relations.owner else None,
             depends_on=writer.relations.depends_on,
-            **find_declaration(writer.resource),
+            **make_declaration(writer.resource),
         ),
         spec=replace(
             former.spec,
@@ -225,7 +225,7 @@ def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
     return replace(plan, applies=applies, prunes=prunes)
 
 
-def find_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, Record]) -> dict[Key, Policy]:
+def decide_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, Record]) -> dict[Key, Policy]:
     """Find the policies of resources that were removed from git: detach-on-delete wins if manifests of one resource
     leave together.
     """
@@ -278,7 +278,7 @@ def _make_expected(apply: Apply, agent: str) -> Record:
             policy=prepared.policy,
             owner=prepared.relations.owner.key if prepared.relations.owner else None,
             depends_on=prepared.relations.depends_on,
-            **find_declaration(prepared.resource),
+            **make_declaration(prepared.resource),
         ),
         spec=RecordedSpec(
             generation=before.spec.generation if before else 1, digest=before.spec.digest if before else ""

@@ -174,7 +174,7 @@ def list_removed(records: Mapping[Key, Record], removals: Removals) -> dict[Key,
     }
 
 
-def find_bystanders(
+def collect_bystanders(
     selected: Iterable[Prepared], removed: Collection[Key], records: Mapping[Key, Record]
 ) -> Bystanders:
     """Find the records outside of a run, which has the selected and the removed resources. `records` are all records.
@@ -192,7 +192,7 @@ def find_bystanders(
     return Bystanders(tuple(sorted(staying)), tuple(sorted(record.arm_id for record in outside)))
 
 
-def find_former_dependents(applies: Mapping[Key, Apply], results: Iterable[Result]) -> dict[Key, Key]:
+def collect_former_dependents(applies: Mapping[Key, Apply], results: Iterable[Result]) -> dict[Key, Key]:
     """Map the former dependencies of each resource that is not Ready to that resource."""
     return {
         key: result.key

@@ -123,7 +123,7 @@ class GroupContent(NamedTuple):
     deleted_ids: Collection[ArmId] = ()  # what is at or below one of these is deleted by itself
 
 
-def find_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[ArmId]]) -> dict[Key, GroupContent]:
+def compare_contents(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[ArmId]]) -> dict[Key, GroupContent]:
     """Compare the lists of the groups to delete with the deletes of a plan."""
     own_ids = {
         key: [prunes[content_key].record.arm_id for content_key in _list_content(prunes[key], prunes)]

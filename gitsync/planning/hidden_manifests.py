@@ -53,14 +53,14 @@ class RemovedResource:
 class SourceIndex:
     """Everything in git that may still declare a removed resource, or need it. Made by `index_source`."""
 
-    named_ids: Mapping[IdKey, ArmId] = field(default_factory=dict)  # as `_find_named_ids` has them
+    named_ids: Mapping[IdKey, ArmId] = field(default_factory=dict)  # as `_index_named_ids` has them
     owned: Mapping[Key, Prepared] = field(default_factory=dict)  # a manifest for each owner, by the owner's key
     owners: Mapping[ArmId, Prepared] = field(default_factory=dict)  # and by its ARM id
     faults: tuple[Problem, ...] = ()  # they may hide manifests of their units
     invalid: tuple[Problem, ...] = ()
     traces: Mapping[str, tuple[_Trace, ...]] = field(default_factory=dict)  # by each of their names
     nameless: tuple[Prepared, ...] = ()  # their names in Azure are in config maps
-    new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)  # without a record, or twice, by `find_near`
+    new: Mapping[str, tuple[Prepared, ...]] = field(default_factory=dict)  # without a record, or twice, by `list_near`
     twice: frozenset[Key] = frozenset()
     moves: Mapping[str, frozenset[str]] = field(default_factory=dict)  # from a recorded unit to where it is now
     strays: tuple[Resource, ...] = ()  # alone in a namespace outside of the run
@@ -111,7 +111,7 @@ def index_source(
     recorded = {key for key, record in records.items() if record.arm_id}
     unknown = [entry for entry in declared if not (entry.is_valid and (entry.arm_id or entry.key in recorded))]
     return SourceIndex(
-        named_ids=_find_named_ids(declared, records),
+        named_ids=_index_named_ids(declared, records),
         owned={
             entry.relations.owner.key: entry
             for entry in declared
@@ -122,19 +122,19 @@ def index_source(
             for entry in declared
             if entry.relations.owner and entry.relations.owner.arm_id
         },
-        faults=_sort_problems((*problems, *_find_rejections(unread, problems), *_find_doubts(declared))),
+        faults=_sort_problems((*problems, *_make_rejections(unread, problems), *_list_doubts(declared))),
         invalid=_sort_problems(p for entry in declared if not entry.is_valid for p in entry.problems),
         traces=_index_by_name((*map(_trace_document, unread), *map(_trace_manifest, unknown))),
         nameless=tuple(entry for entry in unknown if "azureNameFromConfig" in entry.resource.spec),
         new=index_by_variant(entry for entry in declared if entry.key not in records or counts[entry.key] > 1),
         twice=frozenset(key for key, count in counts.items() if count > 1),
-        moves=_find_moves(declared, records),
-        strays=_find_strays(around.elsewhere),
+        moves=_collect_moves(declared, records),
+        strays=_list_strays(around.elsewhere),
         built=frozenset(entry.resource.unit.name for entry in declared if entry.resource.unit),
     )
 
 
-def _find_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[IdKey, ArmId]:
+def _index_named_ids(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> Mapping[IdKey, ArmId]:
     """Map every ARM id that a manifest names, and each of its parents, to that id; an id maps to itself first.
 
     The recorded ids count too, since the id of an invalid manifest may be unknown.
@@ -158,7 +158,7 @@ def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(problems, key=lambda problem: problem.order))
 
 
-def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
+def _make_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
     """Make a problem for each rejected document of a file without another problem."""
     files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.may_hide_manifest}
     for document in unread:
@@ -168,7 +168,7 @@ def _find_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
             yield Problem(code="Rejected", message=message, path=source.path, line=source.line, unit=document.unit)
 
 
-def _find_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
+def _list_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
     """Find what may hide a resource. An unknown kind may be a misspelt one. Where a variable has no value, the missing
     value may decide which resources there are.
     """
@@ -202,7 +202,7 @@ def _index_by_name(traces: Iterable[_Trace]) -> dict[str, tuple[_Trace, ...]]:
     return {name: tuple(same) for name, same in by_name.items()}
 
 
-def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[str, frozenset[str]]:
+def _collect_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[str, frozenset[str]]:
     """Find the units to which resources of a recorded unit were moved: those are checked too."""
     moves: dict[str, set[str]] = defaultdict(set)
     for prepared in declared:
@@ -212,7 +212,7 @@ def _find_moves(declared: Iterable[Prepared], records: Mapping[Key, Record]) -> 
     return {former_unit: frozenset(current_unit) for former_unit, current_unit in moves.items()}
 
 
-def _find_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
+def _list_strays(elsewhere: Iterable[Resource]) -> tuple[Resource, ...]:
     """Return the resources that are alone in their namespace, which may be mistyped. One of several is intended."""
     elsewhere = tuple(elsewhere)
     counts = Counter(resource.key.namespace for resource in elsewhere)
@@ -293,7 +293,7 @@ def explain_name_from_config(removed: RemovedResource, index: SourceIndex) -> st
 
 
 def explain_similar_key(removed: RemovedResource, index: SourceIndex) -> str:
-    for manifest in find_near(removed.record.key.name, index.new):
+    for manifest in list_near(removed.record.key.name, index.new):
         likeness = describe_typo(manifest.key, removed.record.key)
         if likeness and manifest.key in index.twice:
             return (
@@ -358,7 +358,7 @@ def index_by_variant(manifests: Iterable[Prepared]) -> dict[str, tuple[Prepared,
     return {variant: tuple(same) for variant, same in by_variant.items()}
 
 
-def find_near(name: str, manifests_by_variant: Mapping[str, tuple[Prepared, ...]]) -> list[Prepared]:
+def list_near(name: str, manifests_by_variant: Mapping[str, tuple[Prepared, ...]]) -> list[Prepared]:
     """Return the manifests whose names may be within one letter of this one, in the order of the files."""
     near = {
         (entry.resource.source, entry.key): entry

@@ -61,7 +61,7 @@ class ListCover:
     versions: Mapping[IdKey, str] = field(default_factory=dict)  # the api-version of every covered id
 
 
-def find_cover(resources: Iterable[ListedResource]) -> ListCover:
+def choose_cover(resources: Iterable[ListedResource]) -> ListCover:
     """Cover resources with lists. A list is worth its request if it replaces two requests or more: narrower lists, or
     reads.
     """

@@ -19,7 +19,7 @@ from gitsync.model.record import Durations, Record
 from gitsync.model.result import Result
 from gitsync.model.schedule import Estimate, PlannedWrite, Schedule, TypicalDuration
 from gitsync.model.verdict import Action
-from gitsync.planning.schedule import NOTHING_FIRST, make_schedule
+from gitsync.planning.forecast import NOTHING_FIRST, make_schedule
 
 DEFAULT_SECONDS = 10.0
 """How long Azure works on a write without a known duration: the median of recorded creates that take time. Those of
@@ -98,8 +98,8 @@ def make_writes(
             reads=1 + count_polls(seconds),
         )
 
-    before = _find_applied_before(by_key, applied)
-    dependents = _find_dependents(deleted | replaced, by_key, locations)
+    before = _collect_applied_before(by_key, applied)
+    dependents = _collect_dependents(deleted | replaced, by_key, locations)
     return (
         *(make_write(key, action, before[key]) for key, action in sorted(applied.items())),
         *(make_write(key, Action.DELETE, dependents[key]) for key in sorted(dependents)),
@@ -118,7 +118,7 @@ def _list_replaced(result: Result) -> Iterator[Key]:
         yield from result.change.replacement.below if result.change.replacement else ()
 
 
-def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Action]) -> dict[Key, frozenset[Key]]:
+def _collect_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Action]) -> dict[Key, frozenset[Key]]:
     """Find the writes that each resource waits for: those of its dependencies, and through one that is not written
     those before it.
     """
@@ -139,7 +139,7 @@ def _find_applied_before(results: Mapping[Key, Result], applied: Mapping[Key, Ac
     return before
 
 
-def _find_dependents(
+def _collect_dependents(
     deleted: Iterable[Key], results: Mapping[Key, Result], locations: Mapping[Key, ArmId]
 ) -> dict[Key, set[Key]]:
     """Find the deletes that each delete waits for: of what depends on the resource, and of what is below it."""

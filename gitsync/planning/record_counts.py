@@ -51,7 +51,7 @@ class SpecGeneration(NamedTuple):
     digest: str
 
 
-def find_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGeneration:
+def decide_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGeneration:
     """Return the generation of a spec after what is on record; the first is 1."""
     digest = digest_spec(spec)
     changed = record is not None and bool(record.spec.digest) and record.spec.digest != digest

@@ -18,7 +18,7 @@ from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.manifests.units import may_hide
-from gitsync.desired.request.arm_id import is_alias
+from gitsync.desired.request.arm_id_builder import ALIAS_TYPE, is_alias
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import AZURE_RESOURCE, Key
@@ -79,7 +79,7 @@ def renew_seals(
     return {**records, **renewed}, (warning,)
 
 
-def find_untrusted(
+def collect_untrusted(
     records: Mapping[Key, Record], catalog: Catalog, declared: Mapping[Key, ArmId | None]
 ) -> dict[Key, str]:
     """Return the reason for each untrusted record, as sentences with the fix.
@@ -92,13 +92,13 @@ def find_untrusted(
         if record.trust in UNTRUSTED:
             untrusted[key] = UNTRUSTED[record.trust]
         elif record.arm_id and record.claim is not Claim.NONE and record.arm_id != declared.get(key):
-            contradiction = find_contradiction(record, records, catalog)
+            contradiction = explain_contradiction(record, records, catalog)
             if contradiction:
                 untrusted[key] = f"Its record contradicts itself: {contradiction} {_RESTORE}"
     return untrusted
 
 
-def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: Catalog) -> str:
+def explain_contradiction(record: Record, records: Mapping[Key, Record], catalog: Catalog) -> str:
     """Return what is wrong with the ARM id of a record; "" if it is right. `records` may have its owner's record."""
     key, arm_id = record.key, record.arm_id
     # A user name may have characters that no id may have, so it is encoded.
@@ -115,7 +115,8 @@ def find_contradiction(record: Record, records: Mapping[Key, Record], catalog: C
         return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.manifest.owner) if record.manifest.owner else None
-    if owner is None or not owner.arm_id or is_alias(owner.key) or arm_id.is_below(owner.arm_id):
+    is_aside = owner is not None and (is_alias(owner.key) or owner.arm_id.arm_type.casefold() == ALIAS_TYPE)
+    if owner is None or not owner.arm_id or is_aside or arm_id.is_below(owner.arm_id):
         return ""
     return f"{arm_id} is not below its owner {owner.arm_id}."
 
@@ -130,7 +131,9 @@ class KnownRecords:
     has_key: bool = True  # the run has a key to check the seal
 
 
-def find_known_ids(declared: Collection[Key], sources: Iterable[KnownRecords], catalog: Catalog) -> dict[Key, KnownId]:
+def collect_known_ids(
+    declared: Collection[Key], sources: Iterable[KnownRecords], catalog: Catalog
+) -> dict[Key, KnownId]:
     """Find the ids of resources that are not `declared`. The first source with a trusted record decides.
 
     An alias is left out: its id does not contain the subscription that it created.
@@ -166,7 +169,7 @@ def select_hidden(
 
 def _explain_doubt(record: Record, known_records: KnownRecords, catalog: Catalog) -> str:
     """Return why the id of a record is not used by itself; "" if it is trusted."""
-    contradiction = find_contradiction(record, {}, catalog)
+    contradiction = explain_contradiction(record, {}, catalog)
     if contradiction:
         return f"Its record contradicts itself: {contradiction}"
     if record.trust in UNTRUSTED:

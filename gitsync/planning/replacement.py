@@ -26,8 +26,8 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitRe
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result

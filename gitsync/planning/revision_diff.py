@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from gitsync.desired.formats.ignored_paths import remove_paths
-from gitsync.desired.manifests.units import find_declaration
-from gitsync.desired.request.arm_id import ConfigMaps
+from gitsync.desired.manifests.units import make_declaration
+from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.desired.request.fill import fill
 from gitsync.desired.request.placeholders import Placeholders, Secrets
 from gitsync.desired.validation.annotations import UPDATE_METHOD
@@ -20,7 +20,7 @@ from gitsync.errors import MissingValueError
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan, Prune
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared
 from gitsync.model.result import AttemptEnding, ComparisonNotes, ManifestOrigin, Result, ResultChange
@@ -86,7 +86,7 @@ def _make_record(prepared: Prepared, request: Request) -> Record:
             owner=prepared.relations.owner.key if prepared.relations.owner else None,
             depends_on=prepared.relations.depends_on if prepared.is_valid else (),
             hold=prepared.hold,
-            **find_declaration(prepared.resource),
+            **make_declaration(prepared.resource),
         ),
         spec=RecordedSpec(digest=digest_spec(prepared.resource.spec), applied=request.body),
     )

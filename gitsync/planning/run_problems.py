@@ -50,7 +50,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     """
     deletes = [prune for prune in list_deletes(plan.prunes) if prune.record.claim.is_ours]
     is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
-    limit = 0 if is_empty and most is None else find_delete_limit(inventory, most)
+    limit = 0 if is_empty and most is None else compute_delete_limit(inventory, most)
     if len(deletes) <= limit:
         return None
     reason = "the source has none" if is_empty and most is None else f"the limit is {limit}"
@@ -63,7 +63,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     )
 
 
-def find_delete_limit(inventory: int, most: int | None) -> int:
+def compute_delete_limit(inventory: int, most: int | None) -> int:
     """Return how many resources a run may delete: `most`, or by default a share of those that gitsync owns."""
     return max(1, min(_DEFAULT_DELETE_LIMIT, int(inventory * _DEFAULT_DELETE_SHARE))) if most is None else most
 
@@ -126,7 +126,7 @@ def describe_not_pushed(revision: str, remote: str) -> Problem:
     )
 
 
-def find_agent(named: str | None, records: Iterable[Record], namespace: str) -> str:
+def decide_agent(named: str | None, records: Iterable[Record], namespace: str) -> str:
     """Find the name of the agent: the given one, else the default.
 
     `namespace` is that of the pod, which was the name of an agent in earlier versions: it still is, if all records bear

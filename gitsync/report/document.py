@@ -23,8 +23,8 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage, UnreadDocument
 from gitsync.model.plan import LastCommit
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.report import Report, ReportSource, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import (
     AttemptEnding,

@@ -21,8 +21,8 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.status.advice import find_condition_advice
-from gitsync.report.authors import list_authors
-from gitsync.report.checks import format_check, format_remedy, format_statement, is_left_out, list_shown
+from gitsync.report.author_texts import list_authors
+from gitsync.report.check_texts import format_check, format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import find_first_location, list_changes
 from gitsync.report.escape import format_sides
 from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency
@@ -215,7 +215,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     """Make the finding for a resource; None if nothing is wrong with it. `cause` names the resource that it waits
     for.
     """
-    rule = _find_rule(result, report)
+    rule = _decide_rule(result, report)
     if not rule:
         return None
     # A removed manifest is shown where it was last, though its file may be gone: GitHub rejects a SARIF result without
@@ -251,7 +251,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     )
 
 
-def _find_rule(result: Result, report: Report) -> str:
+def _decide_rule(result: Result, report: Report) -> str:
     """Find the rule of the finding for a resource; "" if there is no finding."""
     if result.needs_replacement:
         return REPLACE_RULE

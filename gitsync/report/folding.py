@@ -18,8 +18,8 @@ from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.alike import MOST_NAMED, split_alike
-from gitsync.report.authors import find_authors
-from gitsync.report.checks import format_remedy, list_shown
+from gitsync.report.author_texts import find_authors
+from gitsync.report.check_texts import format_remedy, list_shown
 from gitsync.report.differences import name_path
 from gitsync.report.ordering import CHANGES, HELD, OTHERS, WAITING, GroupName, Section
 from gitsync.report.wording import format_message, format_plural, format_state

@@ -19,9 +19,9 @@ from gitsync.model.result import FailedRequest, Result
 from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.planning.status.advice import find_condition_advice
-from gitsync.report.authors import LONGEST_DOUBT, clean
+from gitsync.report.author_texts import LONGEST_DOUBT, clean
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import collect_causes
-from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
 from gitsync.report.wording import format_headline
 

@@ -14,11 +14,11 @@ from junitparser import Attr, Failure, IntAttr, JUnitXml, Skipped, TestCase, Tes
 
 from gitsync.model.report import Report
 from gitsync.model.verdict import Verdict
-from gitsync.report.authors import list_busy_authors, list_doubts
-from gitsync.report.checks import MOST_REASONS, format_way_on, list_unchecked
+from gitsync.report.author_texts import list_busy_authors, list_doubts
+from gitsync.report.check_texts import MOST_REASONS, format_way_on, list_unchecked
 from gitsync.report.findings import ReportFinding, Weight, list_result_findings, make_problem_finding
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
-from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_coverage, list_target
 from gitsync.report.wording import format_headline
 from gitsync.settings.logging import escape_controls

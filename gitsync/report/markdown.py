@@ -18,8 +18,8 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
 from gitsync.planning.data_types import describe_loss
-from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
-from gitsync.report.checks import (
+from gitsync.report.author_texts import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
+from gitsync.report.check_texts import (
     MOST_REASONS,
     Unchecked,
     format_check,
@@ -40,6 +40,7 @@ from gitsync.report.folding import (
     list_failed_requests,
     name_kinds,
 )
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -57,7 +58,6 @@ from gitsync.report.ordering import (
     split_results,
     takes_away,
 )
-from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
     FEW_CREATES,

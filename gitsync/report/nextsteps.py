@@ -11,7 +11,7 @@ from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.diff.unknown_values import is_not_known
 from gitsync.planning.record_counts import FLAPPING
-from gitsync.planning.removals import KEPT
+from gitsync.planning.removed_values import KEPT
 
 _MOST = 2
 

@@ -19,10 +19,10 @@ from gitsync.desired.problems.problem_codes import PAGE, CodeMeaning, find_code_
 from gitsync.errors import ExitCode
 from gitsync.model.check import CheckName
 from gitsync.model.report import Report
-from gitsync.report.authors import list_busy_authors, list_doubts
-from gitsync.report.checks import make_flag
+from gitsync.report.author_texts import list_busy_authors, list_doubts
+from gitsync.report.check_texts import make_flag
 from gitsync.report.findings import CHECK_RULE, FAILED, REPLACED_RULE, ReportFinding, Weight, list_findings
-from gitsync.report.people import leave_out_people
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
 from gitsync.settings.logging import escape_controls

@@ -21,11 +21,11 @@ from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
 from gitsync.planning.data_types import describe_loss
-from gitsync.planning.diff.handed_over import is_handed_over
+from gitsync.planning.diff.handed_over_values import is_handed_over
 from gitsync.planning.diff.unknown_values import is_not_known
 from gitsync.planning.status.advice import find_condition_advice
-from gitsync.report.authors import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
-from gitsync.report.checks import (
+from gitsync.report.author_texts import Doubt, list_authors, list_busy_authors, list_common_authors, list_doubts
+from gitsync.report.check_texts import (
     MOST_REASONS,
     Unchecked,
     format_check,
@@ -47,6 +47,7 @@ from gitsync.report.folding import (
     list_failed_requests,
     name_kinds,
 )
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
@@ -67,7 +68,6 @@ from gitsync.report.ordering import (
     split_results,
     takes_away,
 )
-from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (

@@ -74,19 +74,19 @@ def _configure(choose: Choose, clock: Clock) -> dict[str, Any]:
 
     begun = clock.monotonic()
 
-    def find_backoff(state: RetryCallState) -> Backoff:
+    def choose_backoff(state: RetryCallState) -> Backoff:
         failure = state.outcome and state.outcome.exception()
         return (choose(failure) if failure else None) or Backoff(tries=0)
 
     def is_last(state: RetryCallState) -> bool:
-        backoff = find_backoff(state)
+        backoff = choose_backoff(state)
         # Each try may last long by itself, so a number does not bound the time.
         is_late = clock.monotonic() - begun + state.upcoming_sleep > backoff.seconds
         return is_late or (backoff.tries is not None and state.attempt_number >= backoff.tries)
 
     return {
         "retry": retry_if_exception(lambda failure: choose(failure) is not None),
-        "wait": lambda state: find_backoff(state).compute_wait(state.attempt_number - 1),
+        "wait": lambda state: choose_backoff(state).compute_wait(state.attempt_number - 1),
         "stop": is_last,
         "reraise": True,  # the failure itself, not tenacity's RetryError
     }

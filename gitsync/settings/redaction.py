@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 from urllib.parse import quote, quote_plus, unquote
 
 from gitsync.model.condition import ConditionStatus, Severity
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.result import Stage
 from gitsync.model.secret import CUT, MASKED, Secret

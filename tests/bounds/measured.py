@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from gitsync.cli.main import run
 from gitsync.errors import GitsyncError
-from gitsync.repository.git.source.selection import read_rules
+from gitsync.repository.git.source.file_selection import read_rules
 from gitsync.repository.git.state.former_tree import convert_file
 from gitsync.repository.git.state.plan_file import read_plan
 from gitsync.repository.git.state.record_files import decode_record

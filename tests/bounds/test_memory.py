@@ -31,12 +31,12 @@ def measured():
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1) as process:
 
-        def ask(reader, file):
+        def send_request(reader, file):
             process.stdin.write(f"{reader} {file}\n")
             code, megabytes = process.stdout.readline().split()
             return int(code), float(megabytes)
 
-        yield ask
+        yield send_request
 
 
 def most(file):

@@ -99,7 +99,7 @@ def test_what_is_skipped_ends_with_1_and_reports_how_to_accept_it(estate: Estate
     assert ended.code == 0, ended.err
     shown = json.loads(ended.out)
     assert list_faults("accept", shown) == []
-    assert [one["resource"] for one in shown["accepted"]] == ["StorageAccount.storage.azure.com/default/orders"]
+    assert [entry["resource"] for entry in shown["accepted"]] == ["StorageAccount.storage.azure.com/default/orders"]
     assert shown["accepted"][0]["fields"][0]["new"] == "TLS1_0"
     assert shown["files"] == [{"path": "estate.yaml", "removed": False}]
 

@@ -17,7 +17,7 @@ rules:
   - match: {{method: PUT, type: Microsoft.Network/virtualNetworks}}
     answer: {{code: AuthorizationFailed, status: 403, message: "{SECRET} and {UNKNOWN} may not do that."}}
 """
-ODD_CODE = REFUSING.replace("code: AuthorizationFailed", f"code: {SECRET}")
+UNEXPECTED_CODE = REFUSING.replace("code: AuthorizationFailed", f"code: {SECRET}")
 CRON_JOB = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
 PIPELINE = {"CI": "true", **CRON_JOB}
 
@@ -94,7 +94,7 @@ def test_an_alert_fires_for_a_refused_run(estate):
     assert "gitsync: TooManyDeletes: This run would delete" in err
 
 
-@pytest.mark.parametrize("script", [REFUSING, ODD_CODE], ids=["in its message", "as its code"])
+@pytest.mark.parametrize("script", [REFUSING, UNEXPECTED_CODE], ids=["in its message", "as its code"])
 @pytest.mark.parametrize("variables", [CRON_JOB, PIPELINE], ids=["cron-job", "pipeline"])
 def test_no_secret_is_in_a_log_however_azure_repeats_it(estate, script, variables):
     code, _, err = estate("sync", script=script, **variables)

@@ -155,7 +155,7 @@ def test_what_fails_only_when_it_is_worked_out_exports_nothing_of_the_resource(e
 
 
 def spoiled(estate, name):
-    folder = estate.place("out")
+    folder = estate.location("out")
     if name == "folder":
         folder.chmod(0o755)
     elif name == "inside":
@@ -165,7 +165,7 @@ def spoiled(estate, name):
         (estate.outside / ".env").chmod(0o644)
     else:
         folder.rmdir()
-        folder.symlink_to(estate.place("elsewhere"))
+        folder.symlink_to(estate.location("elsewhere"))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tests.support.warm_process import find_door
 PROMISE = 25
 """Seconds from SIGTERM to the end of the process: schedulers kill what does not end within half a minute."""
 
-MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
+MANIFESTS = "---\n".join(dedent(manifest) for manifest in (world.GROUP, world.VNET, world.SUBNET))
 
 
 def make_folder(outside: Path) -> Path:
@@ -51,12 +51,12 @@ def dripping() -> Iterator[tuple[str, threading.Event]]:
     """A server that begins to answer, and then sends a byte every tenth of a second: its URL, and what is set once it
     was reached.
     """
-    asked, over = threading.Event(), threading.Event()
+    requested, over = threading.Event(), threading.Event()
 
     def drip(connection: socket.socket) -> None:
         with connection:
             connection.recv(1)
-            asked.set()
+            requested.set()
             try:
                 connection.sendall(
                     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n{"
@@ -76,7 +76,7 @@ def dripping() -> Iterator[tuple[str, threading.Event]]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=serve, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+            yield f"http://127.0.0.1:{server.getsockname()[1]}", requested
         finally:
             over.set()
 
@@ -158,10 +158,10 @@ def test_a_server_that_drips_does_not_outlast_the_time_of_the_run(folder: Path) 
 
 @beside_others
 def test_a_server_that_drips_does_not_outlast_sigterm(folder: Path) -> None:
-    with dripping() as (url, asked):
+    with dripping() as (url, requested):
         # A run that is still in its checks has not begun, and ends at once without a report.
         process = start("sync", "--output", "json", "--checks=none", folder=folder, **at(url))
-        assert asked.wait(LONG)
+        assert requested.wait(LONG)
         end = end_by_sigterm(process)
     assert end.code == 143
     assert "The run was stopped before Azure responded to" in status(folder, "core")
@@ -242,9 +242,9 @@ def test_a_git_server_that_hangs_does_not_outlast_sigterm(folder: Path) -> None:
     write_program(ssh, f'if [ -e "{hangs}" ]; then exec sleep 3600; fi\nfor last; do :; done\nexec sh -c "$last"')
     named = {"GIT_SSH_COMMAND": str(ssh), "GIT_SSH_VARIANT": "simple"}
     bare = make_remote(folder, "somebody@git.example.com:", **named)
-    with dripping() as (url, asked):
+    with dripping() as (url, requested):
         process = start("sync", "--checks=none", folder=folder, **at(url), **named)
-        assert asked.wait(LONG), ended(process)
+        assert requested.wait(LONG), ended(process)
         hangs.touch()
         end = end_by_sigterm(process)
     assert end.code == 143

@@ -74,10 +74,10 @@ def test_the_display_is_hidden_during_the_prompt(terminal):
 
 
 def test_the_prompt_names_the_target_and_the_counts():
-    question = format_confirmation(TARGET, COUNTS)
-    assert "Subscription: Production (1)" in question
-    assert "This sync would create 12, update or adopt 3, delete 0." in question
-    assert "would fail" not in question
+    check = format_confirmation(TARGET, COUNTS)
+    assert "Subscription: Production (1)" in check
+    assert "This sync would create 12, update or adopt 3, delete 0." in check
+    assert "would fail" not in check
     assert "2 would fail or wait." in format_confirmation(TARGET, COUNTS._replace(hindered=2))
 
 

@@ -136,15 +136,15 @@ FOLDER, BRANCH = ("--status-dir", ".gitsync"), ("--status-branch", "gitsync/stat
 class Local(Estate):
     """A repository without a remote, whose status is in a folder, or on a branch of its own."""
 
-    def __init__(self, folder, name, place):
+    def __init__(self, folder, name, location):
         super().__init__(folder, name, has_remote=False)
-        self.place = place
+        self.location = location
 
     def run(self, command, *arguments):
-        return super().run(command, *self.place, *arguments)
+        return super().run(command, *self.location, *arguments)
 
     def open_status(self):
-        if self.place is FOLDER:
+        if self.location is FOLDER:
             return self.folder / ".gitsync"
         if not self.status_folder.exists():
             git(self.folder, "clone", "-q", "-b", "gitsync/status", ".", str(self.status_folder))
@@ -152,17 +152,17 @@ class Local(Estate):
         return self.status_folder
 
     def push_status(self):
-        if self.place is BRANCH:
+        if self.location is BRANCH:
             git(self.status_folder, "add", "-A")
             git(self.status_folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "Change")
             git(self.status_folder, "push", "-q", "origin", "HEAD:gitsync/status")
 
 
-def sign_as_before(status, place):
+def sign_as_before(status, location):
     """Sign the records of a status as a version did that knew no identity of statuses."""
     for file in status.rglob("default/**/*.json"):
         document = json.loads(file.read_text())
-        document["gitsync"]["seal"] = make_former_seal(KEY, document, place)
+        document["gitsync"]["seal"] = make_former_seal(KEY, document, location)
         file.write_text(json.dumps(document) + "\n")
     (status / "identity").unlink()
 
@@ -187,15 +187,15 @@ def change_identity(status):
     (status / "identity").write_text("0" * 32 + "\n")
 
 
-@pytest.mark.parametrize("place", [FOLDER, BRANCH], ids=["folder", "branch"])
+@pytest.mark.parametrize("location", [FOLDER, BRANCH], ids=["folder", "branch"])
 @pytest.mark.parametrize("tamper", [None, remove_identity, change_identity])
 @pytest.mark.parametrize("is_former", [False, True], ids=["new", "former"])
-def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, place, tamper, is_former):
-    victim, other = Local(tmp_path, "victim", place), Local(tmp_path, "other", place)
+def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, location, tamper, is_former):
+    victim, other = Local(tmp_path, "victim", location), Local(tmp_path, "other", location)
     victim.commit(shared=True)
     other.commit(own=True)
     assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
-    move_record(victim, other, "#gitsync/status" * (place is BRANCH) or "#" if is_former else "")
+    move_record(victim, other, "#gitsync/status" * (location is BRANCH) or "#" if is_former else "")
     if tamper:
         tamper(other.open_status())
     other.push_status()
@@ -264,12 +264,12 @@ def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
     assert subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote) == tip
 
 
-@pytest.mark.parametrize("place", [FOLDER, BRANCH], ids=["folder", "branch"])
-def test_a_status_without_a_name_goes_on_with_what_manifests_declare(tmp_path, place):
-    estate = Local(tmp_path, "estate", place)
+@pytest.mark.parametrize("location", [FOLDER, BRANCH], ids=["folder", "branch"])
+def test_a_status_without_a_name_goes_on_with_what_manifests_declare(tmp_path, location):
+    estate = Local(tmp_path, "estate", location)
     estate.commit(kept=True, gone=True)
     assert estate.run("sync").code == 0
-    sign_as_before(estate.open_status(), "#gitsync/status" * (place is BRANCH) or "#")
+    sign_as_before(estate.open_status(), "#gitsync/status" * (location is BRANCH) or "#")
     estate.push_status()
     synced = estate.run("sync", "--prune")
     assert (synced.code, "SealsRenewed" in synced.out, "identity of the status" in synced.out) == (0, True, True)

@@ -22,7 +22,7 @@ spec:
   location: westeurope
   sku: {family: C, name: Standard, capacity: 1}
 """
-QUESTION = {
+CHECK = {
     "apiVersion": "cache.azure.com/v20241101",
     "kind": "Redis",
     "self": {"metadata": {"name": "sessions"}, "status": {"port": 0}},
@@ -110,14 +110,14 @@ def test_nothing_is_recorded_before_a_sync(tmp_path, capsys):
     assert "No status is recorded for" in capsys.readouterr().err
 
 
-def ask(tmp_path, *lines):
+def send_request(tmp_path, *lines):
     (tmp_path / "lines").write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
     return run(["eval", "--jsonl", str(tmp_path / "lines")])
 
 
 def test_each_line_gets_an_answer(tmp_path, capsys):
     others = ("self.metadata.nope", "self.spec.tags.x", "cel.bind(a, 'x', a)", "self.spec.sku", "secret['primaryKey']")
-    assert ask(tmp_path, QUESTION, "", *({**QUESTION, "expression": text} for text in others)) == 0
+    assert send_request(tmp_path, CHECK, "", *({**CHECK, "expression": text} for text in others)) == 0
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [answer["stage"] for answer in answers] == ["value", "compile", "eval", "compile", "value", "value"]
     assert answers[0] == {
@@ -137,14 +137,14 @@ def test_each_line_gets_an_answer(tmp_path, capsys):
     [
         ("{", "Line 2 is not JSON"),
         ("[]", "Line 2 is not a JSON object"),
-        ({**QUESTION, "kind": "Lamp"}, "Line 2: Lamp of cache.azure.com/v20241101 is not known"),
-        ({**QUESTION, "expression": 1}, "Line 2: expression must be a string"),
-        ({**QUESTION, "self": []}, "Line 2: self must be a mapping"),
-        ({**QUESTION, "secret": {"primaryKey": 1}}, "Line 2: secret.primaryKey must be a string"),
+        ({**CHECK, "kind": "Lamp"}, "Line 2: Lamp of cache.azure.com/v20241101 is not known"),
+        ({**CHECK, "expression": 1}, "Line 2: expression must be a string"),
+        ({**CHECK, "self": []}, "Line 2: self must be a mapping"),
+        ({**CHECK, "secret": {"primaryKey": 1}}, "Line 2: secret.primaryKey must be a string"),
     ],
 )
 def test_a_line_that_cannot_be_read_ends_the_command(tmp_path, capsys, line, told):
-    assert ask(tmp_path, QUESTION, line) == 2
+    assert send_request(tmp_path, CHECK, line) == 2
     shown = capsys.readouterr()
     assert len(shown.out.splitlines()) == 1
     assert told in shown.err

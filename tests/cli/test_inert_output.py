@@ -61,8 +61,8 @@ def test_what_is_compared_commands_nothing(tmp_path, capsys, words):
 
 
 def test_many_comparisons_command_nothing(tmp_path, capsys):
-    question = {"type": "a/b", "apiVersion": "1", "id": "/x", "desired": {"a": COMMAND}, "live": {"a": "x"}}
-    (tmp_path / "lines").write_text(json.dumps(question) + "\n")
+    prompt = {"type": "a/b", "apiVersion": "1", "id": "/x", "desired": {"a": COMMAND}, "live": {"a": "x"}}
+    (tmp_path / "lines").write_text(json.dumps(prompt) + "\n")
     assert run(["compare", "--jsonl", str(tmp_path / "lines")]) == 4
     out = capsys.readouterr().out
     assert json.loads(out)["differences"][0]["desired"] == COMMAND, "the same value, spelled otherwise"

@@ -11,7 +11,7 @@ import pytest
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import ArmRequest, Response
-from gitsync.providers.entra.requests import make_read
+from gitsync.providers.entra.graph_requests import make_read
 from tests.support.command_line import azure, run_here
 from tests.support.filled_store import fill
 from tests.support.world import SUBSCRIPTION

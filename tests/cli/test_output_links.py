@@ -145,13 +145,13 @@ def test_a_link_of_the_operator_is_followed(checkout, option):
     assert list_files(checkout.parent / "elsewhere"), ended.err + ended.out
 
 
-@pytest.mark.parametrize("place", ["resources", "resources/ResourceGroup", ".lock", "inventory.json"])
-def test_no_link_inside_of_the_status_folder_is_written_through(checkout, place):
+@pytest.mark.parametrize("location", ["resources", "resources/ResourceGroup", ".lock", "inventory.json"])
+def test_no_link_inside_of_the_status_folder_is_written_through(checkout, location):
     """The default location of a folder without a remote is inside it."""
     status = checkout.parent / "plain" / ".gitsync"
     target = checkout.parent / "elsewhere"
-    (status / place).parent.mkdir(parents=True)
-    (status / place).symlink_to(target if "." not in place else target / "file")
+    (status / location).parent.mkdir(parents=True)
+    (status / location).symlink_to(target if "." not in location else target / "file")
     (status.parent / "all.yaml").write_text(MANIFESTS)
     ended = run_here("sync", ".", "--emulator", "azure.db", folder=status.parent)
     assert list_files(target) == [], ended.out

@@ -93,7 +93,7 @@ def test_one_record_keeps_the_schema_of_its_part(synced):
     assert list_faults("status", json.loads(ended.out), "#/$defs/record") == []
 
 
-@pytest.mark.parametrize("asked", [("UnknownField",), (), ("ResourceGroup", "--recursive")], ids=str)
-def test_every_form_of_an_explanation_keeps_its_schema(asked, synced):
-    ended = run_here("explain", *asked, "--output=json", folder=synced)
+@pytest.mark.parametrize("requested", [("UnknownField",), (), ("ResourceGroup", "--recursive")], ids=str)
+def test_every_form_of_an_explanation_keeps_its_schema(requested, synced):
+    ended = run_here("explain", *requested, "--output=json", folder=synced)
     assert list_faults("explain", json.loads(ended.out)) == []

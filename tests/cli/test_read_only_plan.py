@@ -51,7 +51,7 @@ def served(folder):
 
 
 @pytest.fixture
-def place(tmp_path):
+def location(tmp_path):
     """The examples as a repository, and an Azure that has nothing of them."""
     shutil.copytree(EXAMPLES, tmp_path / "manifests")
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "Examples"]):
@@ -61,31 +61,31 @@ def place(tmp_path):
         yield SimpleNamespace(folder=tmp_path, url=url)
 
 
-def run(place, *arguments, client=READER, secret="the-readers"):
+def run(location, *arguments, client=READER, secret="the-readers"):
     """`gitsync ARGUMENTS manifests` as somebody; how it ended, and what the emulator was sent in between."""
     settings = {
-        "AZURE_RESOURCE_MANAGER_ENDPOINT": place.url,
-        "AZURE_RESOURCE_MANAGER_AUDIENCE": place.url,
-        "AZURE_AUTHORITY_HOST": place.url,
+        "AZURE_RESOURCE_MANAGER_ENDPOINT": location.url,
+        "AZURE_RESOURCE_MANAGER_AUDIENCE": location.url,
+        "AZURE_AUTHORITY_HOST": location.url,
         "AZURE_TENANT_ID": TENANT,
         "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
         "AZURE_CLIENT_ID": client,
         "AZURE_CLIENT_SECRET": secret,
         "GITSYNC_CREDENTIAL": "client-secret",
-        "GITSYNC_CA_BUNDLE": str(place.folder / "ca.pem"),
+        "GITSYNC_CA_BUNDLE": str(location.folder / "ca.pem"),
     }
-    before = len(asked(place))
-    ended = run_here(*arguments, "manifests", folder=place.folder, **settings)
-    return ended, asked(place)[before:]
+    before = len(requested(location))
+    ended = run_here(*arguments, "manifests", folder=location.folder, **settings)
+    return ended, requested(location)[before:]
 
 
-def asked(place):
+def requested(location):
     """The emulator's log, which signing in does not count to."""
     from ssl import create_default_context
     from urllib.request import urlopen
 
-    context = create_default_context(cafile=place.folder / "ca.pem")
-    with urlopen(f"{place.url}/_emulator/requests", timeout=30, context=context) as answer:
+    context = create_default_context(cafile=location.folder / "ca.pem")
+    with urlopen(f"{location.url}/_emulator/requests", timeout=30, context=context) as answer:
         return json.loads(answer.read())["requests"]
 
 
@@ -97,41 +97,41 @@ def checks(log):
     return [request for request in log if request["method"] == "POST" and is_check(request["path"])]
 
 
-def write_everything(place):
-    ended, log = run(place, "sync", client=WRITER, secret="the-writers")
+def write_everything(location):
+    ended, log = run(location, "sync", client=WRITER, secret="the-writers")
     assert ended.code == 0, ended
     assert writes(log) != []
 
 
-def stored(place):
+def stored(location):
     """What Azure holds, in the file that the emulator keeps it in."""
-    azure = Emulator(None, SqliteStore(place.folder / "azure.db"))
+    azure = Emulator(None, SqliteStore(location.folder / "azure.db"))
     try:
         return {arm_id: azure.received(arm_id) for arm_id in azure.ids()}
     finally:
         azure.cloud.store.close()
 
 
-def test_a_plan_reads_and_writes_nothing(place):
+def test_a_plan_reads_and_writes_nothing(location):
     for arguments, code, why in [
         ((), 0, "a plan that could be made is a success"),
         (("--detailed-exitcode",), 3, "all of it is to be created"),
     ]:
-        ended, log = run(place, "plan", *arguments)
+        ended, log = run(location, "plan", *arguments)
         assert ended.code == code, (why, ended)
         assert {request["method"] for request in log} == {"GET", "POST"}
-        assert (writes(log), stored(place)) == ([], {}), "it asks, and changes nothing"
+        assert (writes(log), stored(location)) == ([], {}), "it asks, and changes nothing"
         assert {check["status"] for check in checks(log)} <= {200, 400, 404}, "none is refused to a reader"
 
-    write_everything(place)
-    ended, log = run(place, "plan", "--detailed-exitcode")
+    write_everything(location)
+    ended, log = run(location, "plan", "--detailed-exitcode")
     assert (ended.code, writes(log), checks(log)) == (0, [], []), "what does not change is not asked about"
 
-    azure = Emulator(None, SqliteStore(place.folder / "azure.db"))
+    azure = Emulator(None, SqliteStore(location.folder / "azure.db"))
     vault = next(arm_id for arm_id in azure.ids() if arm_id.endswith("vaults/contoso-shop-kv"))
     azure.change(vault, "/properties/networkAcls/defaultAction", "Allow")
     azure.cloud.store.close()
-    ended, log = run(place, "plan", "--detailed-exitcode", "--output=json")
+    ended, log = run(location, "plan", "--detailed-exitcode", "--output=json")
     report = json.loads(ended.out)
     assert (ended.code, writes(log)) == (4, [])
     assert [
@@ -140,11 +140,11 @@ def test_a_plan_reads_and_writes_nothing(place):
     assert report["requests"]["writes"] == report["requests"]["deletes"] == 0
 
 
-def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(place):
-    ended, log = run(place, "sync", "--output=json")
+def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(location):
+    ended, log = run(location, "sync", "--output=json")
     assert ended.code == 1, ended
     assert {write["status"] for write in writes(log)} == {403}
-    assert stored(place) == {}
+    assert stored(location) == {}
     resources = json.loads(ended.out)["resources"]
     refused = [resource for resource in resources if resource["attempts"]]
     assert len(refused) == len(writes(log)), "each refusal is told, and none is tried again"
@@ -158,13 +158,13 @@ def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(place
         "WaitingForOwner",
     }
 
-    write_everything(place)
-    ended, log = run(place, "plan", "--detailed-exitcode")
+    write_everything(location)
+    ended, log = run(location, "plan", "--detailed-exitcode")
     assert (ended.code, writes(log)) == (0, []), "and what was recorded by the run that could not write does no harm"
 
 
-def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(place):
-    found, requests = run(place, "doctor")
+def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(location):
+    found, requests = run(location, "doctor")
     assert found.code == 1
     assert f"client {READER}" in found.out
     assert f"tenant {TENANT}" in found.out
@@ -172,5 +172,5 @@ def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(place):
     assert re.search(r"error    rights: \d+ of \d+ rights at \d+ scopes not granted: ", found.out)
     assert "Microsoft.Authorization/roleAssignments/write in resource group" in found.out
     assert not WRITES & {request["method"] for request in requests}
-    allowed, _ = run(place, "doctor", "--output", "json", client=WRITER, secret="the-writers")
+    allowed, _ = run(location, "doctor", "--output", "json", client=WRITER, secret="the-writers")
     assert (allowed.code, {check["level"] for check in json.loads(allowed.out)["checks"]}) == (0, {"ok"})

@@ -16,9 +16,9 @@ from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record
 from gitsync.repository.git.source.checkout import open_checkout
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update
-from gitsync.repository.git.state.stores import open_store
+from gitsync.repository.git.state.store_choice import open_store
 from tests.support.command_line import run_here
 from tests.support.git_repositories import init_bare
 from tests.support.parts import build, change
@@ -175,7 +175,11 @@ def test_what_failed_is_first_then_what_waits(folder):
     conditions = (waits, stopped, replace(FAILED, severity=Severity.WARNING))
     with StatusFolder(folder / ".gitsync") as store:
         store.load()
-        store.save(replace(UPDATE, records={key: record(key, one) for key, one in zip(keys, conditions, strict=True)}))
+        store.save(
+            replace(
+                UPDATE, records={key: record(key, condition) for key, condition in zip(keys, conditions, strict=True)}
+            )
+        )
     lines = run_here("status", folder=folder).out.splitlines()
     assert [line.split()[1].partition("/")[2] for line in lines[1:7]] == ["hub", "z", "a", "b", "core", "core"]
     assert lines[-1] == "2 failed; 2 waiting; 2 of 6 resources Ready at 0123456789ab."

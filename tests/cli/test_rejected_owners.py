@@ -25,7 +25,7 @@ BROKEN = GROUP + "  tags: {a: b: c}\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "why"),
+    ("text", "location", "why"),
     [
         (GROUP.replace("westeurope", "{{ .Env.LOCATION }}"), "a.yaml:2", "a template"),
         (BROKEN, "a.yaml:2", "broken YAML"),
@@ -42,13 +42,13 @@ BROKEN = GROUP + "  tags: {a: b: c}\n"
         (BROKEN.replace("name: web", "name: website"), "", "another name"),
     ],
 )
-def test_the_hint_of_a_missing_owner_names_a_document_that_cannot_be_used(tmp_path, text, place, why):
+def test_the_hint_of_a_missing_owner_names_a_document_that_cannot_be_used(tmp_path, text, location, why):
     (tmp_path / "a.yaml").write_bytes(f"---\n{text}".encode())
     (tmp_path / "child.yaml").write_text(CHILD)
     said = run_here("validate", folder=tmp_path)
     hint = said.out.partition("child.yaml:4: error: OwnerNotFound")[2].splitlines()[2].strip()
-    if place:
-        assert hint == f"{place} declares it, but cannot be used. Fix that first.", why
+    if location:
+        assert hint == f"{location} declares it, but cannot be used. Fix that first.", why
     else:
         assert "cannot be used" not in hint, why
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from gitsync.cli import main
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.providers.arm.real_clock import SystemClock
 from tests.support.command_line import azure, run_here
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, annotated
 
@@ -127,11 +127,11 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("answer", "flags", "code", "asked"),
+    ("answer", "flags", "code", "requested"),
     [("y\n", [], 0, True), ("n\n", [], 2, True), ("", [], 2, True), ("n\n", ["--yes"], 0, False)],
     ids=["yes", "no", "no answer", "--yes"],
 )
-def test_on_a_terminal_it_prompts(world, monkeypatch, answer, flags, code, asked):
+def test_on_a_terminal_it_prompts(world, monkeypatch, answer, flags, code, requested):
     drift(world)
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     monkeypatch.setattr("sys.stderr", shown := Terminal())
@@ -142,4 +142,4 @@ def test_on_a_terminal_it_prompts(world, monkeypatch, answer, flags, code, asked
         arguments = ["revert", "hub", "--status-dir", str(world.state), "--checks", "none", "--who", "off", *flags]
         assert main.run(arguments) == code
         assert len(served.sent("PUT")) == (1 if code == 0 else 0)
-    assert ("Revert 1 resource? [y/N]" in shown.getvalue()) is asked
+    assert ("Revert 1 resource? [y/N]" in shown.getvalue()) is requested

@@ -37,7 +37,7 @@ def commit(folder, text):
 
 
 @pytest.fixture
-def place(tmp_path):
+def location(tmp_path):
     return repository(tmp_path / "estate")
 
 
@@ -57,21 +57,21 @@ def sync(folder, file, *arguments, **more):
     return run(folder, "sync", "--plan", str(file), *arguments, **more)
 
 
-def test_what_was_reviewed_is_done_on_another_machine(place, tmp_path):
-    file = plan(place)
+def test_what_was_reviewed_is_done_on_another_machine(location, tmp_path):
+    file = plan(location)
     there = tmp_path / "there"
     there.mkdir()
-    git(there, "clone", "-q", str(place), "estate")
+    git(there, "clone", "-q", str(location), "estate")
     git(there / "estate", "remote", "remove", "origin")
     ended = sync(there / "estate", file)
     assert ended.code == 0, ended.err
     assert run(there / "estate", "plan", "--detailed-exitcode").code == 0, "nothing is left to do"
 
 
-def test_what_was_reviewed_and_moved_since_ends_with_1(place):
-    file = plan(place)
-    assert sync(place, file).code == 0
-    ended = sync(place, file, "--always-put")
+def test_what_was_reviewed_and_moved_since_ends_with_1(location):
+    file = plan(location)
+    assert sync(location, file).code == 0
+    ended = sync(location, file, "--always-put")
     assert (ended.code, "PlanOutdated" in ended.out) == (1, True)
 
 
@@ -106,13 +106,13 @@ def git_moved(_file, folder):
         (lambda *_: None, ("--prune",), "another prune", "nobody reviewed the deletes"),
     ],
 )
-def test_a_plan_that_cannot_be_held_to_is_refused_with_2(place, spoil, arguments, word, why):
-    file = plan(place)
-    spoil(file, place)
-    ended = sync(place, file, *arguments)
+def test_a_plan_that_cannot_be_held_to_is_refused_with_2(location, spoil, arguments, word, why):
+    file = plan(location)
+    spoil(file, location)
+    ended = sync(location, file, *arguments)
     assert (ended.code, ended.out) == (2, ""), why
     assert word in ended.err, why
-    assert not (place.parent / "state").exists(), why
+    assert not (location.parent / "state").exists(), why
 
 
 def test_a_plan_of_the_same_files_in_another_repository_is_refused(tmp_path):
@@ -126,32 +126,34 @@ def test_a_plan_of_the_same_files_in_another_repository_is_refused(tmp_path):
     assert sync(one, file).code == 0, "the same repository, reached in another way"
 
 
-def test_a_location_that_cannot_be_written_is_reported(place, tmp_path):
+def test_a_location_that_cannot_be_written_is_reported(location, tmp_path):
     (tmp_path / "file").touch()
-    ended = run(place, "plan", "--out", str(tmp_path / "file" / "plan.json"))
+    ended = run(location, "plan", "--out", str(tmp_path / "file" / "plan.json"))
     assert (ended.code, ended.out) == (2, "")
     assert "file is not a folder. Choose another folder." in " ".join(ended.err.split())
 
 
-def test_the_folder_of_a_plan_is_made(place, tmp_path):
-    assert run(place, "plan", "--out", str(tmp_path / "new" / "plan.json")).code == 0
+def test_the_folder_of_a_plan_is_made(location, tmp_path):
+    assert run(location, "plan", "--out", str(tmp_path / "new" / "plan.json")).code == 0
     assert (tmp_path / "new" / "plan.json").is_file()
 
 
-def test_two_revisions_make_no_plan_to_be_held_to(place):
-    ended = run(place, "plan", "--from", "HEAD", "--to", "HEAD", "--out", str(place.parent / "plan.json"))
+def test_two_revisions_make_no_plan_to_be_held_to(location):
+    ended = run(location, "plan", "--from", "HEAD", "--to", "HEAD", "--out", str(location.parent / "plan.json"))
     assert (ended.code, "--out" in ended.err) == (2, True)
 
 
 @pytest.mark.parametrize("key", ["short", "x" * 31])
-def test_a_digest_key_that_can_be_guessed_is_refused_and_not_shown(place, key):
-    ended = run(place, "plan", GITSYNC_DIGEST_KEY=key)
+def test_a_digest_key_that_can_be_guessed_is_refused_and_not_shown(location, key):
+    ended = run(location, "plan", GITSYNC_DIGEST_KEY=key)
     assert ended.code == 2
     assert "GITSYNC_DIGEST_KEY" in ended.err
     assert key not in ended.err
 
 
-def test_the_digest_key_is_never_shown(place):
-    ended = run(place, "plan", "--out", str(place.parent / "plan.json"), "--log-level", "debug", GITSYNC_DIGEST_KEY=KEY)
+def test_the_digest_key_is_never_shown(location):
+    ended = run(
+        location, "plan", "--out", str(location.parent / "plan.json"), "--log-level", "debug", GITSYNC_DIGEST_KEY=KEY
+    )
     assert ended.code == 0
-    assert KEY not in ended.out + ended.err + (place.parent / "plan.json").read_text()
+    assert KEY not in ended.out + ended.err + (location.parent / "plan.json").read_text()

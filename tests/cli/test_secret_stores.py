@@ -66,8 +66,8 @@ def test_every_source_feeds_a_resource_and_every_sink_gets_what_is_exported(esta
         plain_server=server("plain", "plain"),
         sealed_server=server("sealed", "sealed"),
     ).pushes_to(tmp_path / "remote.git")
-    estate.place("mounted", mounted__password=VALUES["mounted"])
-    estate.sops.rules(estate.place("committed"))
+    estate.location("mounted", mounted__password=VALUES["mounted"])
+    estate.sops.rules(estate.location("committed"))
     with in_background(FakeKeyVault(ca.tls)) as vault:
         vault.make("default--kept--password", VALUES["kept"])
         variables = {
@@ -147,7 +147,7 @@ def test_settings_are_in_the_file_and_their_paths_count_from_the_working_folder(
     settings += "export-to: [status, folder]\nexport-folder: ../out\n"
     (tmp_path / "settings.yaml").write_text(settings)
     estate.says(group=GROUP, account=account(EXPORTS), server=server("one", "db"))
-    estate.place("mounted", default__db__password="Marker-of-a-folder")
+    estate.location("mounted", default__db__password="Marker-of-a-folder")
     ended = estate.run("sync", "--config", "../settings.yaml")
     assert ended.code == 0, ended.out
     assert estate.password("one") == "Marker-of-a-folder"
@@ -244,7 +244,7 @@ def test_describe_shows_where_a_resource_exports_to_and_no_value(estate):
 
 
 BOTH, SYNC = ("plan", "sync"), ("sync",)
-PLACES = [
+LOCATIONS = [
     (BOTH, ("--secret-sources", "manifets"), "(did you mean manifests?)", "a misspelt word"),
     (BOTH, ("--secret-sources", ""), "--secret-sources: expected at least one name", "no source at all"),
     (BOTH, ("--export-to", "fodler"), "(did you mean folder?)", "a misspelt word"),
@@ -262,7 +262,9 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("commands", "arguments", "words", "why"), PLACES, ids=[" ".join(row[1]) for row in PLACES])
+@pytest.mark.parametrize(
+    ("commands", "arguments", "words", "why"), LOCATIONS, ids=[" ".join(row[1]) for row in LOCATIONS]
+)
 def test_a_store_that_cannot_be_opened_refuses_the_run(estate, commands, arguments, words, why):
     estate.says(group=GROUP, account=account(EXPORTS))
     for command in commands:

@@ -25,7 +25,7 @@ from tests.support import world
 from tests.support.command_line import LONG, Azure, Ended, azure, ended, gitsync, start
 from tests.support.fake_clock import FakeClock
 
-MANIFESTS = "---\n".join(dedent(one) for one in (world.GROUP, world.VNET, world.SUBNET))
+MANIFESTS = "---\n".join(dedent(manifest) for manifest in (world.GROUP, world.VNET, world.SUBNET))
 NAMES = ("core", "hub", "one")
 VNETS = "Microsoft.Network/virtualNetworks"
 FOR_PEOPLE = ("--log-format", "text", "--log-level", "warning")
@@ -156,17 +156,17 @@ def silence() -> Iterator[tuple[str, Callable[[], None]]]:
     with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as taken:
         server.settimeout(LONG)
 
-        def asked() -> None:
+        def requested() -> None:
             connection = taken.enter_context(server.accept()[0])
             assert connection.recv(1)
 
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", requested
 
 
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
 def test_a_second_signal_aborts(folder, by, code):
     """No one waits for an Azure that never answers after a second signal."""
-    with silence() as (url, asked):
+    with silence() as (url, requested):
         named = {
             "GITSYNC_CHECKS": "none",  # before its first write, a run ends at the first signal
             "AZURE_RESOURCE_MANAGER_ENDPOINT": url,
@@ -174,7 +174,7 @@ def test_a_second_signal_aborts(folder, by, code):
             "GITSYNC_CREDENTIAL": "anonymous",
         }
         process = start("sync", folder=folder, **named)
-        asked()
+        requested()
         process.send_signal(by)
         first = process.stderr.readline()
         process.send_signal(by)
@@ -188,9 +188,9 @@ def test_a_second_signal_aborts(folder, by, code):
 @pytest.mark.parametrize(("by", "code"), SIGNALS)
 def test_what_has_not_begun_is_aborted_at_once(folder, by, code):
     """A git server that never answers holds no one up, though git is not ended by what ends a terminal's programs."""
-    with silence() as (url, asked):
+    with silence() as (url, requested):
         process = start("sync", f"{url}/manifests.git", "--subscription", world.SUBSCRIPTION, folder=folder)
-        asked()
+        requested()
         process.send_signal(by)
         end = ended(process)
     assert (end.code, end.out) == (code, "")

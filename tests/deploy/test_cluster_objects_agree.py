@@ -114,14 +114,14 @@ def test_both_make_the_same_objects_and_valid_ones(overlay, values, versions, wh
     built = build(overlay, tmp_path)
     assert built == template(values, tmp_path), why
     for version in versions:
-        for one in built.values():
-            kubernetes_validate.validate(one, version, strict=True)
+        for cluster_object in built.values():
+            kubernetes_validate.validate(cluster_object, version, strict=True)
 
 
 def test_the_files_of_the_base_are_valid_by_themselves():
     for path in (path for path in BASE.rglob("*.yaml") if path.name != "kustomization.yaml"):
-        for one in index(path.read_text()).values():
-            kubernetes_validate.validate(one, KUBERNETES, strict=True)
+        for cluster_object in index(path.read_text()).values():
+            kubernetes_validate.validate(cluster_object, KUBERNETES, strict=True)
 
 
 def test_the_validator_refuses_a_field_that_kubernetes_does_not_know():

@@ -70,7 +70,7 @@ def test_an_expression_names_what_is_written(name):
     found = list(selectors(EXPRESSIONS[name]))
     known = LABELS | OF_KUBE_STATE_METRICS
     assert found
-    assert {one.name for one in found} <= set(known)
+    assert {sample.name for sample in found} <= set(known)
     for metric in found:
         matchers = metric.matchers.matchers
         assert {matcher.name for matcher in matchers} <= known[metric.name]
@@ -83,7 +83,7 @@ def test_an_expression_names_what_is_written(name):
 def test_what_the_parser_finds():
     """Without this the test above would prove nothing."""
     found = list(selectors('sum by (a) (time() - max(one{b="c"})) / two > 1 unless on (d) three'))
-    assert [one.name for one in found] == ["one", "two", "three"]
+    assert [sample.name for sample in found] == ["one", "two", "three"]
     with pytest.raises(ValueError, match="unclosed left parenthesis"):
         promql_parser.parse("sum by (a) (")
 

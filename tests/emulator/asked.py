@@ -66,14 +66,14 @@ class Reply:
 
 
 @dataclass
-class Asked:
+class Requested:
     """Somebody with a connection to an emulator."""
 
     emulator: Emulator
     session: aiohttp.ClientSession
     headers: dict = field(default_factory=dict)
 
-    async def ask(self, method, path, body=None, *, version=VERSION, **headers):
+    async def send_request(self, method, path, body=None, *, version=VERSION, **headers):
         url = path if path.startswith("http") else self.emulator.url + path
         if version and "api-version=" not in url:
             url += f"{'&' if '?' in url else '?'}api-version={version}"
@@ -84,13 +84,13 @@ class Asked:
             return Reply(answer.status, answer.headers, await answer.json() if is_json else await answer.text())
 
     async def get(self, path, **more):
-        return await self.ask("GET", path, **more)
+        return await self.send_request("GET", path, **more)
 
     async def put(self, path, body=None, **more):
-        return await self.ask("PUT", path, {"location": "westeurope"} if body is None else body, **more)
+        return await self.send_request("PUT", path, {"location": "westeurope"} if body is None else body, **more)
 
     async def delete(self, path, **more):
-        return await self.ask("DELETE", path, **more)
+        return await self.send_request("DELETE", path, **more)
 
     async def made(self, path, body=None):
         """PUT and see it through; the resource as it then is."""
@@ -115,7 +115,7 @@ class Asked:
 async def emulated(settings=OPEN, store=None, clock=None, *, has_group=False):
     """An emulator, and somebody who asks it; with the group GROUP there already, if that is wanted."""
     async with Emulator(settings, store, clock) as emulator, aiohttp.ClientSession() as session:
-        azure = Asked(emulator, session)
+        azure = Requested(emulator, session)
         if has_group:
             await add_group(azure)
         yield azure

@@ -25,8 +25,8 @@ async def read(azure, condition="", *, span=SPAN, more="", path=LOG, version="20
     return await azure.get(f"{path}?$filter={quote(span + condition)}{more}", version=version)
 
 
-async def rows(azure, condition="", **asked):
-    reply = await read(azure, condition, **asked)
+async def rows(azure, condition="", **requested):
+    reply = await read(azure, condition, **requested)
     assert reply.status == 200, reply.body
     return reply.body["value"]
 
@@ -54,7 +54,7 @@ async def test_a_write_has_a_begin_and_an_end(azure, clock):
     path = f"{VNET}/subnets/a"
     await azure.put(path, {"properties": {"addressPrefix": "10.0.0.0/24"}}, x_ms_correlation_request_id="c-2")
     await azure.settled(path)
-    await azure.ask("PATCH", GROUP, {"tags": {"a": "b", "password": "p"}}, x_ms_correlation_request_id="c-3")
+    await azure.send_request("PATCH", GROUP, {"tags": {"a": "b", "password": "p"}}, x_ms_correlation_request_id="c-3")
     clock.seconds += 600
     end, begin = await rows(azure, " and correlationId eq 'c-3'")
     assert (brief(begin), brief(end)) == (("BeginRequest", "Started", ""), ("EndRequest", "Succeeded", "OK"))
@@ -107,8 +107,8 @@ async def test_what_runs_has_no_final_row_and_what_fails_says_why(clock):
 async def test_reads_and_questions_are_not_logged_and_actions_are(azure, clock):
     await azure.made(ACCOUNT, BODY)
     await azure.get(ACCOUNT)
-    await azure.ask("POST", f"{SUBSCRIPTION}/providers/Microsoft.Storage/checkNameAvailability", {"name": "x"})
-    await azure.ask("POST", f"{ACCOUNT}/listKeys")
+    await azure.send_request("POST", f"{SUBSCRIPTION}/providers/Microsoft.Storage/checkNameAvailability", {"name": "x"})
+    await azure.send_request("POST", f"{ACCOUNT}/listKeys")
     clock.seconds += 600
     found = await rows(azure, " and resourceProvider eq 'Microsoft.Storage'")
     assert {(row["operationName"]["value"], row["resourceId"]) for row in found} == {
@@ -267,8 +267,8 @@ async def test_members_are_selected_and_other_versions_refused(azure, clock):
     clock.seconds += 600
     [row, _] = await rows(azure, more="&$select=eventTimestamp, caller,status")
     assert sorted(row) == ["eventTimestamp", "status"], "nobody is known to have made the group"
-    for asked in ({"more": "&$select=secrets"}, {"version": "2017-03-01-preview"}):
-        assert (await read(azure, **asked)).body["code"] == "BadRequest"
+    for requested in ({"more": "&$select=secrets"}, {"version": "2017-03-01-preview"}):
+        assert (await read(azure, **requested)).body["code"] == "BadRequest"
 
 
 async def test_pages_have_an_empty_one_in_the_middle(clock):

@@ -181,7 +181,7 @@ async def test_nothing_can_be_recovered_where_nothing_was_deleted(azure, group, 
 
 async def test_a_vault_that_was_not_deleted_has_an_error_of_its_own(azure):
     path = f"{PROVIDERS}/Microsoft.KeyVault/locations/westeurope/deletedVaults/held"
-    read, purged = await azure.get(path), await azure.ask("POST", f"{path}/purge")
+    read, purged = await azure.get(path), await azure.send_request("POST", f"{path}/purge")
     assert (read.status, read.code, purged.code) == (404, "DeletedVaultNotFound", "DeletedVaultNotFound")
 
 
@@ -196,7 +196,7 @@ PURGES = [
 @pytest.mark.parametrize(("path", "method", "purge"), PURGES, ids=[row[-1] for row in PURGES])
 async def test_a_purge_frees_the_name(azure, group, path, method, purge):
     await delete(azure, path)
-    reply = await azure.ask(method, f"{PROVIDERS}/{purge}")
+    reply = await azure.send_request(method, f"{PROVIDERS}/{purge}")
     assert reply.status == 202
     assert "/locations/westeurope/operationResults/" in reply.headers["Location"]
     while reply.status == 202:
@@ -207,7 +207,7 @@ async def test_a_purge_frees_the_name(azure, group, path, method, purge):
 async def test_a_protected_store_cannot_be_purged(azure, group):
     await delete(azure, STORE, wanting(enablePurgeProtection=True))
     path = f"{PROVIDERS}/Microsoft.AppConfiguration/locations/westeurope/deletedConfigurationStores/held"
-    refused, kept = await azure.ask("POST", f"{path}/purge"), await azure.get(path)
+    refused, kept = await azure.send_request("POST", f"{path}/purge"), await azure.get(path)
     assert refused.message == "Operation 'DeletedConfigurationStorePurge' is not allowed."
     assert kept.body["properties"]["purgeProtectionEnabled"] is True
 
@@ -247,7 +247,7 @@ async def test_the_settings_say_what_was_deleted_once_for_a_state(tmp_path):
     path = f"{PROVIDERS}/Microsoft.KeyVault/locations/westeurope/deletedVaults/held"
     async with emulated(settings, SqliteStore(tmp_path / "state"), has_group=True) as azure:
         refused = await azure.put(VAULT, wanting())
-        reply = await azure.ask("POST", f"{path}/purge")
+        reply = await azure.send_request("POST", f"{path}/purge")
         while reply.status == 202:
             reply = await azure.get(reply.headers["Location"])
     async with emulated(settings, SqliteStore(tmp_path / "state")) as azure:

@@ -95,7 +95,7 @@ async def test_a_recovered_vault_is_as_it_was_and_says_nothing_of_its_mode(azure
 
 async def test_a_purge_takes_its_time_and_then_the_name_is_free(azure, group):
     await delete_vault(azure)
-    started = await azure.ask("POST", f"{GONE}/purge", version="2024-11-01")
+    started = await azure.send_request("POST", f"{GONE}/purge", version="2024-11-01")
     during = await azure.put(VAULT, OLD), await azure.get(started.headers["Location"])
     done = await azure.get(started.headers["Location"])
     gone, anew = await azure.get(GONE), await azure.put(VAULT, OLD)
@@ -116,7 +116,7 @@ PURGES = [
 @pytest.mark.parametrize(("path", "body", "status", "why"), PURGES, ids=[row[-1] for row in PURGES])
 async def test_a_purge_is_asked_for(azure, group, path, body, status, why):
     await delete_vault(azure, **body)
-    reply = await azure.ask("POST", f"{path}/purge")
+    reply = await azure.send_request("POST", f"{path}/purge")
     assert reply.status == status, why
     if status == 405:
         assert reply.message == "Operation 'DeletedVaultPurge' is not allowed."
@@ -130,7 +130,7 @@ async def test_a_purge_that_fails_leaves_the_vault_where_it_is(tmp_path):
     )
     async with emulated(read_settings(script), has_group=True) as azure:
         await delete_vault(azure)
-        started = await azure.ask("POST", f"{GONE}/purge")
+        started = await azure.send_request("POST", f"{GONE}/purge")
         await azure.get(started.headers["Location"])
         failed, there = await azure.get(started.headers["Location"]), await azure.get(GONE)
     assert (failed.code, there.status) == ("Busy", 200)

@@ -61,7 +61,7 @@ async def test_a_parent_put_without_its_children_loses_them(azure, group, kind, 
     parent = at(kind, "p")
     await azure.made(parent, holding(path, []))
     await azure.made(f"{parent}/{word}/a", {"properties": {}})
-    patched = await azure.ask("PATCH", parent, {"tags": {"a": "b"}})
+    patched = await azure.send_request("PATCH", parent, {"tags": {"a": "b"}})
     await azure.settled(parent)
     await azure.made(parent)
     child = await azure.get(f"{parent}/{word}/a")

@@ -27,7 +27,7 @@ def served(folder, *arguments):
             server.wait(timeout=30)
 
 
-def ask(url, path, method="GET", body=None, context=None):
+def send_request(url, path, method="GET", body=None, context=None):
     request = urllib.request.Request(f"{url}{path}?api-version={VERSION}", data=body, method=method)
     try:
         with urllib.request.urlopen(request, timeout=30, context=context) as answer:
@@ -43,8 +43,8 @@ def test_it_prints_its_url_serves_and_stops_cleanly(tmp_path, number):
     with served(tmp_path) as (server, out):
         url = out.readline().strip()
         assert url.startswith("http://127.0.0.1:")
-        assert ask(url, GROUP, "PUT", BODY)[0] == 201
-        assert ask(url, GROUP)[1]["name"] == "net"
+        assert send_request(url, GROUP, "PUT", BODY)[0] == 201
+        assert send_request(url, GROUP)[1]["name"] == "net"
         os.kill(server.pid, number)
         assert server.wait(timeout=30) == 0
         assert server.stderr.read() == ""
@@ -53,13 +53,13 @@ def test_it_prints_its_url_serves_and_stops_cleanly(tmp_path, number):
 def test_other_processes_see_what_was_requested_and_what_is_there(tmp_path):
     with served(tmp_path) as (_, out):
         url = out.readline().strip()
-        ask(url, GROUP, "PUT", BODY)
-        ask(url, GROUP)
-        log = ask(url, "/_emulator/requests")[1]
-        held = ask(url, "/_emulator/resources")[1]["value"]
-        reset = ask(url, "/_emulator/requests", "DELETE")
-        after = ask(url, "/_emulator/requests")[1]
-        unknown = ask(url, "/_emulator/nonsense")
+        send_request(url, GROUP, "PUT", BODY)
+        send_request(url, GROUP)
+        log = send_request(url, "/_emulator/requests")[1]
+        held = send_request(url, "/_emulator/resources")[1]["value"]
+        reset = send_request(url, "/_emulator/requests", "DELETE")
+        after = send_request(url, "/_emulator/requests")[1]
+        unknown = send_request(url, "/_emulator/nonsense")
     assert log["counts"] == {"GET": 1, "PUT": 1}
     assert [(request["method"], request["path"], request["status"]) for request in log["requests"]] == [
         ("PUT", GROUP, 201),
@@ -73,7 +73,7 @@ def test_other_processes_see_what_was_requested_and_what_is_there(tmp_path):
 def test_it_keeps_its_state_in_a_file(tmp_path):
     for method, status in (("PUT", 201), ("GET", 200)):
         with served(tmp_path, "--state", str(tmp_path / "azure.db")) as (_, out):
-            assert ask(out.readline().strip(), GROUP, method, BODY if method == "PUT" else None)[0] == status
+            assert send_request(out.readline().strip(), GROUP, method, BODY if method == "PUT" else None)[0] == status
 
 
 def test_it_plays_a_script_and_serves_tls(tmp_path):
@@ -84,7 +84,7 @@ def test_it_plays_a_script_and_serves_tls(tmp_path):
         assert out.readline().strip() == f"certificate: {certificate}"
         trust = ssl.create_default_context(cafile=str(certificate))
         assert url.startswith("https://")
-        assert ask(url, GROUP, context=trust)[1]["error"]["code"] == "ServiceUnavailable"
+        assert send_request(url, GROUP, context=trust)[1]["error"]["code"] == "ServiceUnavailable"
 
 
 REFUSED = [
@@ -116,4 +116,4 @@ def test_strangers_may_reach_it_where_tokens_are_required(tmp_path):
     script.write_text("settings: {requireToken: true, principals: [{clientId: c, secret: s}]}", encoding="utf-8")
     with served(tmp_path, "--host", "0.0.0.0", "--script", str(script)) as (_, out):
         url = out.readline().strip().replace("0.0.0.0", "127.0.0.1")
-        assert ask(url, GROUP)[1]["error"]["code"] == "AuthenticationFailed"
+        assert send_request(url, GROUP)[1]["error"]["code"] == "AuthenticationFailed"

@@ -81,7 +81,7 @@ async def test_a_list_holds(path, ids, why):
 LISTED = FOLDER / "aso-facts" / "lists.tsv"
 
 
-def list_places(kind, row):
+def list_locations(kind, row):
     """Where a type may be listed: the names of the columns, and the paths."""
     namespace, *words = kind.split("/")
     parent = "/".join([namespace, *words[:-1]])
@@ -104,7 +104,7 @@ async def test_each_type_is_listed_where_azures_api_descriptions_list_it(azure):
     world(azure)
     answered = {}
     for row in rows:
-        for column, path in list_places(row["arm_type"], row).items():
+        for column, path in list_locations(row["arm_type"], row).items():
             for ancestor in parse(path).ancestors:
                 azure.emulator.put(ancestor.path, {})
             item = f"{path}/made".replace(SUBSCRIPTION + "/providers", GROUP + "/providers")
@@ -118,12 +118,16 @@ async def test_each_type_is_listed_where_azures_api_descriptions_list_it(azure):
         (row["arm_type"], column): bool(row[column])
         for row in rows
         if is_list_known(row)
-        for column in list_places(row["arm_type"], row)
+        for column in list_locations(row["arm_type"], row)
         if row["arm_type"] != "Microsoft.EventGrid/eventSubscriptions"  # it also has lists of single resources
     }
     assert len(known) > 250
-    odd = {place: answered[place] for place, has_list in known.items() if answered[place] not in (_ANSWERS[has_list])}
-    assert odd == {}
+    unexpected = {
+        location: answered[location]
+        for location, has_list in known.items()
+        if answered[location] not in (_ANSWERS[has_list])
+    }
+    assert unexpected == {}
 
 
 _ANSWERS = {True: {True}, False: {404, 405}}
@@ -184,10 +188,10 @@ async def test_a_provider_is_registered_after_a_few_polls():
         azure.emulator.put(GROUP, {"location": "westeurope"})
         refused = await azure.put(PLAIN)
         states = [(await azure.get(provider)).body["registrationState"]]
-        states += [(await azure.ask("POST", f"{provider}/register")).body["registrationState"]]
+        states += [(await azure.send_request("POST", f"{provider}/register")).body["registrationState"]]
         states += [(await azure.get(provider)).body["registrationState"] for _ in range(2)]
         written = await azure.put(PLAIN)
-        states += [(await azure.ask("POST", f"{provider}/unregister")).body["registrationState"]]
+        states += [(await azure.send_request("POST", f"{provider}/unregister")).body["registrationState"]]
         index = await azure.get(f"{SUBSCRIPTION}/providers")
     assert refused.code == "MissingSubscriptionRegistration"
     assert refused.body["error"]["details"][0]["target"] == "Contoso.Things"
@@ -216,14 +220,14 @@ ACTIONS = [
 async def test_an_action_gives_the_same_keys_each_time(azure, kind, action, seen, expected):
     azure.emulator.put(GROUP, {"location": "westeurope"})
     azure.emulator.put(at(kind, "a"), {"location": "westeurope"})
-    first, second = [await azure.ask("POST", f"{at(kind, 'a')}/{action}") for _ in range(2)]
+    first, second = [await azure.send_request("POST", f"{at(kind, 'a')}/{action}") for _ in range(2)]
     assert seen(first.body) == expected
     assert first.body == second.body
 
 
 async def test_an_action_that_nobody_knows_is_refused(azure):
     world(azure)
-    assert (await azure.ask("POST", f"{PLAIN}/explode")).code == "InvalidResourceType"
+    assert (await azure.send_request("POST", f"{PLAIN}/explode")).code == "InvalidResourceType"
 
 
 async def test_entries_of_update_strategies_have_no_etag_as_recorded():

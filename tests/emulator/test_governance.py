@@ -93,7 +93,9 @@ async def test_a_list_has_what_was_put_and_what_the_settings_say():
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
 async def test_no_request_changes_what_the_settings_say(method):
     async with emulated(LOCKED, has_group=True) as azure:
-        reply = await azure.ask(method, f"{GROUP}/{AUTHORIZATION}/locks/keep", {"properties": {"level": "ReadOnly"}})
+        reply = await azure.send_request(
+            method, f"{GROUP}/{AUTHORIZATION}/locks/keep", {"properties": {"level": "ReadOnly"}}
+        )
     verb = {"PUT": "write", "DELETE": "delete"}[method]
     assert (reply.status, reply.code) == (403, "AuthorizationFailed")
     assert f"'Microsoft.Authorization/locks/{verb}'" in reply.message
@@ -174,7 +176,7 @@ async def test_locks_refuse(lock, method, path, scope, why):
         for resource in (GROUP, ACCOUNT, CONTAINER, GRANT):
             azure.emulator.put(resource, {"location": "westeurope"})
         before = azure.emulator.ids()
-        reply = await azure.ask(method, path, {} if method == "PATCH" else None)
+        reply = await azure.send_request(method, path, {} if method == "PATCH" else None)
         after = azure.emulator.ids()
     assert (reply.status == 409) == bool(scope), why
     if scope:
@@ -222,7 +224,7 @@ async def test_deny_assignments_refuse(denial, method, path, action, why):
         azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(AGENT)}"
         for resource in (GROUP, ACCOUNT):
             azure.emulator.put(resource, {"location": "westeurope"})
-        reply = await azure.ask(method, path, {} if method == "PATCH" else None)
+        reply = await azure.send_request(method, path, {} if method == "PATCH" else None)
         listed = await azure.get(f"{SUBSCRIPTION}/{AUTHORIZATION}/denyAssignments")
     assert (reply.status == 403) == bool(action), why
     if action:
@@ -341,7 +343,7 @@ async def test_policies_refuse_writes(settings, method, path, body, status, why)
         for resource in (GROUP, VNET):
             azure.emulator.put(resource, {"location": "westeurope"})
         before = azure.emulator.resource(path)
-        reply = await azure.ask(method, path, body)
+        reply = await azure.send_request(method, path, body)
         after = azure.emulator.resource(path)
     assert reply.status == status, why
     if status == 403:

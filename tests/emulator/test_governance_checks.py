@@ -20,7 +20,7 @@ VALIDATE = "/providers/Microsoft.Resources/validateResources"
 RESTRICTIONS = "providers/Microsoft.PolicyInsights/checkPolicyRestrictions"
 PREFLIGHT_VERSION = "2022-06-01"
 ITEM = {"name": "stapp1", "apiVersion": "2023-05-01", "location": "westeurope", "kind": "StorageV2", "properties": {}}
-QUESTION = {
+CHECK = {
     "provider": "Microsoft.Storage",
     "type": "storageAccounts",
     "location": "westeurope",
@@ -36,18 +36,18 @@ BAD_KIND = BodyRefusal(
 READER = EmulatedPrincipal(client="reader", object="reader-object", secret="shh", read_only=True)
 
 
-def question(item=None, **changes):
-    return {**QUESTION, "resources": [{**ITEM, **(item or {})}], **changes}
+def check(item=None, **changes):
+    return {**CHECK, "resources": [{**ITEM, **(item or {})}], **changes}
 
 
 async def validate(azure, body):
-    return await azure.ask("POST", VALIDATE, body, version=PREFLIGHT_VERSION)
+    return await azure.send_request("POST", VALIDATE, body, version=PREFLIGHT_VERSION)
 
 
 async def test_what_is_valid_is_listed_in_the_order_of_the_question():
     items = [{**ITEM, "name": name, "type": "Microsoft.Storage/storageAccounts"} for name in ("zeta", "alpha")]
     async with emulated(has_group=True) as azure:
-        reply = await validate(azure, {**QUESTION, "resources": items})
+        reply = await validate(azure, {**CHECK, "resources": items})
         ids = azure.emulator.ids()
     names = [at(STORAGE[0], name) for name in ("zeta", "alpha")]
     assert (reply.status, reply.body) == (200, {"properties": {"validatedResources": names}})
@@ -91,7 +91,7 @@ PATHS = [
 @pytest.mark.parametrize(("changes", "item", "path", "why"), PATHS, ids=[row[-1] for row in PATHS])
 async def test_ids_of_what_was_validated(changes, item, path, why):
     async with emulated(has_group=True) as azure:
-        reply = await validate(azure, question(item, **changes))
+        reply = await validate(azure, check(item, **changes))
     assert reply.body["properties"]["validatedResources"] == [path], why
 
 
@@ -113,7 +113,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize(("changes", "item", "status", "code", "why"), MALFORMED, ids=[row[-1] for row in MALFORMED])
 async def test_questions_that_are_wrong(changes, item, status, code, why):
-    body = question(item)
+    body = check(item)
     async with emulated(has_group=True) as azure:
         reply = await validate(azure, {**body, **changes})
     assert (reply.status, reply.code) == (status, code), why
@@ -188,7 +188,7 @@ VERDICTS = [
 @pytest.mark.parametrize(("settings", "item", "details", "why"), VERDICTS, ids=[row[-1] for row in VERDICTS])
 async def test_verdicts_of_the_preflight(settings, item, details, why):
     async with emulated(settings, has_group=True) as azure:
-        reply = await validate(azure, question(item))
+        reply = await validate(azure, check(item))
     if not details:
         assert (reply.status, reply.body["properties"]["validatedResources"]) == (200, [ACCOUNT]), why
         return
@@ -200,7 +200,7 @@ async def test_verdicts_of_the_preflight(settings, item, details, why):
 async def test_a_type_whose_answer_validates_nothing():
     settings = replace(OPEN, preflight=PreflightSettings(empty=("microsoft.storage/STORAGEACCOUNTS",)))
     async with emulated(settings, has_group=True) as azure:
-        reply = await validate(azure, QUESTION)
+        reply = await validate(azure, CHECK)
     assert (reply.status, reply.body) == (200, {"properties": {"validatedResources": []}})
 
 
@@ -226,7 +226,7 @@ async def test_rights_of_the_preflight(principal, flag, changes, missing, why):
     async with emulated(replace(OPEN, principals=(principal,), require_token=True)) as azure:
         azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(principal)}"
         azure.emulator.put(GROUP, {"location": "westeurope"})
-        reply = await validate(azure, question(performPreflightWithoutRbacWriteCheck=flag, **changes))
+        reply = await validate(azure, check(performPreflightWithoutRbacWriteCheck=flag, **changes))
     assert reply.status == (400 if missing else 200), why
     if missing:
         (row,) = reply.body["error"]["details"]
@@ -259,7 +259,7 @@ async def test_a_reader_of_one_group(method, path, missing, why):
         azure.headers["Authorization"] = f"Bearer {azure.emulator.tokens.token(ITS_GROUP)}"
         for group in (GROUP, OTHER):
             azure.emulator.put(group, {"location": "westeurope"})
-        reply = await azure.ask(method, path, {"resourceDetails": {"resourceContent": CONTENT}})
+        reply = await azure.send_request(method, path, {"resourceDetails": {"resourceContent": CONTENT}})
     assert reply.status == (403 if missing else 200), why
     if missing:
         assert reply.code == "AuthorizationFailed"
@@ -284,7 +284,7 @@ async def test_names_in_the_preflight(settings, is_there, code, why):
     async with emulated(settings, has_group=True) as azure:
         if is_there:
             azure.emulator.put(ACCOUNT, {"location": "westeurope"})
-        reply = await validate(azure, QUESTION)
+        reply = await validate(azure, CHECK)
     if not code:
         assert reply.status == 200, why
         return
@@ -296,8 +296,8 @@ async def test_names_in_the_preflight(settings, is_there, code, why):
 
 async def test_the_preflight_sees_a_deleted_vault_and_how_it_comes_back():
     vault = at("Microsoft.KeyVault/vaults", "kv1")
-    body = question({"name": "kv1"}, provider="Microsoft.KeyVault", type="vaults")
-    recovery = question(
+    body = check({"name": "kv1"}, provider="Microsoft.KeyVault", type="vaults")
+    recovery = check(
         {"name": "kv1", "properties": {"createMode": "recover"}}, provider="Microsoft.KeyVault", type="vaults"
     )
     async with emulated(has_group=True) as azure:
@@ -327,7 +327,7 @@ DENIED = [
 @pytest.mark.parametrize(("denial", "path", "action"), DENIED, ids=[row[-1] for row in DENIED])
 async def test_a_right_that_is_missing_is_named(denial, path, action):
     async with emulated(replace(OPEN, denied=(denial,)), has_group=True) as azure:
-        reply = await azure.ask("GET" if path.endswith("locks") else "POST", path, QUESTION)
+        reply = await azure.send_request("GET" if path.endswith("locks") else "POST", path, CHECK)
     assert (reply.status, reply.code) == (403, "AuthorizationFailed")
     assert f"perform action '{action}' over scope" in reply.message
 
@@ -343,7 +343,7 @@ CONTENT = {"type": STORAGE[0], "name": "stapp1", "location": "eastus", "kind": "
 
 async def restrict(azure, content=None, scope=GROUP, *, parent="", **more):
     details = {"resourceContent": {**CONTENT, **(content or {})}, "apiVersion": "2023-05-01", "scope": parent}
-    return await azure.ask(
+    return await azure.send_request(
         "POST", f"{scope}/{RESTRICTIONS}", {"resourceDetails": details, **more}, version="2024-10-01"
     )
 
@@ -484,7 +484,7 @@ async def test_what_policies_say_of_pending_fields(policies, content, pending, e
     assert found == expected, why
 
 
-PLACES = [
+LOCATIONS = [
     (GROUP, {}, "", 200, "a group"),
     (SUBSCRIPTION, {}, "", 200, "a subscription, for a group that does not exist yet"),
     (OTHER, {}, "", 404, "a group that does not exist"),
@@ -499,7 +499,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("scope", "content", "parent", "status", "why"), PLACES, ids=[row[-1] for row in PLACES])
+@pytest.mark.parametrize(("scope", "content", "parent", "status", "why"), LOCATIONS, ids=[row[-1] for row in LOCATIONS])
 async def test_where_the_question_can_be_asked(scope, content, parent, status, why):
     async with emulated(has_group=True) as azure:
         reply = await restrict(azure, content, scope, parent=parent)
@@ -521,7 +521,7 @@ NO_CONTENT = [
 @pytest.mark.parametrize(("body", "why"), NO_CONTENT, ids=[row[-1] for row in NO_CONTENT])
 async def test_questions_about_policies_that_are_wrong(body, why):
     async with emulated(has_group=True) as azure:
-        reply = await azure.ask("POST", f"{GROUP}/{RESTRICTIONS}", body, version="2024-10-01")
+        reply = await azure.send_request("POST", f"{GROUP}/{RESTRICTIONS}", body, version="2024-10-01")
     assert (reply.status, reply.code) == (400, "InvalidRequestContent"), why
 
 
@@ -545,19 +545,19 @@ CAN_BE_WRITTEN = [row for row in RULES if "[" not in str(row[1]) and not row[0].
 
 @pytest.mark.parametrize(("settings", "item", "_details", "why"), CAN_BE_WRITTEN, ids=[r[-1] for r in CAN_BE_WRITTEN])
 async def test_a_write_ends_as_the_preflight_foretold(settings, item, _details, why):
-    body = question(item)
+    body = check(item)
     body["location"] = body["resources"][0]["location"]
     async with emulated(settings, has_group=True) as azure:
-        asked = await validate(azure, body)
+        requested = await validate(azure, body)
         done = await azure.put(
             ACCOUNT,
             {name: value for name, value in body["resources"][0].items() if name not in {"name", "apiVersion"}},
             version="2023-05-01",
         )
-    if asked.status == 200:
+    if requested.status == 200:
         assert done.status in {201, 202}, why
     else:
-        (foretold,) = asked.body["error"]["details"]
+        (foretold,) = requested.body["error"]["details"]
         refusal = done.body["error"]
         assert (refusal["code"], refusal["message"]) == (foretold["code"], foretold["message"]), why
 
@@ -622,7 +622,7 @@ def test_both_checks_foretell_every_write(rules, exempt, body):
     cloud = EmulatedCloud(MemoryStore(), governed(*rules, exemptions=exemptions), TestClock())
     answered(cloud, "PUT", GROUP, {"location": "westeurope"})
     items = [{"name": "stapp1", "apiVersion": "2023-05-01", **body}]
-    preflight = {**QUESTION, "location": body["location"], "resources": items}
+    preflight = {**CHECK, "location": body["location"], "resources": items}
     validated, _ = answered(cloud, "POST", VALIDATE, preflight)
     content = {"type": STORAGE[0], "name": "stapp1", **body}
     details = {"resourceDetails": {"resourceContent": content, "apiVersion": "2023-05-01"}}

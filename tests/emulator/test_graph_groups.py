@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.emulator.faults import Move
-from gitsync.emulator.graph.settings import GraphDelays, GraphSettings
+from gitsync.emulator.graph.graph_settings import GraphDelays, GraphSettings
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import SqliteStore
 from tests.emulator.asked import TestClock, emulated
@@ -19,41 +19,41 @@ def settings(**graph):
 
 @pytest.fixture
 async def directory():
-    async with emulated(settings(), clock=TestClock()) as asked:
-        yield asked
+    async with emulated(settings(), clock=TestClock()) as requested:
+        yield requested
 
 
-async def ask(asked, method, path, body=None, **headers):
-    return await asked.ask(method, path, body, version="", **headers)
+async def send_request(requested, method, path, body=None, **headers):
+    return await requested.send_request(method, path, body, version="", **headers)
 
 
-async def make(asked, **members):
-    reply = await ask(asked, "POST", GROUPS, {**ADMINS, **members})
+async def make(requested, **members):
+    reply = await send_request(requested, "POST", GROUPS, {**ADMINS, **members})
     assert reply.status == 201, reply
     return reply.body
 
 
 async def test_a_group_comes_and_goes(directory):
-    created = await ask(directory, "POST", GROUPS, ADMINS)
+    created = await send_request(directory, "POST", GROUPS, ADMINS)
     path = f"{GROUPS}/{created.body['id']}"
     assert (created.status, created.headers["Location"]) == (201, directory.emulator.url + path)
-    read = await ask(directory, "GET", path)
+    read = await send_request(directory, "GET", path)
     assert read.body == created.body
-    assert (await ask(directory, "PATCH", path, {"description": "new"})).status == 204
-    assert (await ask(directory, "GET", path)).body["description"] == "new"
-    assert (await ask(directory, "DELETE", path)).status == 204
-    gone = await ask(directory, "GET", path)
+    assert (await send_request(directory, "PATCH", path, {"description": "new"})).status == 204
+    assert (await send_request(directory, "GET", path)).body["description"] == "new"
+    assert (await send_request(directory, "DELETE", path)).status == 204
+    gone = await send_request(directory, "GET", path)
     assert (gone.status, gone.code) == (404, "Request_ResourceNotFound")
     assert created.body["id"] in gone.message
 
 
 async def test_an_answer_has_the_envelope_of_graph(directory):
     await make(directory)
-    listed = await ask(directory, "GET", GROUPS, client_request_id="mine")
+    listed = await send_request(directory, "GET", GROUPS, client_request_id="mine")
     assert listed.headers["OData-Version"] == "4.0"
     assert listed.headers["Content-Type"].startswith("application/json;odata.metadata=minimal")
     assert (listed.headers["client-request-id"], "x-ms-request-id" in listed.headers) == ("mine", False)
-    refused = await ask(directory, "GET", f"{GROUPS}/x", client_request_id="mine")
+    refused = await send_request(directory, "GET", f"{GROUPS}/x", client_request_id="mine")
     inner = refused.body["error"]["innerError"]
     assert inner == {
         "date": "2026-01-01T00:00:00",
@@ -98,7 +98,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("members", "target", "code"), REFUSED.values(), ids=REFUSED)
 async def test_a_body_that_graph_does_not_take(directory, members, target, code):
-    reply = await ask(directory, "POST", GROUPS, {**ADMINS, **members})
+    reply = await send_request(directory, "POST", GROUPS, {**ADMINS, **members})
     assert (reply.status, reply.code) == (400, "Request_BadRequest")
     assert [(detail["target"], detail["code"]) for detail in reply.body["error"]["details"]] == [(target, code)]
     assert directory.emulator.ids(GROUPS) == []
@@ -115,7 +115,7 @@ FIXED = {
 @pytest.mark.parametrize("change", FIXED.values(), ids=FIXED)
 async def test_a_change_that_graph_does_not_take(directory, change):
     group = await make(directory)
-    reply = await ask(directory, "PATCH", f"{GROUPS}/{group['id']}", change)
+    reply = await send_request(directory, "PATCH", f"{GROUPS}/{group['id']}", change)
     assert (reply.status, reply.code) == (400, "Request_BadRequest")
 
 
@@ -123,9 +123,9 @@ async def test_names_are_unique_only_for_microsoft_365_groups(directory):
     first, second = await make(directory), await make(directory)
     assert first["id"] != second["id"]
     other = await make(directory, groupTypes=["Unified"])
-    taken = await ask(directory, "POST", GROUPS, {**UNIFIED, "mailNickname": "ADMINS"})
+    taken = await send_request(directory, "POST", GROUPS, {**UNIFIED, "mailNickname": "ADMINS"})
     assert (taken.status, taken.body["error"]["details"][0]["code"]) == (400, "ObjectConflict")
-    same = await ask(directory, "PATCH", f"{GROUPS}/{other['id']}", {"mailNickname": "admins"})
+    same = await send_request(directory, "PATCH", f"{GROUPS}/{other['id']}", {"mailNickname": "admins"})
     assert same.status == 204, "it is its own"
 
 
@@ -161,12 +161,12 @@ async def test_a_filter_that_is_none_is_refused(directory, text):
 
 
 async def test_a_long_list_has_pages():
-    async with emulated(settings(page_size=3)) as asked:
+    async with emulated(settings(page_size=3)) as requested:
         for number in range(7):
-            await make(asked, mailNickname=f"n{number}")
+            await make(requested, mailNickname=f"n{number}")
         found, link = [], GROUPS
         while link:
-            page = (await ask(asked, "GET", link)).body
+            page = (await send_request(requested, "GET", link)).body
             found += [group["mailNickname"] for group in page["value"]]
             assert len(page["value"]) <= 3
             link = page.get("@odata.nextLink")
@@ -183,26 +183,26 @@ DELAYS = {
 @pytest.mark.parametrize(("delay", "method", "body", "status"), DELAYS.values(), ids=DELAYS)
 async def test_a_new_group_is_late(delay, method, body, status):
     clock = TestClock()
-    async with emulated(settings(delays=GraphDelays(**{delay: 5})), clock=clock) as asked:
-        path = f"{GROUPS}/{(await make(asked))['id']}"
-        assert (await ask(asked, method, path, body)).status == 404
+    async with emulated(settings(delays=GraphDelays(**{delay: 5})), clock=clock) as requested:
+        path = f"{GROUPS}/{(await make(requested))['id']}"
+        assert (await send_request(requested, method, path, body)).status == 404
         clock.seconds += 5
-        assert (await ask(asked, method, path, body)).status == status
+        assert (await send_request(requested, method, path, body)).status == status
 
 
 async def test_a_filter_is_late_and_so_is_a_delete():
     clock = TestClock()
-    async with emulated(settings(delays=GraphDelays(filter=5, gone=5)), clock=clock) as asked:
-        path = f"{GROUPS}/{(await make(asked))['id']}"
-        assert (await ask(asked, "GET", GROUPS)).body["value"] == []
+    async with emulated(settings(delays=GraphDelays(filter=5, gone=5)), clock=clock) as requested:
+        path = f"{GROUPS}/{(await make(requested))['id']}"
+        assert (await send_request(requested, "GET", GROUPS)).body["value"] == []
         clock.seconds += 5
-        assert len((await ask(asked, "GET", GROUPS)).body["value"]) == 1
-        await ask(asked, "DELETE", path)
-        assert (await ask(asked, "GET", path)).status == 200
-        assert (await ask(asked, "DELETE", path)).status == 404
+        assert len((await send_request(requested, "GET", GROUPS)).body["value"]) == 1
+        await send_request(requested, "DELETE", path)
+        assert (await send_request(requested, "GET", path)).status == 200
+        assert (await send_request(requested, "DELETE", path)).status == 404
         clock.seconds += 5
-        assert (await ask(asked, "GET", path)).status == 404
-        assert (await ask(asked, "GET", GROUPS)).body["value"] == []
+        assert (await send_request(requested, "GET", path)).status == 404
+        assert (await send_request(requested, "GET", GROUPS)).body["value"] == []
 
 
 RIGHTS = {
@@ -223,8 +223,8 @@ RIGHTS = {
 
 @pytest.mark.parametrize(("permissions", "method", "path", "body", "status"), RIGHTS.values(), ids=RIGHTS)
 async def test_what_a_permission_allows(permissions, method, path, body, status):
-    async with emulated(settings(permissions=tuple(permissions))) as asked:
-        reply = await ask(asked, method, path, body)
+    async with emulated(settings(permissions=tuple(permissions))) as requested:
+        reply = await send_request(requested, method, path, body)
         assert reply.status == status
         assert status != 403 or reply.code == "Authorization_RequestDenied"
 
@@ -232,9 +232,9 @@ async def test_what_a_permission_allows(permissions, method, path, body, status)
 async def test_somebody_moves_a_group(directory):
     path = f"{GROUPS}/{(await make(directory))['id']}"
     directory.emulator.move(path, Move(set={"/displayName": "Renamed"}, by="ana@contoso.com"))
-    assert (await ask(directory, "GET", path)).body["displayName"] == "Renamed"
+    assert (await send_request(directory, "GET", path)).body["displayName"] == "Renamed"
     directory.emulator.remove(path)
-    assert (await ask(directory, "GET", path)).status == 404
+    assert (await send_request(directory, "GET", path)).status == 404
 
 
 async def test_groups_are_no_resources_of_arm(directory):
@@ -247,17 +247,17 @@ async def test_groups_are_no_resources_of_arm(directory):
 async def test_a_state_in_a_file_keeps_groups_and_the_next_id(tmp_path):
     ids = []
     for _ in range(2):
-        async with emulated(settings(), SqliteStore(tmp_path / "azure.db")) as asked:
-            ids.append((await make(asked))["id"])
-            assert len((await ask(asked, "GET", GROUPS)).body["value"]) == len(ids)
+        async with emulated(settings(), SqliteStore(tmp_path / "azure.db")) as requested:
+            ids.append((await make(requested))["id"])
+            assert len((await send_request(requested, "GET", GROUPS)).body["value"]) == len(ids)
     assert len(set(ids)) == 2
 
 
 async def test_the_same_events_give_the_same_ids():
     ids = []
     for _ in range(2):
-        async with emulated(settings()) as asked:
-            ids.append([(await make(asked))["id"], (await make(asked))["id"]])
+        async with emulated(settings()) as requested:
+            ids.append([(await make(requested))["id"], (await make(requested))["id"]])
     assert ids[0] == ids[1]
 
 
@@ -278,4 +278,4 @@ def test_the_settings_of_a_file(tmp_path):
     ],
 )
 async def test_the_rest_of_graph_is_not_played(directory, method, path):
-    assert (await ask(directory, method, path)).status == 400
+    assert (await send_request(directory, method, path)).status == 400

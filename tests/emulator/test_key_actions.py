@@ -60,10 +60,12 @@ def make(hand, kind, names):
     return at(kind, *names)
 
 
-async def asked(kind, action, settings=OPEN):
+async def requested(kind, action, settings=OPEN):
     async with emulated(settings) as azure:
         path = make(azure.emulator, kind, names_of(kind))
-        return await azure.ask("POST", f"{path}/{action}"), await azure.ask("POST", f"{path.upper()}/{action.upper()}")
+        return await azure.send_request("POST", f"{path}/{action}"), await azure.send_request(
+            "POST", f"{path.upper()}/{action.upper()}"
+        )
 
 
 def texts(value):
@@ -77,7 +79,7 @@ def texts(value):
 
 @pytest.mark.parametrize(("kind", "action", "members", "why"), ACTIONS, ids=[f"{row[0]}/{row[1]}" for row in ACTIONS])
 async def test_a_resource_gives_its_keys(kind, action, members, why):
-    first, again = await asked(kind, action)
+    first, again = await requested(kind, action)
     assert first.status == again.status == 200, first.body
     assert set(first.body) == members, why
     assert max(map(len, texts(first.body))) >= 32, "long enough to be found where it leaks"
@@ -90,7 +92,7 @@ async def test_keys_are_those_of_one_resource_and_of_one_purpose(azure):
     found = []
     for name in ("one", "two"):
         make(azure.emulator, "Microsoft.Cache/redis", [name])
-        found.append(await azure.ask("POST", at("Microsoft.Cache/redis", name) + "/listKeys"))
+        found.append(await azure.send_request("POST", at("Microsoft.Cache/redis", name) + "/listKeys"))
     assert len({reply.body[member] for reply in found for member in sorted(PAIR)}) == 4
 
 
@@ -109,7 +111,7 @@ async def test_an_action_is_refused(azure, kind, action, there, status, code, wh
     azure.emulator.put(GROUP, {"location": "westeurope"})
     if there:
         make(azure.emulator, kind, names_of(kind))
-    reply = await azure.ask("POST", f"{at(kind, *names_of(kind))}/{action}")
+    reply = await azure.send_request("POST", f"{at(kind, *names_of(kind))}/{action}")
     assert (reply.status, reply.code) == (status, code), why
 
 
@@ -124,7 +126,7 @@ IMPLIED = [
 @pytest.mark.parametrize(("kind", "rule", "why"), IMPLIED, ids=[row[-1] for row in IMPLIED])
 async def test_a_namespace_has_a_rule_that_nobody_made(azure, kind, rule, why):
     path = make(azure.emulator, kind, names_of(kind))
-    shown, keys = await azure.get(f"{path}/{rule}"), await azure.ask("POST", f"{path}/{rule}/listKeys")
+    shown, keys = await azure.get(f"{path}/{rule}"), await azure.send_request("POST", f"{path}/{rule}/listKeys")
     listed = await azure.get(f"{path}/{rule.split('/', maxsplit=1)[0]}")
     name = rule.rpartition("/")[2]
     assert shown.body["properties"]["rights"] == ["Listen", "Manage", "Send"], why
@@ -141,7 +143,7 @@ async def test_an_implied_rule_goes_with_its_namespace_and_one_that_is_put_stand
     put = await azure.put(rule, {"properties": {"rights": ["Listen"]}})
     listed = await azure.get(f"{path}/authorizationRules")
     azure.emulator.remove(path)
-    listed, gone = listed.body["value"], await azure.ask("POST", f"{rule}/listKeys")
+    listed, gone = listed.body["value"], await azure.send_request("POST", f"{rule}/listKeys")
     assert put.status == 200
     assert [entry["properties"]["rights"] for entry in listed] == [["Listen"]]
     assert gone.status == 404
@@ -152,17 +154,17 @@ async def test_an_implied_rule_goes_with_its_namespace_and_one_that_is_put_stand
 async def test_keys_come_in_pages(kind, action, count, follow):
     async with emulated(replace(OPEN, page_size=2)) as azure:
         path = make(azure.emulator, kind, ["one"])
-        reply, names = await azure.ask("POST", f"{path}/{action}"), []
+        reply, names = await azure.send_request("POST", f"{path}/{action}"), []
         for _ in range(10):
             names += [entry.get("name") or entry["keyName"] for entry in reply.body["value"]]
             if not reply.body.get("nextLink"):
                 break
-            reply = await azure.ask(follow, reply.body["nextLink"])
+            reply = await azure.send_request(follow, reply.body["nextLink"])
     assert len(names) == len(set(names)) == count
 
 
 async def test_the_kubeconfig_of_a_cluster_is_base64_of_a_text_with_its_token():
-    first, _ = await asked("Microsoft.ContainerService/managedClusters", "listClusterAdminCredential")
+    first, _ = await requested("Microsoft.ContainerService/managedClusters", "listClusterAdminCredential")
     (entry,) = first.body["kubeconfigs"]
     assert entry["name"] == "clusterAdmin"
     text = base64.b64decode(entry["value"], validate=True).decode()
@@ -173,7 +175,7 @@ async def test_the_kubeconfig_of_a_cluster_is_base64_of_a_text_with_its_token():
 async def test_a_hosted_cluster_takes_its_time_for_a_credential(azure):
     kind = "Microsoft.RedHatOpenShift/hcpOpenShiftClusters"
     path = make(azure.emulator, kind, ["one"])
-    started = await azure.ask("POST", f"{path}/requestAdminCredential", version="2024-06-10-preview")
+    started = await azure.send_request("POST", f"{path}/requestAdminCredential", version="2024-06-10-preview")
     running = await azure.get(started.headers["Location"])
     status = await azure.get(started.headers["Azure-AsyncOperation"])
     done, cluster = await azure.get(started.headers["Location"]), await azure.get(path)
@@ -206,4 +208,4 @@ async def test_an_answer_has_the_shape_that_was_recorded(azure, path):
     azure.emulator.put("/".join(words[:5]), {"location": "westeurope"})
     for end in range(9, len(words), 2):
         azure.emulator.put("/".join(words[:end]), {"location": "westeurope"})
-    assert shape((await azure.ask("POST", path, version=row["apiVersion"])).body) == shape(row["response"])
+    assert shape((await azure.send_request("POST", path, version=row["apiVersion"])).body) == shape(row["response"])

@@ -108,7 +108,7 @@ async def test_what_is_not_listed_is_refused(method, path, location, version, co
     async with emulated(LISTED, has_group=True) as azure:
         azure.emulator.put(ACCOUNT, {"location": location or "westeurope"})
         body = {"location": location} if location else {}
-        reply = await azure.ask(method, path, body if method == "PUT" else None, version=version)
+        reply = await azure.send_request(method, path, body if method == "PUT" else None, version=version)
     assert (reply.status, reply.code) == (400, code) if code else reply.status < 300, why
 
 

@@ -26,16 +26,16 @@ def body_with(unique, name):
     return {**body, **(name if unique.held else {})}
 
 
-async def ask_for(azure, unique, name):
+async def query_for(azure, unique, name):
     """Whether a name is free, as the check of its type reports it."""
     namespace = unique.type.split("/")[0]
     if unique.check == "databaseAccountNames":
-        return (await azure.ask("HEAD", f"/providers/{namespace}/databaseAccountNames/{name}")).status == 404
+        return (await azure.send_request("HEAD", f"/providers/{namespace}/databaseAccountNames/{name}")).status == 404
     if unique.check == "CheckDnsNameAvailability":
         path = f"{PROVIDERS}/{namespace}/locations/westeurope/{unique.check}?{unique.member}={name}"
         return (await azure.get(path)).body["available"]
     body = {unique.member: name, **({"type": unique.type} if unique.is_typed else {})}
-    reply = await azure.ask("POST", f"{PROVIDERS}/{namespace}/{unique.check}", body)
+    reply = await azure.send_request("POST", f"{PROVIDERS}/{namespace}/{unique.check}", body)
     return reply.body[unique.flag] if unique.flag else reply.status == 200
 
 
@@ -49,7 +49,7 @@ async def test_what_the_question_says_is_what_the_put_gets(kind):
             await azure.put(at("/".join(kind.split("/")[: parent + 1]), *["p"] * parent))
         for name, code in (("taken12", unique.code), ("wrong!_", unique.wrong), ("free12", "")):
             resource = at(kind, *["p"] * (len(names) - 1), "any" if unique.held else name)
-            is_free = await ask_for(azure, unique, name)
+            is_free = await query_for(azure, unique, name)
             reply = await azure.put(resource, body_with(unique, name))
             assert is_free == (code == ""), (kind, name)
             assert reply.status in {200, 201, 202} if not code else reply.code == code, (kind, name)
@@ -98,7 +98,7 @@ ANSWERS = [
 @pytest.mark.parametrize(("namespace", "path", "kind", "answer", "why"), ANSWERS, ids=[row[-1] for row in ANSWERS])
 async def test_a_free_name_is_said_in_the_form_of_its_provider(azure, namespace, path, kind, answer, why):
     body = {"name": "free12", **({"type": f"Microsoft.{namespace}/{kind}"} if kind else {})}
-    reply = await azure.ask("POST", f"{PROVIDERS}/Microsoft.{namespace}/{path}", body)
+    reply = await azure.send_request("POST", f"{PROVIDERS}/Microsoft.{namespace}/{path}", body)
     assert (reply.status, reply.body) == (200, answer), why
 
 
@@ -106,12 +106,14 @@ async def test_a_taken_name_is_said_in_the_words_that_were_recorded():
     async with emulated(
         taking(("Microsoft.Storage/storageAccounts", "taken1"), ("Microsoft.KeyVault/managedHSMs", "taken1"))
     ) as azure:
-        storage = await azure.ask(
+        storage = await azure.send_request(
             "POST",
             f"{PROVIDERS}/Microsoft.Storage/checkNameAvailability",
             {"name": "taken1", "type": "Microsoft.Storage/storageAccounts"},
         )
-        hsm = await azure.ask("POST", f"{PROVIDERS}/Microsoft.KeyVault/checkMhsmNameAvailability", {"name": "taken1"})
+        hsm = await azure.send_request(
+            "POST", f"{PROVIDERS}/Microsoft.KeyVault/checkMhsmNameAvailability", {"name": "taken1"}
+        )
     assert storage.body == {
         "nameAvailable": False,
         "reason": "AlreadyExists",
@@ -123,21 +125,23 @@ async def test_a_taken_name_is_said_in_the_words_that_were_recorded():
 async def test_a_name_of_the_wrong_form_is_no_taken_name():
     async with emulated(EmulatorSettings(limits=None, strict_names=True)) as azure:
         body = {"name": "Ab", "type": "Microsoft.Storage/storageAccounts"}
-        reply = await azure.ask("POST", f"{PROVIDERS}/Microsoft.Storage/checkNameAvailability", body)
+        reply = await azure.send_request("POST", f"{PROVIDERS}/Microsoft.Storage/checkNameAvailability", body)
     assert (reply.body["nameAvailable"], reply.body["reason"]) == (False, "AccountNameInvalid")
 
 
 VAULT = at("Microsoft.KeyVault/vaults", "held12")
-VAULT_QUESTION = {"name": "held12", "type": "Microsoft.KeyVault/vaults"}
+VAULT_CHECK = {"name": "held12", "type": "Microsoft.KeyVault/vaults"}
 
 
 async def test_a_vault_that_was_deleted_in_another_subscription_holds_its_name():
     deleted = ConfiguredDeletion(id=VAULT.replace(GROUP, ELSEWHERE), location="westeurope")
     async with emulated(EmulatorSettings(limits=None, deleted=(deleted,)), has_group=True) as azure:
         listed = await azure.get(f"{PROVIDERS}/Microsoft.KeyVault/deletedVaults")
-        asked = await azure.ask("POST", f"{PROVIDERS}/Microsoft.KeyVault/checkNameAvailability", VAULT_QUESTION)
+        requested = await azure.send_request(
+            "POST", f"{PROVIDERS}/Microsoft.KeyVault/checkNameAvailability", VAULT_CHECK
+        )
         reply = await azure.put(VAULT)
-    assert (listed.body["value"], asked.body["reason"], reply.code) == ([], "AlreadyExists", "VaultAlreadyExists")
+    assert (listed.body["value"], requested.body["reason"], reply.code) == ([], "AlreadyExists", "VaultAlreadyExists")
 
 
 async def test_the_subdomain_of_an_account_is_held_by_a_deleted_one():
@@ -162,10 +166,12 @@ async def test_a_name_that_is_used(is_strict, is_free, status, why):
         await azure.put(ELSEWHERE)
         await azure.made(VAULT)
         again = await azure.put(VAULT)
-        asked = await azure.ask("POST", f"{PROVIDERS}/Microsoft.KeyVault/checkNameAvailability", VAULT_QUESTION)
+        requested = await azure.send_request(
+            "POST", f"{PROVIDERS}/Microsoft.KeyVault/checkNameAvailability", VAULT_CHECK
+        )
         reply = await azure.put(VAULT.replace(GROUP, ELSEWHERE))
     assert again.status == 200, "it has its own name"
-    assert (asked.body["nameAvailable"], reply.status) == (is_free, status), why
+    assert (requested.body["nameAvailable"], reply.status) == (is_free, status), why
 
 
 WRONG = [
@@ -178,7 +184,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("body", "why"), WRONG, ids=[row[-1] for row in WRONG])
 async def test_a_wrong_question_is_refused(azure, body, why):
-    reply = await azure.ask("POST", f"{PROVIDERS}/Microsoft.Storage/checkNameAvailability", body)
+    reply = await azure.send_request("POST", f"{PROVIDERS}/Microsoft.Storage/checkNameAvailability", body)
     assert (reply.status, reply.code) == (400, "InvalidRequestContent"), why
 
 
@@ -196,7 +202,7 @@ async def test_a_reader_asks_what_a_reader_may(path, kind, status, why):
     async with emulated(EmulatorSettings(limits=None, require_token=True, principals=(reader,))) as azure:
         azure.headers = {"Authorization": f"Bearer {azure.emulator.tokens.token(reader)}"}
         body = {"name": "free12", "subdomainName": "free12", "type": f"Microsoft.{path.split('/')[0]}/{kind}"}
-        reply = await azure.ask("POST", f"{PROVIDERS}/Microsoft.{path}", body)
+        reply = await azure.send_request("POST", f"{PROVIDERS}/Microsoft.{path}", body)
     assert reply.status == status, why
     if status == 403:
         assert f"'Microsoft.{path}/action'" in reply.message
@@ -204,5 +210,5 @@ async def test_a_reader_asks_what_a_reader_may(path, kind, status, why):
 
 async def test_a_provider_must_be_registered():
     async with emulated(EmulatorSettings(limits=None, unregistered=("Microsoft.KeyVault",))) as azure:
-        reply = await azure.ask("POST", f"{PROVIDERS}/Microsoft.KeyVault/checkNameAvailability", VAULT_QUESTION)
+        reply = await azure.send_request("POST", f"{PROVIDERS}/Microsoft.KeyVault/checkNameAvailability", VAULT_CHECK)
     assert (reply.status, reply.code) == (409, "MissingSubscriptionRegistration")

@@ -112,10 +112,10 @@ DENIALS = [
 async def test_keys_may_be_refused_where_the_resource_may_be_read(denial, keys, read, why):
     async with emulated(replace(OPEN, denied=(denial,)), has_group=True) as azure:
         azure.emulator.put(ACCOUNT, {"location": "westeurope"})
-        asked, seen = await azure.ask("POST", f"{ACCOUNT}/listKeys"), await azure.get(ACCOUNT)
-    assert (asked.status, seen.status) == (keys, read), why
+        requested, seen = await azure.send_request("POST", f"{ACCOUNT}/listKeys"), await azure.get(ACCOUNT)
+    assert (requested.status, seen.status) == (keys, read), why
     if keys == 403:
-        assert f"perform action '{ACTION}' over scope '{ACCOUNT}'" in asked.message
+        assert f"perform action '{ACTION}' over scope '{ACCOUNT}'" in requested.message
 
 
 PROVIDER = f"{SUBSCRIPTION}/providers/Microsoft.Storage"
@@ -146,7 +146,7 @@ async def test_a_principal_may_do_what_its_role_says(actions, scopes, method, pa
     async with emulated(replace(OPEN, principals=(anonymous,))) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
         azure.emulator.put(ACCOUNT, {"location": "westeurope"})
-        assert (await azure.ask(method, path)).status == status, why
+        assert (await azure.send_request(method, path)).status == status, why
 
 
 @pytest.mark.parametrize(("reads", "shown"), [("*/read", 1), ("Microsoft.Network/*/read", 0)])

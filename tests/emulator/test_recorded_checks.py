@@ -121,7 +121,7 @@ async def test_a_name_is_answered_as_recorded(row):
     if target.namespace == "Microsoft.Cdn":
         sent = {**sent, "type": unique.type}
     async with emulated(EmulatorSettings(limits=None, taken_names=taken)) as azure:
-        reply = await azure.ask("POST", path_of(row), sent, version=version_of(row))
+        reply = await azure.send_request("POST", path_of(row), sent, version=version_of(row))
     assert (reply.status, {*reply.body}) == (200, {*recorded})
     assert {name: value for name, value in reply.body.items() if name != "type"} == {
         name: value for name, value in recorded.items() if name != "type"
@@ -201,7 +201,7 @@ async def test_a_purge_is_answered_as_recorded(row):
     former = f"/subscriptions/1/resourceGroups/{group}/providers/{kind}/{target.names[-1]}"
     deletion = ConfiguredDeletion(id=former, location=target.names[0])
     async with emulated(EmulatorSettings(limits=None, deleted=(deletion,))) as azure:
-        reply = await azure.ask(row["method"], path_of(row), version=version_of(row))
+        reply = await azure.send_request(row["method"], path_of(row), version=version_of(row))
     assert reply.status == row["status"]
     polled = {"azure-asyncoperation", "location"}
     assert {name.casefold() for name in reply.headers} & polled == {*row["headers"]} & polled
@@ -223,7 +223,7 @@ async def test_rows_of_the_activity_log_are_shown_as_recorded():
                 azure.emulator.put(parse(path).group_path, {})
             sent = {"x-ms-client-request-id": request["httpRequest"]["clientRequestId"]}
             sent["x-ms-correlation-request-id"] = request["correlationId"]
-            await azure.ask(method, path, json.loads(request["properties"].get("requestbody", "null")), **sent)
+            await azure.send_request(method, path, json.loads(request["properties"].get("requestbody", "null")), **sent)
         clock.seconds += 600
         span = "eventTimestamp ge 2026-01-01T00:00:00Z and resourceProvider eq Microsoft.Authorization"
         shown = (await azure.get(f"{row['path']}?$filter={span}", version="2015-04-01")).body["value"]
@@ -253,7 +253,7 @@ async def test_a_start_long_ago_is_refused_as_recorded():
 async def test_a_query_of_resource_graph_is_refused_as_recorded():
     row = next(row for row in read("resourceGraph") if row["status"] == 400)
     async with emulated() as azure:
-        reply = await azure.ask("POST", row["path"], row["sent"], version=version_of(row))
+        reply = await azure.send_request("POST", row["path"], row["sent"], version=version_of(row))
     error, recorded = reply.body["error"], row["answer"]["error"]
     assert (reply.status, error["code"], error["details"][0]) == (400, recorded["code"], recorded["details"][0])
     assert error["message"].split("timestamp")[0] == recorded["message"].split("timestamp")[0]

@@ -38,7 +38,7 @@ OTHER_PAIRS = lines(OTHER / "put-get-pairs")
 OPERATIONS = lines(RECORDED / "long-running")
 
 
-def make_place(emulator, path):
+def make_location(emulator, path):
     """Whatever must be there before the path can be written."""
     target = parse(path)
     if target.group and target.shape is not PathShape.GROUP:
@@ -52,7 +52,7 @@ def make_place(emulator, path):
 )
 async def test_every_recorded_put_can_be_sent_and_read_back(azure, rows):
     for row in rows:
-        make_place(azure.emulator, row["path"])
+        make_location(azure.emulator, row["path"])
         if row["put"].get("properties", {}).get("createMode") == "recover":
             azure.emulator.put(row["path"], row["put"])
             await azure.delete(row["path"])
@@ -142,7 +142,7 @@ def without_chance(answer):
     return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,}|(?<=Time:)[^\"]+", "…", text).casefold()
 
 
-ODD = (
+UNEXPECTED = (
     "The entity was not found in this Azure location.",  # a virtual machine that has just been deleted
     "The Resource 'Microsoft.App/managedEnvironments/subscriptions'",  # the recording has lost the name
     "Message: ",  # of Cosmos DB: which of its servers answered
@@ -155,7 +155,7 @@ def read_absences():
     rows = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     for row in rows:
         message = (row["answer"] or {}).get("error", row["answer"] or {}).get("message", "")
-        if (row["method"], row["status"]) == ("GET", 404) and not message.startswith(ODD):
+        if (row["method"], row["status"]) == ("GET", 404) and not message.startswith(UNEXPECTED):
             yield pytest.param(row, message.casefold(), id=row["path"].partition("/resourceGroups/")[2])
 
 

@@ -19,7 +19,7 @@ PAIR = ("previousValue", "newValue")
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
-def ask_for(*ids, since="2025-12-01T00:00:00Z", table="resourcechanges"):
+def query_for(*ids, since="2025-12-01T00:00:00Z", table="resourcechanges"):
     listed = ",".join("'{}'".format(name.lower().replace("'", "\\'")) for name in ids)
     return f"""{table}
 | extend t = todatetime(properties.changeAttributes.timestamp), rid = tolower(tostring(properties.targetResourceId))
@@ -28,18 +28,18 @@ def ask_for(*ids, since="2025-12-01T00:00:00Z", table="resourcechanges"):
 | order by t desc, id asc"""
 
 
-async def query(azure, *ids, subscriptions=(NAME,), options=None, text="", **asked):
+async def query(azure, *ids, subscriptions=(NAME,), options=None, text="", **requested):
     body = {
-        "query": text or ask_for(*ids, **asked),
+        "query": text or query_for(*ids, **requested),
         "options": {"$top": 1000, "resultFormat": "objectArray"} | (options or {}),
     }
-    return await azure.ask(
+    return await azure.send_request(
         "POST", GRAPH, body | {"subscriptions": list(subscriptions)} if subscriptions else body, version="2022-10-01"
     )
 
 
-async def rows(azure, *ids, **asked):
-    reply = await query(azure, *ids, **asked)
+async def rows(azure, *ids, **requested):
+    reply = await query(azure, *ids, **requested)
     assert reply.status == 200, reply.body
     return reply.body["data"]
 
@@ -159,8 +159,8 @@ async def test_an_embedded_child_changes_its_parent(azure, clock):
     found = [(row["changeType"], row["attrs"]["changedBy"], row["changes"]) for row in await rows(azure, VNET)]
     one, two = "10.0.0.0/24", "10.0.1.0/24"
     assert found == [
-        (kind, by, {f"properties.subnets[{place}].properties.addressPrefix": dict(zip(PAIR, values, strict=True))})
-        for kind, by, place, values in (
+        (kind, by, {f"properties.subnets[{location}].properties.addressPrefix": dict(zip(PAIR, values, strict=True))})
+        for kind, by, location, values in (
             ("Update", "Unspecified", 1, (two, "null")),
             ("Update", "a@b.de", 1, (one, two)),
             ("Update", "Unspecified", 1, ("null", one)),
@@ -259,10 +259,10 @@ async def test_pages_follow_a_token_that_is_good_for_its_own_query(azure, clock)
 
 UNREAD = {
     "another table": "resources | project id",
-    "another order": ask_for(ACCOUNT).replace("t desc, id asc", "t asc"),
-    "a limit": ask_for(ACCOUNT) + " | limit 5",
-    "more than 300 ids": ask_for(*(f"/subscriptions/s/{number}" for number in range(301))),
-    "no time": ask_for(ACCOUNT, since="yesterday"),
+    "another order": query_for(ACCOUNT).replace("t desc, id asc", "t asc"),
+    "a limit": query_for(ACCOUNT) + " | limit 5",
+    "more than 300 ids": query_for(*(f"/subscriptions/s/{number}" for number in range(301))),
+    "no time": query_for(ACCOUNT, since="yesterday"),
     "no query": "",
 }
 
@@ -276,11 +276,11 @@ async def test_other_queries_are_refused(azure, name):
 
 
 async def test_ids_are_compared_in_lower_case_and_quotes_are_escaped(azure, clock):
-    odd = at("Microsoft.Storage/storageAccounts", "o'one")
-    azure.emulator.put(odd, BODY)
+    unexpected = at("Microsoft.Storage/storageAccounts", "o'one")
+    azure.emulator.put(unexpected, BODY)
     clock.seconds += 600
-    assert len(await rows(azure, odd)) == 1
-    assert await rows(azure, text=ask_for(odd).replace("o\\'one", "O\\'ONE")) == []
+    assert len(await rows(azure, unexpected)) == 1
+    assert await rows(azure, text=query_for(unexpected).replace("o\\'one", "O\\'ONE")) == []
 
 
 async def test_a_quota_of_queries_refills_every_five_seconds(clock):

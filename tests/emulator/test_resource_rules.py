@@ -41,7 +41,7 @@ REFUSALS = [
     ("method", "path", "body", "status", "code", "why"), REFUSALS, ids=[row[-1] for row in REFUSALS]
 )
 async def test_arm_says_no(azure, group, method, path, body, status, code, why):
-    reply = await azure.ask(method, path, body)
+    reply = await azure.send_request(method, path, body)
     assert (reply.status, reply.code) == (status, code), why
     assert reply.headers["x-ms-request-id"]
 
@@ -60,7 +60,7 @@ ALLOWED = [
 
 @pytest.mark.parametrize(("method", "path", "body", "status", "why"), ALLOWED, ids=[row[-1] for row in ALLOWED])
 async def test_arm_says_yes(azure, group, method, path, body, status, why):
-    assert (await azure.ask(method, path, body)).status == status, why
+    assert (await azure.send_request(method, path, body)).status == status, why
 
 
 async def test_a_singleton_that_its_provider_makes_may_have_children(azure, group):
@@ -71,7 +71,7 @@ async def test_a_singleton_that_its_provider_makes_may_have_children(azure, grou
 async def test_a_put_replaces_and_a_patch_merges(azure, group):
     first = {"location": "westeurope", "tags": {"a": "1"}, "properties": {"x": {"y": 1, "z": 2}, "w": 3}}
     created = await azure.put(PLAIN, first)
-    patched = await azure.ask("PATCH", PLAIN, {"tags": {"b": "2"}, "properties": {"x": {"y": 5, "z": None}}})
+    patched = await azure.send_request("PATCH", PLAIN, {"tags": {"b": "2"}, "properties": {"x": {"y": 5, "z": None}}})
     replaced = await azure.put(PLAIN, {"location": "West Europe", "properties": {"w": 4}})
     assert (created.status, patched.status, replaced.status) == (201, 200, 200)
     assert patched.body["tags"] == {"b": "2"}, "tags are replaced as a whole"
@@ -148,7 +148,7 @@ async def test_preconditions_hold(azure, group, headers, there, status, why):
         await azure.put(nic)
     read = await azure.get(nic)
     given = {name: read.headers["ETag"] if value == "the one" else value for name, value in headers.items()}
-    assert (await azure.ask("PUT", nic, {"location": "westeurope"}, **given)).status == status, why
+    assert (await azure.send_request("PUT", nic, {"location": "westeurope"}, **given)).status == status, why
 
 
 async def test_an_etag_moves_with_every_change(azure, group):
@@ -187,7 +187,7 @@ GATES = [
 async def test_the_gateway_decides_first(settings, method, path, version, status, code, why):
     async with emulated(settings) as azure:
         azure.emulator.put(GROUP, {"location": "westeurope"})
-        reply = await azure.ask(method, path, {"location": "westeurope"}, version=version)
+        reply = await azure.send_request(method, path, {"location": "westeurope"}, version=version)
     assert (reply.status, reply.code if code else "") == (status, code), why
 
 
@@ -234,7 +234,7 @@ async def test_what_azure_cannot_delete_or_read_it_says_so(azure, group):
     undeletable, unreadable, there = (
         await azure.delete(BLOB),
         await azure.get(product),
-        await azure.ask("HEAD", product),
+        await azure.send_request("HEAD", product),
     )
     assert (undeletable.status, undeletable.code) == (405, "MethodNotAllowed")
     assert (unreadable.status, unreadable.body["Message"][:20]) == (405, "The requested resour")
@@ -258,7 +258,7 @@ async def test_a_lock_that_was_made_locks(azure, group, scope, level, method, pa
     azure.emulator.put(PLAIN, {"location": "westeurope"})
     made = await azure.put(at(LOCK, "l", scope=scope), {"properties": {"level": level}})
     assert made.status == 201
-    reply = await azure.ask(method, path, {"location": "westeurope"})
+    reply = await azure.send_request(method, path, {"location": "westeurope"})
     assert reply.status == status, why
     if status == 409:
         assert (reply.code, scope in reply.message) == ("ScopeLocked", True)

@@ -82,8 +82,8 @@ async def test_it_lists_page_by_page():
 
 async def test_it_tells_what_exists():
     async with open_client() as (client, _emulator):
-        ask = client.resource_groups.check_existence
-        assert (await ask("net", **HTTP), await ask("other", **HTTP)) == (True, False)
+        send_request = client.resource_groups.check_existence
+        assert (await send_request("net", **HTTP), await send_request("other", **HTTP)) == (True, False)
 
 
 async def test_it_registers_a_provider():

@@ -100,14 +100,16 @@ async def test_an_alias_may_stand_for_a_subscription_that_is_there(azure):
 
 
 def cancel(azure, **more):
-    return azure.ask("POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/cancel", version="2021-10-01", **more)
+    return azure.send_request(
+        "POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/cancel", version="2021-10-01", **more
+    )
 
 
 async def test_a_canceled_subscription_can_be_read_and_emptied_and_nothing_else(azure, group):
     done, again = await cancel(azure), await cancel(azure)
     written, read, emptied = await azure.put(f"{GROUP}2"), await azure.get(GROUP), await azure.delete(GROUP)
     shown = await azure.get(SUBSCRIPTION)
-    await azure.ask("POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/enable")
+    await azure.send_request("POST", f"{SUBSCRIPTION}/providers/Microsoft.Subscription/enable")
     anew = await azure.put(f"{GROUP}2")
     assert (done.status, done.body) == (200, {"subscriptionId": SUBSCRIPTION.rpartition("/")[2]})
     assert [(reply.status, reply.code) for reply in (again, written)] == [(409, "ReadOnlyDisabledSubscription")] * 2
@@ -119,7 +121,7 @@ async def test_a_subscription_that_holds_something_is_not_canceled(azure, group)
     await azure.put(at("Contoso.Things/things", "one"))
     refused = await cancel(azure)
     path = f"{SUBSCRIPTION}/providers/Microsoft.Subscription/cancel?IgnoreResourceCheck=true"
-    forced = await azure.ask("POST", path)
+    forced = await azure.send_request("POST", path)
     assert (refused.status, refused.code) == (400, "ResourcesExistingOnSubscription")
     assert forced.status == 200
 
@@ -169,7 +171,7 @@ async def synced(tmp_path, code, more=""):
         azure.emulator.put(VAULT, {"location": "westeurope"})
         body = {"properties": {"friendlyName": "d"}}
         seen = [await azure.made(INSTANCE, body), await azure.made(INSTANCE, body)]
-        started = await azure.ask("POST", f"{INSTANCE}/sync", {"syncType": "Default"}, version="2024-04-01")
+        started = await azure.send_request("POST", f"{INSTANCE}/sync", {"syncType": "Default"}, version="2024-04-01")
         assert started.status == 202
         for _ in range(2):
             await azure.get(started.headers["Azure-AsyncOperation"])
@@ -244,11 +246,11 @@ async def test_an_endpoint_has_an_interface_with_an_address():
 
 
 async def test_an_endpoint_may_say_how_its_interface_is_called_and_reached(azure, group):
-    asked = {
+    requested = {
         "customNetworkInterfaceName": "nic",
         "ipConfigurations": [{"properties": {"privateIPAddress": "10.9.8.7"}}],
     }
-    await azure.made(ENDPOINT, {"location": "westeurope", "properties": asked})
+    await azure.made(ENDPOINT, {"location": "westeurope", "properties": requested})
     found = await azure.get(at("Microsoft.Network/networkInterfaces", "nic"))
     assert found.body["properties"]["ipConfigurations"][0]["properties"]["privateIPAddress"] == "10.9.8.7"
 
@@ -297,7 +299,7 @@ RANGES = [
 @pytest.mark.parametrize(("method", "path", "body", "status", "why"), RANGES, ids=[row[-1] for row in RANGES])
 async def test_a_subnet_is_inside_of_its_network(azure, group, method, path, body, status, why):
     await azure.made(HUB, network("10.0.0.0/16", front="10.0.1.0/24"))
-    reply = await azure.ask(method, path, body)
+    reply = await azure.send_request(method, path, body)
     assert reply.status // 100 == status // 100, why
     if status == 400:
         assert reply.code == "NetcfgSubnetRangeOutsideVnet"

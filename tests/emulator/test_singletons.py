@@ -70,7 +70,7 @@ async def test_nothing_else_is_there(azure, parent, body, name, why):
 
 async def test_a_patch_changes_a_singleton_that_was_never_put(azure):
     path = f"{make(azure.emulator, STORAGE, {})}/blobServices/default"
-    assert (await azure.ask("PATCH", path, {"properties": {"isVersioningEnabled": True}})).body["properties"][
+    assert (await azure.send_request("PATCH", path, {"properties": {"isVersioningEnabled": True}})).body["properties"][
         "isVersioningEnabled"
     ] is True
 

@@ -47,7 +47,7 @@ async def test_each_subscription_and_each_principal_has_buckets_of_its_own():
     settings = replace(SMALL, principals=principals)
     async with emulated(settings, clock=clock) as azure:
         tokens = [azure.emulator.tokens.token(principal) for principal in principals]
-        asked = [
+        requested = [
             (tokens[0], GROUP),
             (tokens[0], GROUP),
             (tokens[0], PLAIN),
@@ -58,7 +58,7 @@ async def test_each_subscription_and_each_principal_has_buckets_of_its_own():
             (await azure.get(path, Authorization=f"Bearer {token}")).headers[
                 "x-ms-ratelimit-remaining-subscription-reads"
             ]
-            for token, path in asked
+            for token, path in requested
         ] == ["2", "1", "0", "2", "2"]
 
 

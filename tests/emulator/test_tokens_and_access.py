@@ -30,7 +30,7 @@ def claims(token):
     return json.loads(base64.urlsafe_b64decode(middle + "=="))
 
 
-async def ask_for_token(azure, **form):
+async def request_token(azure, **form):
     sent = {"grant_type": "client_credentials", "client_id": WRITER.client, "scope": ARM} | form
     async with azure.session.post(f"{azure.emulator.url}/{TENANT}/oauth2/v2.0/token", data=sent) as answer:
         return answer.status, await answer.json()
@@ -38,7 +38,7 @@ async def ask_for_token(azure, **form):
 
 async def test_a_secret_buys_a_token_that_opens_arm():
     async with emulated(STRICT, clock=TestClock()) as azure:
-        status, body = await ask_for_token(azure, client_secret="hush")
+        status, body = await request_token(azure, client_secret="hush")
         reply = await azure.get(GROUP, Authorization=f"Bearer {body['access_token']}")
     assert status == 200
     assert (body["token_type"], body["expires_in"]) == ("Bearer", 3600)
@@ -65,7 +65,7 @@ FORMS = [
 @pytest.mark.parametrize(("form", "status", "error", "why"), FORMS, ids=[row[-1] for row in FORMS])
 async def test_tokens_are_for_those_who_prove_who_they_are(form, status, error, why):
     async with emulated(STRICT) as azure:
-        given, body = await ask_for_token(azure, **form)
+        given, body = await request_token(azure, **form)
     assert (given, body.get("error")) == (status, error), why
     if error:
         assert body["error_description"].startswith("AADSTS")
@@ -152,7 +152,7 @@ def credential(kind, emulator, session, **more):
     )
 
 
-async def asked_as(who, emulator, session):
+async def requested_as(who, emulator, session):
     token = await who.get_token(ARM)
     headers = {"Authorization": f"Bearer {token.token}"}
     async with session.get(f"{emulator.url}{GROUP}?api-version={VERSION}", headers=headers) as answer:
@@ -162,13 +162,13 @@ async def asked_as(who, emulator, session):
 async def test_azure_identity_signs_in_with_a_secret(tmp_path):
     async with over_tls(tmp_path) as (emulator, session):
         who = credential(ClientSecretCredential, emulator, session, client_id=WRITER.client, client_secret="hush")
-        assert (await asked_as(who, emulator, session)) == (404, WRITER.object)
+        assert (await requested_as(who, emulator, session)) == (404, WRITER.object)
 
 
 async def test_azure_identity_signs_in_with_an_assertion(tmp_path):
     async with over_tls(tmp_path) as (emulator, session):
         who = credential(ClientAssertionCredential, emulator, session, client_id=READER.client, func=lambda: "a.b.c")
-        assert (await asked_as(who, emulator, session)) == (404, READER.object)
+        assert (await requested_as(who, emulator, session)) == (404, READER.object)
 
 
 async def test_azure_identity_is_told_of_a_wrong_secret(tmp_path):

@@ -43,20 +43,20 @@ def subject(group: str, kind: str, *, own=None, owner=None, owner_name="boss") -
     )
 
 
-async def asked(check, about: Subject) -> str:
+async def requested(check, about: Subject) -> str:
     return (await check(about, Nobody())).reason
 
 
 async def owner_check(group: str, kind: str, owner: Live | None) -> str:
-    return await asked(REGISTRY.owner_check, subject(group, kind, owner=owner))
+    return await requested(REGISTRY.owner_check, subject(group, kind, owner=owner))
 
 
 async def pre_check(group: str, kind: str, own: Live | None) -> str:
-    return await asked(REGISTRY.pre_check, subject(group, kind, own=own))
+    return await requested(REGISTRY.pre_check, subject(group, kind, own=own))
 
 
 async def post_check(group: str, kind: str, own: Live | None, **more) -> str:
-    return await asked(REGISTRY.post_check, subject(group, kind, own=own, **more))
+    return await requested(REGISTRY.post_check, subject(group, kind, own=own, **more))
 
 
 def class_of(group: str, kind: str, code: str, message: str = "No.", status: int = 400) -> Retry:

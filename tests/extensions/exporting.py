@@ -20,10 +20,10 @@ class Answers:
     def __init__(self, said: Mapping[str, Any] | None = None, read: Mapping[str, Any] | None = None) -> None:
         self._said = said or {}
         self._read = read or {}
-        self.asked: list[tuple[str, str, str]] = []
+        self.requested: list[tuple[str, str, str]] = []
 
     async def get(self, arm_id, api_version):
-        self.asked.append(("GET", arm_id, api_version))
+        self.requested.append(("GET", arm_id, api_version))
         body = self._read[arm_id]
         return None if body is None else Live(body=body)
 
@@ -33,12 +33,12 @@ class Answers:
     async def call(self, path, api_version, body=None, *, query=None):
         assert body is None
         assert query is None
-        self.asked.append(("POST", path, api_version))
+        self.requested.append(("POST", path, api_version))
         return self._said[max((end for end in self._said if path.endswith(end)), key=len)]
 
     async def pages(self, path, api_version):
         page = await self.call(path, api_version)
-        self.asked[-1] = ("PAGES", path, api_version)
+        self.requested[-1] = ("PAGES", path, api_version)
         return page["value"]
 
     async def delete(self, arm_id, api_version, *, if_match=None, query=None):

@@ -53,8 +53,8 @@ async def test_importers_are_a_chain_that_ends_in_the_reading():
     async def load(about):
         return replace(about, owner_name="read"), imported()
 
-    asked = await registry(importer=(passes_on, before_reading)).import_(ABOUT, load)
-    assert asked == (ABOUT, skipped("never read seen"))
+    requested = await registry(importer=(passes_on, before_reading)).import_(ABOUT, load)
+    assert requested == (ABOUT, skipped("never read seen"))
     read, answer = await registry(importer=(passes_on, passes_on)).import_(ABOUT, load)
     assert (read.owner_name, answer) == ("read", imported())
     assert (await REGISTRY.import_(ABOUT, load))[1] == imported(), "a kind without importers is read"
@@ -64,10 +64,10 @@ def secrets(**given):
     """An exporter of secrets that has these, and notes what is requested."""
 
     async def export(about, azure, wanted):
-        export.asked.append(sorted(wanted))
+        export.requested.append(sorted(wanted))
         return {field: Secret(value) for field, value in given.items()}
 
-    export.asked = []
+    export.requested = []
     return export
 
 
@@ -79,15 +79,15 @@ async def exported(pair, *wanted):
 async def test_secrets_are_those_of_all_exporters_and_the_first_that_knows_one_gives_it():
     pair = secrets(a="1"), secrets(a="2", b="2", c="2")
     assert await exported(pair, "b", "a") == {"a": "1", "b": "2"}
-    assert (pair[0].asked, pair[1].asked) == ([["a", "b"]], [["b"]])
+    assert (pair[0].requested, pair[1].requested) == ([["a", "b"]], [["b"]])
 
 
 async def test_who_is_not_needed_is_not_asked():
     pair = secrets(a="1"), secrets(a="2")
     assert await exported(pair, "a") == {"a": "1"}
-    assert pair[1].asked == []
+    assert pair[1].requested == []
     assert await exported(pair) == {}
-    assert pair[0].asked == [["a"]]
+    assert pair[0].requested == [["a"]]
 
 
 async def test_config_maps_are_exported_the_same_way():

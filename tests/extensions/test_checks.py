@@ -9,7 +9,7 @@ from gitsync.extensions.registry import Registry
 from gitsync.extensions.third_party import load_installed
 from gitsync.model.condition import Retry
 from gitsync.planning.status.error_classes import Classification
-from tests.extensions.asking import REGISTRY, asked, subject
+from tests.extensions.asking import REGISTRY, requested, subject
 from tests.support.builders import live
 
 AKS, KUSTO = "containerservice.azure.com", "kusto.azure.com"
@@ -35,7 +35,7 @@ NEEDS = [
 
 @pytest.mark.parametrize(("group", "kind", "others", "needs", "why"), NEEDS, ids=[row[-1] for row in NEEDS])
 def test_which_kinds_need_a_read_for_their_checks(group, kind, others, needs, why):
-    registry = Registry([*(Extension(group=group, kind=kind, pre_check=one) for one in others), *BUILT_IN])
+    registry = Registry([*(Extension(group=group, kind=kind, pre_check=check) for check in others), *BUILT_IN])
     assert registry.needs_read(group, kind, ()) == needs, why
 
 
@@ -74,7 +74,7 @@ async def test_others_look_first_and_pass_the_question_on():
             Extension(**kind, pre_check=noting("second", block("No."))),
         ]
     )
-    assert await asked(registry.pre_check, subject(AKS, "ManagedCluster")) == "No."
+    assert await requested(registry.pre_check, subject(AKS, "ManagedCluster")) == "No."
     assert seen == ["first", "second"]
 
 
@@ -83,8 +83,8 @@ async def test_a_post_check_answers_success_or_failure():
         return failure("Wants approval.") if about.live is None else success()
 
     registry = Registry([Extension(group="g", kind="K", post_check=waits)])
-    assert await asked(registry.post_check, subject("g", "K")) == "Wants approval."
-    assert await asked(registry.post_check, subject("g", "K", own=live())) == ""
+    assert await requested(registry.post_check, subject("g", "K")) == "Wants approval."
+    assert await requested(registry.post_check, subject("g", "K", own=live())) == ""
     assert proceed().agrees
 
 

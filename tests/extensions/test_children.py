@@ -80,10 +80,12 @@ def test_rules_and_routes_are_kept(kind, member, child):
 
 
 def test_a_load_balancers_rules_of_other_names_are_kept_after_those_of_git():
-    asked = {"properties": {"inboundNatRules": [{"name": "b", "properties": {"frontendPort": 1}}]}}
+    requested = {"properties": {"inboundNatRules": [{"name": "b", "properties": {"frontendPort": 1}}]}}
     there = [{"name": "a", "properties": {"frontendPort": 2, "backendIPConfiguration": {"id": "/x"}}}, {"name": "b"}]
-    rules = sent("LoadBalancer", asked, live(properties={"inboundNatRules": there}))["properties"]["inboundNatRules"]
-    assert rules == [asked["properties"]["inboundNatRules"][0], {"name": "a", "properties": {"frontendPort": 2}}]
+    rules = sent("LoadBalancer", requested, live(properties={"inboundNatRules": there}))["properties"][
+        "inboundNatRules"
+    ]
+    assert rules == [requested["properties"]["inboundNatRules"][0], {"name": "a", "properties": {"frontendPort": 2}}]
 
 
 def test_a_scale_sets_extensions_are_kept_and_missing_objects_mean_none():
@@ -127,11 +129,11 @@ NO_LIST = [
 @pytest.mark.parametrize(("kind", "name", "body", "why"), NO_LIST, ids=[f"{row[0]}: {row[-1]}" for row in NO_LIST])
 def test_a_list_that_is_not_shown_is_empty_if_the_collection_is(kind, name, body, why):
     it = subject(kind, Live(body=body))
-    asked = LookupRequest(f"{vnet_id()}/{name}", "2024-03-01", lists=True)
-    assert REGISTRY.lookups(it) == (asked,), why
-    assert REGISTRY.modified({"tags": {}}, replace(it, answers={asked: ()})) == {"tags": {}, "properties": {}}
+    requested = LookupRequest(f"{vnet_id()}/{name}", "2024-03-01", lists=True)
+    assert REGISTRY.lookups(it) == (requested,), why
+    assert REGISTRY.modified({"tags": {}}, replace(it, answers={requested: ()})) == {"tags": {}, "properties": {}}
     with pytest.raises(GitsyncError, match="the collection is not empty"):
-        REGISTRY.modified({"tags": {}}, replace(it, answers={asked: ({"name": "a", "properties": {}},)}))
+        REGISTRY.modified({"tags": {}}, replace(it, answers={requested: ({"name": "a", "properties": {}},)}))
 
 
 @pytest.mark.parametrize(

@@ -90,5 +90,5 @@ async def test_what_is_given_does_not_depend_on_what_else_is_wanted(kind, data):
         return await REGISTRY.export_secrets(about, Answers(said), frozenset(fields))
 
     together = await given_for(wanted)
-    assert together == {field: value for one in sorted(wanted) for field, value in (await given_for({one})).items()}
+    assert together == {field: value for name in sorted(wanted) for field, value in (await given_for({name})).items()}
     assert list(together) == sorted(together)

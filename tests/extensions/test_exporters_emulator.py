@@ -133,8 +133,8 @@ async def test_what_azure_refuses_is_told_with_its_code(azure: Emulator, actor: 
 async def test_the_address_of_a_private_endpoint_is_read_from_the_interface_that_azure_makes_with_it(
     azure: Emulator, actor: ExtensionClient
 ):
-    asked = {"ipConfigurations": [{"name": "it", "properties": {"privateIPAddress": "10.0.0.4"}}]}
-    it = await about(azure, actor, "network.azure.com", "PrivateEndpoint", asked)
+    requested = {"ipConfigurations": [{"name": "it", "properties": {"privateIPAddress": "10.0.0.4"}}]}
+    it = await about(azure, actor, "network.azure.com", "PrivateEndpoint", requested)
     assert dict(await REGISTRY.export_config_maps(it, actor, frozenset({FIELD}))) == {FIELD: "10.0.0.4"}
 
 

@@ -19,7 +19,7 @@ def address(ip=None, *, primary=None, **more):
     return {"name": "it", "properties": {k: v for k, v in properties.items() if v is not None}, **more}
 
 
-async def asked(azure, own=SEES_NIC, wanted=(FIELD,)):
+async def requested(azure, own=SEES_NIC, wanted=(FIELD,)):
     return dict(await REGISTRY.export_config_maps(subject(*KIND, own=own), azure, frozenset(wanted)))
 
 
@@ -53,8 +53,8 @@ def nic_with(*addresses):
 )
 async def test_the_address_that_goes_out(addresses, expected, why):
     azure = nic_with(*addresses)
-    assert await asked(azure) == ({} if expected is None else {FIELD: expected}), why
-    assert azure.asked == [("GET", NIC, "2022-01-01")]
+    assert await requested(azure) == ({} if expected is None else {FIELD: expected}), why
+    assert azure.requested == [("GET", NIC, "2022-01-01")]
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ async def test_the_address_that_goes_out(addresses, expected, why):
 )
 async def test_an_endpoint_without_an_interface_gives_nothing(own, why):
     azure = Answers()
-    assert await asked(azure, own) == {}, why
-    assert azure.asked == []
+    assert await requested(azure, own) == {}, why
+    assert azure.requested == []
 
 
 async def test_nothing_is_read_that_nobody_wants():
     azure = Answers()
-    assert await asked(azure, wanted=("another",)) == {}
-    assert azure.asked == []
+    assert await requested(azure, wanted=("another",)) == {}
+    assert azure.requested == []
 
 
 async def test_an_interface_without_a_list_gives_nothing():
-    assert await asked(Answers(read={NIC: {}})) == {}
+    assert await requested(Answers(read={NIC: {}})) == {}
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ async def test_an_interface_without_a_list_gives_nothing():
 )
 async def test_what_cannot_be_understood_is_an_error(read, own, says, why):
     with pytest.raises(GitsyncError) as raised:
-        await asked(Answers(read={NIC: read}), own)
+        await requested(Answers(read={NIC: read}), own)
     assert says in str(raised.value), why

@@ -41,7 +41,7 @@ class Replay:
         return (await self.call(path, api_version))["value"]
 
 
-def asked_of(record):
+def requested_of(record):
     """The (group, kind, id) that the record may be about: the id is the path without its last segments."""
     steps = record["path"].split("/")
     ids = ["/".join(steps[:end]) for end in range(9, len(steps), 2)]
@@ -57,7 +57,7 @@ def asked_of(record):
 async def fields_from(record):
     """Every field that some exporter makes of a record, and its value."""
     found = {}
-    for group, kind, arm_id in asked_of(record):
+    for group, kind, arm_id in requested_of(record):
         for field in sorted(exporters()[group, kind].fields):
             azure = Replay(record)
             about = replace(subject(group, kind), arm_id=ArmId(arm_id))

@@ -215,7 +215,7 @@ async def test_nothing_is_asked_that_is_not_wanted(kind, wanted, expected, why):
         }
     )
     await exported(*kind, *wanted, azure=azure)
-    assert [path[path.rindex("/") :] for _, path, _ in azure.asked] == expected, why
+    assert [path[path.rindex("/") :] for _, path, _ in azure.requested] == expected, why
 
 
 class Refuses(Answers):

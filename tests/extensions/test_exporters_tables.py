@@ -213,7 +213,7 @@ async def test_a_field_stands_in_the_answer_of_one_action(
 ):
     azure = Answers({suffix: answer})
     assert await exported(group, kind, field, azure=azure) == {field: value}
-    assert azure.asked == [(method, subject(group, kind).arm_id + suffix, api_version)]
+    assert azure.requested == [(method, subject(group, kind).arm_id + suffix, api_version)]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ async def test_a_field_stands_in_the_answer_of_one_action(
 async def test_a_field_stands_in_the_resource_itself(group, kind, properties, field, value):
     azure = Answers()
     assert await exported(group, kind, field, azure=azure, own=with_(**properties)) == {field: value}
-    assert azure.asked == []
+    assert azure.requested == []
 
 
 async def test_the_subscription_of_an_identity_stands_in_its_id():
@@ -246,11 +246,11 @@ async def test_all_that_is_wanted_comes_with_one_call_of_each_action(kind):
     told = {name: value for cells in TOLD if cells[:2] == kind for name, value in cells[2].items()}
     wanted = exporters()[kind].fields
     assert (await exported(*kind, *wanted, azure=azure, own=with_(**told))).keys() == wanted
-    assert sorted(azure.asked) == sorted((c[2], subject(*kind).arm_id + c[3], c[4]) for c in actions)
+    assert sorted(azure.requested) == sorted((c[2], subject(*kind).arm_id + c[3], c[4]) for c in actions)
 
 
 @pytest.mark.parametrize("kind", sorted(exporters()), ids="-".join)
 async def test_nothing_is_asked_for_what_nobody_knows(kind):
     azure = Answers()
     assert await exported(*kind, "noSuchField", azure=azure) == {}
-    assert azure.asked == []
+    assert azure.requested == []

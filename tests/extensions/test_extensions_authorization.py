@@ -85,8 +85,8 @@ def test_a_reference_stays_as_it_is():
 
 
 async def imported_as(kind, own, owner=None, answer=None):
-    async def load(asked):
-        return replace(asked, live=Live(body={"properties": own})), answer or imported()
+    async def load(requested):
+        return replace(requested, live=Live(body={"properties": own})), answer or imported()
 
     owned = replace(subject(GROUP, kind), owner=Live(body={"id": owner}) if owner else None)
     read, found = await REGISTRY.import_(owned, load)

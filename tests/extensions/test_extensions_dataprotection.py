@@ -45,7 +45,7 @@ async def test_an_instance_whose_vault_has_no_manifest_is_not_looked_at():
 )
 async def test_only_a_mistake_of_the_users_is_looked_at_again(status, code, looks, why):
     own = with_(protectionStatus={"status": status, **({"errorDetails": {"code": code}} if code else {})})
-    asked = subject(GROUP, "BackupVaultsBackupInstance", own=own)
-    answer = await REGISTRY.post_check(asked, Nobody())
+    requested = subject(GROUP, "BackupVaultsBackupInstance", own=own)
+    answer = await REGISTRY.post_check(requested, Nobody())
     wanted = ActionCall(path=f"{vnet_id()}/sync", api_version="2024-04-01", body={"syncType": "Default"})
     assert (answer.reason, answer.then) == (NOT_YET, wanted if looks else None), why

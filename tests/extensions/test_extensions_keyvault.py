@@ -14,12 +14,12 @@ GROUP = "keyvault.azure.com"
 SCOPE = "/subscriptions/1/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults"
 VAULT = "/subscriptions/1/resourceGroups/{}/providers/Microsoft.KeyVault/vaults/in-azure"
 HERE = VAULT.format("core")
-ASKED = LookupRequest(f"{SCOPE}/in-azure", "2024-11-01")
+REQUESTED = LookupRequest(f"{SCOPE}/in-azure", "2024-11-01")
 
 
 def about(mode, *, deleted=None, live=None, location="westeurope", arm_id=HERE):
     spec = {"location": location, "properties": {} if mode is None else {"createMode": mode}}
-    answers = {ASKED: Live(body=deleted)} if deleted is not None else {ASKED: None}
+    answers = {REQUESTED: Live(body=deleted)} if deleted is not None else {REQUESTED: None}
     return replace(subject(GROUP, "Vault"), spec=spec, arm_id=ArmId(arm_id), live=live, answers=answers)
 
 
@@ -59,24 +59,24 @@ def body(mode):
     ],
 )
 def test_a_mode_is_a_goal(mode, deleted, sent, called, told, why):
-    asked = about(mode, deleted=deleted)
+    requested = about(mode, deleted=deleted)
     goal = mode in {"createOrRecover", "purgeThenCreate"}
-    compared = REGISTRY.compared(body(mode), asked)
+    compared = REGISTRY.compared(body(mode), requested)
     assert compared == body(None if goal else mode), why
-    assert REGISTRY.modified(compared, asked) == body(sent)
-    assert REGISTRY.lookups(asked) == ((ASKED,) if goal else ())
-    assert REGISTRY.first_calls(asked) == (
+    assert REGISTRY.modified(compared, requested) == body(sent)
+    assert REGISTRY.lookups(requested) == ((REQUESTED,) if goal else ())
+    assert REGISTRY.first_calls(requested) == (
         (ActionCall(path=f"{SCOPE}/in-azure/purge", api_version="2024-11-01"),) if called else ()
     )
-    assert REGISTRY.describe_calls(asked) == told
+    assert REGISTRY.describe_calls(requested) == told
 
 
 @pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
 def test_nothing_is_in_the_way_of_a_vault_that_is_there(mode):
-    asked = about(mode, live=Live(body={}), deleted=was_in("other"))
-    assert REGISTRY.lookups(asked) == ()
-    assert REGISTRY.modified(REGISTRY.compared(body(mode), asked), asked) == body("default")
-    assert (REGISTRY.first_calls(asked), REGISTRY.describe_calls(asked)) == ((), "")
+    requested = about(mode, live=Live(body={}), deleted=was_in("other"))
+    assert REGISTRY.lookups(requested) == ()
+    assert REGISTRY.modified(REGISTRY.compared(body(mode), requested), requested) == body("default")
+    assert (REGISTRY.first_calls(requested), REGISTRY.describe_calls(requested)) == ((), "")
 
 
 def test_a_name_that_only_a_later_step_has_is_not_requested():

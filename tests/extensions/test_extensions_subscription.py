@@ -14,17 +14,17 @@ class Azure:
     """Answers as it is configured to a cancel, and of the subscription."""
 
     def __init__(self, refusal=None, state=None, unreadable=None):
-        self.asked = []
+        self.requested = []
         self._refusal, self._state, self._unreadable = refusal, state, unreadable
 
     async def call(self, path, api_version, body=None, *, query=None):
-        self.asked.append(f"POST {path} {api_version}")
+        self.requested.append(f"POST {path} {api_version}")
         if self._refusal:
             raise ArmError("No.", code=self._refusal)
         return {}
 
     async def get(self, arm_id, api_version):
-        self.asked.append(f"GET {arm_id}")
+        self.requested.append(f"GET {arm_id}")
         if self._unreadable:
             raise ArmError("No.", code=self._unreadable)
         return Live(body={"state": self._state}) if self._state else None
@@ -32,10 +32,10 @@ class Azure:
 
 async def delete(azure, made="9"):
     async def last(_subject, _azure):
-        azure.asked.append("DELETE")
+        azure.requested.append("DELETE")
 
     await REGISTRY.delete(subject(GROUP, KIND, own=with_(subscriptionId=made)), azure, last)
-    return azure.asked
+    return azure.requested
 
 
 CANCEL = "POST /subscriptions/9/providers/Microsoft.Subscription/cancel 2021-10-01"
@@ -43,7 +43,7 @@ LOOK = "GET /subscriptions/9"
 
 
 @pytest.mark.parametrize(
-    ("azure", "asked", "why"),
+    ("azure", "requested", "why"),
     [
         (Azure(), [CANCEL, "DELETE"], "cancelled"),
         (Azure("Already", state="Disabled"), [CANCEL, LOOK, "DELETE"], "cancelled by an earlier try"),
@@ -53,8 +53,8 @@ LOOK = "GET /subscriptions/9"
         (Azure("NotFound", unreadable="subscriptionnotfound"), [CANCEL, LOOK, "DELETE"], "gone, as the look says"),
     ],
 )
-async def test_a_subscription_is_cancelled_first(azure, asked, why):
-    assert await delete(azure) == asked, why
+async def test_a_subscription_is_cancelled_first(azure, requested, why):
+    assert await delete(azure) == requested, why
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ async def test_a_refusal_is_told_and_the_alias_stays(azure, why):
     with pytest.raises(ArmError) as refused:
         await delete(azure)
     assert refused.value.code in {"ResourcesExistingOnSubscription", "AuthorizationFailed"}, why
-    assert azure.asked == [CANCEL, LOOK]
+    assert azure.requested == [CANCEL, LOOK]
 
 
 @pytest.mark.parametrize("made", ["", None])
@@ -82,7 +82,7 @@ async def test_an_alias_stays_where_azure_says_something_odd_of_its_subscription
     azure = Azure()
     with pytest.raises(GitsyncError, match=r"has no subscription id at properties\.subscriptionId"):
         await delete(azure, made)
-    assert azure.asked == []
+    assert azure.requested == []
 
 
 async def told(own):

@@ -28,7 +28,7 @@ async def loaded(about):
     return about, imported()
 
 
-ASK = {
+REQUEST = {
     "owner_check": lambda known: known.owner_check(ABOUT, Nobody()),
     "pre_check": lambda known: known.pre_check(ABOUT, Nobody()),
     "post_check": lambda known: known.post_check(ABOUT, Nobody()),
@@ -41,7 +41,7 @@ ASK = {
     "succeeded": lambda known: known.succeeded(ABOUT, Nobody()),
     "foreseen": lambda known: known.foreseen(ABOUT),
 }
-ASYNCHRONOUS = frozenset(ASK) - {"classify", "modify", "foreseen"}
+ASYNCHRONOUS = frozenset(REQUEST) - {"classify", "modify", "foreseen"}
 PARTS = {
     "asks": lambda known: known.lookups(ABOUT),
     "compared": lambda known: known.compared({}, ABOUT),
@@ -53,7 +53,7 @@ PARTS = {
 SEES_KEYS = frozenset({"delete", "export_secrets", "succeeded"})
 
 
-async def asked(point, answer):
+async def requested(point, answer):
     """What a registry returns whose only extension answers so, or raises it."""
 
     def says(*_args, **_more):
@@ -67,36 +67,36 @@ async def asked(point, answer):
     if point in PARTS:
         return PARTS[point](of(modify=Modifier(**{point: says})))
     if point in ASYNCHRONOUS:
-        return await ASK[point](of(**{point: says_later}))
-    return ASK[point](of(**{point: says}))
+        return await REQUEST[point](of(**{point: says_later}))
+    return REQUEST[point](of(**{point: says}))
 
 
 def test_no_point_is_left_out():
     points = {field.name for field in fields(Extension)} - {"group", "kind", "deletes_besides", "calls"}
-    assert points == ASK.keys()
+    assert points == REQUEST.keys()
     assert {field.name for field in fields(Modifier)} == PARTS.keys()
 
 
-@pytest.mark.parametrize("point", [*ASK, *PARTS])
+@pytest.mark.parametrize("point", [*REQUEST, *PARTS])
 async def test_whatever_it_raises_is_blamed_on_it(point):
     with pytest.raises(ExtensionError, match="The extension 'others' failed: ValueError") as blamed:
-        await asked(point, ValueError(KEY))
+        await requested(point, ValueError(KEY))
     assert (KEY in str(blamed.value)) is (point not in SEES_KEYS), "where keys are at hand nothing is quoted"
     if point in SEES_KEYS:
         assert blamed.value.__cause__ is None
 
 
-@pytest.mark.parametrize("point", [*ASK, *PARTS])
+@pytest.mark.parametrize("point", [*REQUEST, *PARTS])
 async def test_what_it_says_to_people_is_passed_on(point):
     with pytest.raises(GitsyncError, match="Mend it") as told:
-        await asked(point, GitsyncError("Mend it."))
+        await requested(point, GitsyncError("Mend it."))
     assert not isinstance(told.value, ExtensionError)
 
 
-@pytest.mark.parametrize("point", sorted(ASK.keys() - {"delete"}) + list(PARTS))
+@pytest.mark.parametrize("point", sorted(REQUEST.keys() - {"delete"}) + list(PARTS))
 async def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
     with pytest.raises(ExtensionError, match="failed: TypeError"):
-        await asked(point, 7)
+        await requested(point, 7)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ async def test_an_answer_of_the_wrong_type_is_blamed_on_it(point):
 )
 async def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
     with pytest.raises(ExtensionError) as blamed:
-        await asked(point, answer)
+        await requested(point, answer)
     assert KEY not in str(blamed.value), why
 
 
@@ -138,7 +138,7 @@ async def test_what_an_answer_holds_is_looked_at_too(point, answer, why):
     ],
 )
 async def test_a_good_answer_is_taken(point, answer, expected):
-    assert await asked(point, answer) == expected
+    assert await requested(point, answer) == expected
 
 
 @pytest.mark.parametrize("point", ["delete", "importer", "pre_check"])
@@ -152,10 +152,10 @@ async def test_a_mistake_of_ours_that_comes_up_through_next_stays_ours(point):
 
     known = of(**{point: passes_on})
     ours = Extension(group="g", kind="K", pre_check=breaks)
-    ask = {
+    send_request = {
         "delete": lambda: known.delete(ABOUT, Nobody(), breaks),
         "importer": lambda: known.import_(ABOUT, breaks),
         "pre_check": lambda: Registry([*known.of(ABOUT), ours]).pre_check(ABOUT, Nobody()),
     }[point]
     with pytest.raises(ZeroDivisionError):
-        await ask()
+        await send_request()

@@ -24,14 +24,14 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.build import prepare
 from gitsync.errors import GitsyncError
-from gitsync.repository.git.source.selection import read_rules
+from gitsync.repository.git.source.file_selection import read_rules
 from gitsync.repository.git.state.former_tree import convert_file
 from gitsync.repository.git.state.plan_file import decode_plan as read_plan_text
 from gitsync.repository.git.state.plan_file import read_plan
 from gitsync.repository.git.state.record_files import decode_record
 from gitsync.repository.git.state.status_tree import decode_config_map
 from tests.support.arm_rig import API, GROUP, OPERATION, VNET, moving, rigged
-from tests.support.replaced_files import PLACES, contents, has_documents, list_deletes_after
+from tests.support.replaced_files import LOCATIONS, contents, has_documents, list_deletes_after
 from tests.support.scripted_server import Say
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
@@ -99,7 +99,7 @@ PLAN = json.dumps(
     indent=1,
 )
 WORDS = re.compile(r"[A-Za-z0-9_./-]+|[^\w\s]|\s+")
-ODD = st.sampled_from(
+UNEXPECTED = st.sampled_from(
     [
         *(
             "",
@@ -160,7 +160,8 @@ def slipped(draw, *seeds):
         at, other = (draw(st.integers(0, len(words))) for _ in range(2))
         words[at : at + draw(st.integers(0, 3))] = draw(
             st.lists(
-                ODD | st.text(max_size=5) | st.just(words[min(other, len(words) - 1)] if words else ""), max_size=3
+                UNEXPECTED | st.text(max_size=5) | st.just(words[min(other, len(words) - 1)] if words else ""),
+                max_size=3,
             )
         )
     return "".join(words).encode("utf-8", draw(st.sampled_from(["replace", "surrogatepass"])))
@@ -229,7 +230,7 @@ def ignore_files(data, folder):
 def answers(data, folder):
     said = data.draw(st.lists(SAID, min_size=3, max_size=3))
 
-    async def ask() -> None:
+    async def send_request() -> None:
         async with rigged(seconds=60) as rig:
             for method, path in (("GET", VNET), ("GET", f"{GROUP}/resources"), ("PUT", VNET)):
                 rig.server.on(method, path, *said)
@@ -242,12 +243,12 @@ def answers(data, folder):
                 with suppress(GitsyncError):
                     await call
 
-    asyncio.run(ask())
+    asyncio.run(send_request())
 
 
 def replaced_files(data, folder):
     """What is deleted had a file whose text is documents of something else."""
-    files, path = PLACES[data.draw(st.sampled_from(sorted(PLACES)))]
+    files, path = LOCATIONS[data.draw(st.sampled_from(sorted(LOCATIONS)))]
     content = data.draw(contents())
     with tempfile.TemporaryDirectory(dir=folder) as own:
         assert list_deletes_after(Path(own), files, path, content) == [] or has_documents(content)

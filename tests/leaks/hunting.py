@@ -29,9 +29,9 @@ class Hunt:
         """Names of the values that a text shows."""
         return {name for looked in _decoded(text) for needle, name in self.needles.items() if needle in looked}
 
-    def everywhere(self, places: Mapping[str, str]) -> dict[str, set[str]]:
+    def everywhere(self, locations: Mapping[str, str]) -> dict[str, set[str]]:
         """The same for many texts; those that show nothing are left out."""
-        return {place: found for place, text in places.items() if (found := self.found(text))}
+        return {location: found for location, text in locations.items() if (found := self.found(text))}
 
 
 def _needles(value: str) -> Iterator[str]:

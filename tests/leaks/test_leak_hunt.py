@@ -139,8 +139,8 @@ def test_every_stage_broke_off_and_said_what_it_must_not(told):
     assert any("<secret>" in attempt["message"] for r in report["resources"] for attempt in r["attempts"])
     for form in ("It said <secret>", "said=<secret>", "KeyError: '<secret>"):
         assert form in "".join(told.streams.values()), "logs of both forms, their fields and their traces"
-    for place in ("in __del__", "in thread"):
-        assert place in synced.err, "what breaks off where nobody catches it"
+    for location in ("in __del__", "in thread"):
+        assert location in synced.err, "what breaks off where nobody catches it"
     drifted = json.loads((told.estate.root / "drift" / "report.json").read_text())
     lives = [str(d["live"]) for r in drifted["resources"] for d in r["differences"]]
     assert any("<secret>" in live for live in lives), "what Azure has shows in differences"

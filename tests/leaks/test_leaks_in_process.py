@@ -75,7 +75,7 @@ def chain(error: BaseException) -> list[BaseException]:
     """An exception and all that it leads to."""
     members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
     others = [member for member in (error.__cause__, error.__context__, *members) if member]
-    return [error, *(inner for one in others for inner in chain(one))]
+    return [error, *(inner for related in others for inner in chain(related))]
 
 
 @pytest.mark.parametrize("point", ["pre_check", "post_check", "succeeded"])
@@ -83,8 +83,8 @@ def test_a_fault_that_a_report_hands_back_reveals_no_secret(world, point):
     world.extensions = (broken(point, raise_in_a_chain), *BUILT_IN)
     fault = of(world.sync(), "FlexibleServer").ending.fault
     assert len(chain(fault)) >= 4
-    for one in chain(fault):
-        assert HUNT.found(f"{one} {one!r} {one.args} {vars(one)}") == set(), type(one)
+    for error in chain(fault):
+        assert HUNT.found(f"{error} {error!r} {error.args} {vars(error)}") == set(), type(error)
     assert HUNT.found("".join(traceback.format_exception(fault))) == set()
     assert MASKED in str(fault), "something was there to be masked"
 
@@ -179,8 +179,8 @@ def test_what_the_api_raises_reveals_no_secret(tmp_path):
     with pytest.raises(GitsyncError) as refused:
         api.sync(source=str(folder / token), git_token=Secret(token))
     assert MASKED in refused.value.message
-    for one in chain(refused.value):
-        assert Hunt(it=token).found(f"{one!r} {one} {vars(one)}") == set()
+    for error in chain(refused.value):
+        assert Hunt(it=token).found(f"{error!r} {error} {vars(error)}") == set()
     assert Hunt(it=token).found("".join(traceback.format_exception(refused.value))) == set()
 
 
@@ -201,21 +201,21 @@ class Cluster:
         self._fake = fake
 
     async def check(self):
-        await self._ask("check")
+        await self._query("check")
 
     async def read(self, address, keys):
-        return await self._ask("read", address, keys)
+        return await self._query("read", address, keys)
 
     async def owner(self, address):
-        return await self._ask("owner", address)
+        return await self._query("owner", address)
 
     async def write(self, export):
-        await self._ask("write", export)
+        await self._query("write", export)
 
     async def remove(self, address, owner):
-        await self._ask("remove", address, owner)
+        await self._query("remove", address, owner)
 
-    async def _ask(self, what, *arguments):
+    async def _query(self, what, *arguments):
         async with open_kubernetes(self._fake.environment, FakeClock(), self._fake.folder) as cluster:
             return await getattr(cluster, what)(*arguments)
 
@@ -228,9 +228,9 @@ def test_the_cluster_as_source_and_sink_repeats_what_it_is_given(tmp_path):
     hunt = Hunt(**values)
     with in_background(FakeKubernetes(private_ca.make(tmp_path), tmp_path / "account")) as cluster:
         cluster.make("secrets", "default", "books", {"password": OTHER})
-        place = Cluster(cluster)
+        location = Cluster(cluster)
         world.secret_stores = SecretStores(
-            order=("manifests", "kubernetes"), sources={"kubernetes": place}, sinks=(place,)
+            order=("manifests", "kubernetes"), sources={"kubernetes": location}, sinks=(location,)
         )
         body = base64.b64encode(values["first"].encode()).decode()
         fault = Fault(422, "Invalid", message=f"{said(*values.values())} {body}")

@@ -114,7 +114,9 @@ def test_without_names_it_reports_a_person(told):
     for stream in ("plan: stdout", "accept: stdout"):
         assert "\n    Changed by a person with Azure Portal, 20" in told.streams[stream], "the log of a job"
     reports = [
-        text for place, text in told.texts.items() if place.startswith("gitsync/status:") and '"changedBy"' in text
+        text
+        for location, text in told.texts.items()
+        if location.startswith("gitsync/status:") and '"changedBy"' in text
     ]
     assert len(reports) == 1, "report.json of the last sync"
     assert '"correlationId"' in reports[0]

@@ -138,7 +138,7 @@ def test_names_are_where_they_may_be(told):
 
 
 def test_without_names_it_reports_a_person_and_how_to_look_them_up(told):
-    status = "".join(text for place, text in told.texts.items() if place.startswith("gitsync/status:"))
+    status = "".join(text for location, text in told.texts.items() if location.startswith("gitsync/status:"))
     assert f"The client 'a person' with object id '{OBJECT}' does not have authorization" in status
     assert "Look up the person in the activity log by the correlation id " in status
     if told.who == "auto":

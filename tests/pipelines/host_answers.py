@@ -15,12 +15,12 @@ class Call:
         self.home, self.name, self.arguments, self.stdin, self.variables = home, name, arguments, stdin, variables
         self.printed = ""
         if "--in-file" in arguments:
-            place = arguments.index("--in-file") + 1
-            self.stdin, arguments[place] = (cwd / arguments[place]).read_text(), "FILE"
+            location = arguments.index("--in-file") + 1
+            self.stdin, arguments[location] = (cwd / arguments[location]).read_text(), "FILE"
         if "--description" in arguments:
-            place = arguments.index("--description") + 1
-            assert arguments[place].startswith("@")
-            self.stdin, arguments[place] = (cwd / arguments[place][1:]).read_text().removesuffix("\n"), "@FILE"
+            location = arguments.index("--description") + 1
+            assert arguments[location].startswith("@")
+            self.stdin, arguments[location] = (cwd / arguments[location][1:]).read_text().removesuffix("\n"), "@FILE"
 
     def answer(self) -> str:
         """Record the call, and return what is printed. Raises SystemExit with the message of a refused call."""
@@ -158,10 +158,10 @@ class Call:
         return sent
 
     def glab_status(self, path):
-        place = path.split("/")
+        location = path.split("/")
         if "--method" not in self.arguments:
             (name,) = parse_qs(urlsplit(path).query)["name"]
-            found = [status for status in self.list_last(place[4]) if status["context"] == name]
+            found = [status for status in self.list_last(location[4]) if status["context"] == name]
             return [
                 {**status, "id": self.statuses.index(status), "name": name, "status": status["state"]}
                 for status in found
@@ -170,11 +170,11 @@ class Call:
         assert sent["state"] in ("pending", "running", "success", "failed", "canceled")
         if any(
             status["context"] == sent["name"] and status["state"] == sent["state"] == "pending"
-            for status in self.list_last(place[3])
+            for status in self.list_last(location[3])
         ):
             raise SystemExit("Cannot transition status via :enqueue from :pending")
         return self.keep_status(
-            place[3], sent["name"], sent["state"], sent.get("description", ""), sent.get("target_url"), 255
+            location[3], sent["name"], sent["state"], sent.get("description", ""), sent.get("target_url"), 255
         )
 
     def glab_deployment(self, path):

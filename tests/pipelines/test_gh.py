@@ -26,14 +26,14 @@ class GitHub(http.server.BaseHTTPRequestHandler):
     posted: list
 
     def do_POST(self):
-        asked = json.loads(self.read_body() or "{}")
+        requested = json.loads(self.read_body() or "{}")
         self.seen.append((self.path, self.headers["Authorization"]))
         if "/statuses" in self.path or "/status?" in self.path or "/deployments" in self.path:
-            answer = json.dumps(self.answer_commits(asked)).encode()
+            answer = json.dumps(self.answer_commits(requested)).encode()
         elif "/repos/" in self.path:
-            answer = json.dumps(self.answer_pulls(asked)).encode()
+            answer = json.dumps(self.answer_pulls(requested)).encode()
         else:
-            answer = json.dumps({"data": self.answer(asked["query"], asked.get("variables", {}))}).encode()
+            answer = json.dumps({"data": self.answer(requested["query"], requested.get("variables", {}))}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
@@ -51,31 +51,38 @@ class GitHub(http.server.BaseHTTPRequestHandler):
             self.rfile.readline()
         return b"".join(chunks)
 
-    def answer_pulls(self, asked):
+    def answer_pulls(self, requested):
         if self.command == "GET":
             assert self.path.endswith("/repos/acme/estate/pulls?state=all&per_page=100&head=acme:gitsync/accept/1")
             return self.pulls
         if self.command == "POST":
             assert self.path.endswith("/repos/acme/estate/pulls")
-            head = {"ref": asked.pop("head"), "repo": {"full_name": "acme/estate"}}
-            made = {"number": 3, "state": "open", "merged_at": None, "html_url": "https://x/3", "head": head, **asked}
+            head = {"ref": requested.pop("head"), "repo": {"full_name": "acme/estate"}}
+            made = {
+                "number": 3,
+                "state": "open",
+                "merged_at": None,
+                "html_url": "https://x/3",
+                "head": head,
+                **requested,
+            }
             self.pulls.append(made)
             return made
         assert self.path.endswith("/repos/acme/estate/pulls/3")
-        self.pulls[0].update(asked)
+        self.pulls[0].update(requested)
         return self.pulls[0]
 
-    def answer_commits(self, asked):
+    def answer_commits(self, requested):
         path = self.path.partition("/repos/acme/estate/")[2]
         if self.command == "POST":
-            self.posted.append((path, asked))
-            return {"id": 500, **asked}
+            self.posted.append((path, requested))
+            return {"id": 500, **requested}
         if path == "commits/c0ffee/status?per_page=100":
-            return {"statuses": [asked for path, asked in self.posted if path.startswith("statuses/")]}
+            return {"statuses": [requested for path, requested in self.posted if path.startswith("statuses/")]}
         if path == "deployments?sha=c0ffee&environment=pro%20d&task=gitsync&per_page=1":
             return [{"id": 500} for path, _ in self.posted if path == "deployments"]
         assert path == "deployments/500/statuses?per_page=1"
-        return [asked for path, asked in self.posted if path == "deployments/500/statuses"]
+        return [requested for path, requested in self.posted if path == "deployments/500/statuses"]
 
     def answer(self, query, variables):
         if "updateIssueComment" in query:

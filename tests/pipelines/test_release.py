@@ -110,7 +110,7 @@ def test_a_tag_becomes_package_sbom_notes_and_checksums(project, index, tmp_path
         f"gitsync_azure-{VERSION}.tar.gz",
     ]
     assert sums[wheel.name] == hashlib.sha256(wheel.read_bytes()).hexdigest()
-    assert {one.date_time for one in zipfile.ZipFile(wheel).infolist()} == {(2026, 11, 22, 0, 0, 0)}
+    assert {member.date_time for member in zipfile.ZipFile(wheel).infolist()} == {(2026, 11, 22, 0, 0, 0)}
 
 
 @pytest.mark.parametrize(

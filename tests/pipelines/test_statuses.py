@@ -254,9 +254,9 @@ def test_a_real_report_has_what_a_status_needs(tmp_path, folder):
         "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n"
         "metadata: {name: web}\nspec: {location: westeurope}\n"
     )
-    places = {"GITSYNC_EMULATOR": str(tmp_path / "azure.db"), "GITSYNC_STATUS_DIR": str(tmp_path / "status")}
+    locations = {"GITSYNC_EMULATOR": str(tmp_path / "azure.db"), "GITSYNC_STATUS_DIR": str(tmp_path / "status")}
     ran = run_here(
-        "sync", "--report=.", folder=folder, AZURE_SUBSCRIPTION_ID="0" * 8 + "-0000" * 3 + "-" + "0" * 12, **places
+        "sync", "--report=.", folder=folder, AZURE_SUBSCRIPTION_ID="0" * 8 + "-0000" * 3 + "-" + "0" * 12, **locations
     )
     assert ran.code == 0, ran.err
     assert tell(folder, host, GITHUB).code == 0

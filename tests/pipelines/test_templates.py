@@ -116,7 +116,7 @@ def list_jobs():
 
 def find_steps(job, connection, status=False):
     """The steps of a job, with those of its conditions on a connection and on `postStatus`."""
-    (found,) = (one for one in list_jobs() if one["job"] == job)
+    (found,) = (entry for entry in list_jobs() if entry["job"] == job)
     for step in found["steps"]:
         ((name, content), *_) = step.items()
         if not name.startswith("${{"):

@@ -101,7 +101,9 @@ def test_what_a_workflow_uses_of_the_same_commit_exists_and_has_the_inputs_that_
         path = user["uses"].removeprefix("$/") if user["uses"].startswith("$") else ""
         inputs = load(ROOT / path)["on"]["workflow_call"]["inputs"] if path else ACTION["inputs"]
         assert user["with"].keys() <= inputs.keys()
-        assert {name for name, one in inputs.items() if one.get("required") == "true"} <= user["with"].keys()
+        assert {name for name, described in inputs.items() if described.get("required") == "true"} <= user[
+            "with"
+        ].keys()
 
 
 def test_a_rehearsal_gets_no_identity_no_key_and_no_environment():

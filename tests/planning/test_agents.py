@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.policy import Policy
-from gitsync.planning.run_problems import find_agent, find_unknown_agent, warn_agent_of_namespace
+from gitsync.model.reconcile_policy import Policy
+from gitsync.planning.run_problems import decide_agent, find_unknown_agent, warn_agent_of_namespace
 from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
 from tests.support.plans import make_plan
 
@@ -30,7 +30,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("named", "records", "namespace", "expected", "why"), NAMES, ids=[row[4] for row in NAMES])
 def test_the_name_of_an_agent(named, records, namespace, expected, why):
-    assert find_agent(named, records, namespace) == expected, why
+    assert decide_agent(named, records, namespace) == expected, why
 
 
 @pytest.mark.parametrize(

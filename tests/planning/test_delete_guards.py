@@ -10,8 +10,8 @@ import pytest
 from gitsync.model.arm_id import ArmId
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import Plan, Removal, RestOfSource, Review, Reviewed, UnreadableFile
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.resource import OwnerRef
 from gitsync.model.verdict import Action

@@ -10,7 +10,7 @@ import pytest
 from gitsync.model.arm_id import ArmId
 from gitsync.model.hold import HeldUntil
 from gitsync.model.plan import Apply, Plan, Review, Reviewed
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation, WriteStreak
 from gitsync.model.resource import OwnerRef
 from gitsync.model.template import SecretKeyRef, Template

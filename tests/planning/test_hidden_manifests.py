@@ -117,8 +117,8 @@ def test_a_rejected_document_holds_its_unit_also_without_a_problem():
 def test_an_unknown_kind_holds_its_unit():
     strange = Key("network.azure.com", "Network", "default", "other")
     wrong = Problem(code="UnknownKind", message="There is no such kind.", path="infra/net/x.yaml", line=1)
-    one = replace(manifest(strange, "", "infra/net/x.yaml", problems=(wrong,)), arm_id=None, api_version=None)
-    assert "infra/net/x.yaml:1" in held(declared=[one])
+    hidden = replace(manifest(strange, "", "infra/net/x.yaml", problems=(wrong,)), arm_id=None, api_version=None)
+    assert "infra/net/x.yaml:1" in held(declared=[hidden])
     known = manifest(vnet("other"), vnet_id("other"), "infra/net/x.yaml", problems=(wrong,))
     assert not held(declared=[known]), "a manifest that is invalid, and known, holds nothing but itself"
 
@@ -241,7 +241,9 @@ def resource(namespace, *others, name="hub", written=True):
     """Resources of one namespace that the run is not about."""
     keys = [Key("network.azure.com", "VirtualNetwork", namespace, each) for each in (name, *others)]
     made = [manifest(key, "", "other/x.yaml").resource for key in keys]
-    return tuple(replace(one, lines=lines_of({("metadata", "namespace"): 1} if written else {})) for one in made)
+    return tuple(
+        replace(resource, lines=lines_of({("metadata", "namespace"): 1} if written else {})) for resource in made
+    )
 
 
 STRAYS = [

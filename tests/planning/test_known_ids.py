@@ -11,10 +11,10 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import KnownId
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Trust
-from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
+from gitsync.planning.record_trust import KnownRecords, collect_known_ids, select_hidden
 from tests.support.builders import group_id, record, rg, vnet, vnet_id
 from tests.support.parts import change
 
@@ -25,14 +25,14 @@ SIGNED = replace(GROUP, trust=Trust.SIGNED)
 ALIAS = Key("subscription.azure.com", "Alias", "default", "team")
 
 
-def place(*records, name="the branch", needs_seal=False, **more):
+def position(*records, name="the branch", needs_seal=False, **more):
     return KnownRecords(
         location=name, records={stored.key: stored for stored in records}, needs_seal=needs_seal, **more
     )
 
 
 def doubt(one, **more):
-    (known,) = find_known_ids([], [place(one, **more)], CATALOG).values()
+    (known,) = collect_known_ids([], [position(one, **more)], CATALOG).values()
     return known.doubt
 
 
@@ -70,11 +70,11 @@ def test_a_record_is_doubted_with_a_reason(one, more, said):
 
 
 def test_the_first_place_that_is_believed_decides():
-    doubted = place(replace(GROUP, claim=Claim.EXPECTED), name="first")
-    believed, later = place(GROUP, name="second"), place(replace(GROUP, arm_id=group_id("other")), name="third")
-    found = find_known_ids([], [doubted, believed, later], CATALOG)
+    doubted = position(replace(GROUP, claim=Claim.EXPECTED), name="first")
+    believed, later = position(GROUP, name="second"), position(replace(GROUP, arm_id=group_id("other")), name="third")
+    found = collect_known_ids([], [doubted, believed, later], CATALOG)
     assert found == {rg(): KnownId(arm_id=group_id(), location="second")}
-    assert find_known_ids([], [doubted, doubted], CATALOG)[rg()].location == "first"
+    assert collect_known_ids([], [doubted, doubted], CATALOG)[rg()].location == "first"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_first_place_that_is_believed_decides():
     ],
 )
 def test_what_is_not_looked_up(declared, one, why):
-    assert find_known_ids(declared, [place(one)], CATALOG) == {}, why
+    assert collect_known_ids(declared, [position(one)], CATALOG) == {}, why
 
 
 @pytest.mark.parametrize(

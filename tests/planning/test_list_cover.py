@@ -10,9 +10,9 @@ from gitsync.desired.catalog.collections import list_collections
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.plan import Apply
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation
-from gitsync.planning.list_cover import ROTATION, ListedResource, find_cover, is_sampled, may_be_listed
+from gitsync.planning.list_cover import ROTATION, ListedResource, choose_cover, is_sampled, may_be_listed
 from gitsync.planning.status.conditions import READY, RECONCILING
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.parts import change
@@ -22,15 +22,15 @@ QUEUE = ("servicebus.azure.com", "NamespacesQueue", "Microsoft.ServiceBus/namesp
 GATEWAY = ("network.azure.com", "VirtualNetworkGateway", "Microsoft.Network/virtualNetworkGateways")
 
 
-def listed(catalog, sort, place, *, version=-1, principal="me"):
+def listed(catalog, sort, location, *, version=-1, principal="me"):
     """A resource at "subscription/group/name", or "subscription/group/parent/name"."""
     api_group, kind, path = sort
-    subscription, group, *parent, name = place.split("/")
+    subscription, group, *parent, name = location.split("/")
     known = catalog.kind(GVK(api_group, catalog.versions(api_group, kind)[version], kind))
     below = path.format(parent=parent[0] if parent else "")
     arm_id = f"/subscriptions/{subscription}/resourceGroups/{group}/providers/{below}/{name}"
     return ListedResource(
-        key=Key(api_group, kind, principal, place),
+        key=Key(api_group, kind, principal, location),
         arm_id=ArmId(arm_id),
         api_version=known.api_version,
         principal=principal,
@@ -50,16 +50,16 @@ COVERS = [
 ]
 
 
-@pytest.mark.parametrize(("sort", "places", "lengths", "why"), COVERS, ids=[row[-1] for row in COVERS])
-def test_a_list_is_requested_if_it_replaces_two_requests(catalog, sort, places, lengths, why):
-    resources = [listed(catalog, sort, place) for place in places]
-    chains = find_cover(resources).chains
+@pytest.mark.parametrize(("sort", "locations", "lengths", "why"), COVERS, ids=[row[-1] for row in COVERS])
+def test_a_list_is_requested_if_it_replaces_two_requests(catalog, sort, locations, lengths, why):
+    resources = [listed(catalog, sort, location) for location in locations]
+    chains = choose_cover(resources).chains
     assert [len(chains[resource.key]) for resource in resources] == lengths, why
 
 
 def test_the_widest_list_comes_first_and_has_what_it_replaces(catalog):
-    one, other, alone = (listed(catalog, VAULT, place) for place in ("s/a/1", "s/a/2", "s/b/1"))
-    cover = find_cover([one, other, alone])
+    one, other, alone = (listed(catalog, VAULT, location) for location in ("s/a/1", "s/a/2", "s/b/1"))
+    cover = choose_cover([one, other, alone])
     wide, narrow = cover.chains[one.key]
     assert wide.path == "/subscriptions/s/providers/Microsoft.KeyVault/vaults"
     assert narrow.path == "/subscriptions/s/resourceGroups/a/providers/Microsoft.KeyVault/vaults"
@@ -74,11 +74,11 @@ def test_lists_are_not_shared_by_api_versions_or_principals(catalog):
         listed(catalog, VAULT, "s/a/2", version=0),
         listed(catalog, VAULT, "s/a/3", principal="somebody else"),
     ]
-    assert set(find_cover(resources).chains.values()) == {()}
+    assert set(choose_cover(resources).chains.values()) == {()}
 
 
 DONE = record(vnet(), vnet_id(), applied={"a": 1}, baseline={"a": 1}, condition=READY)
-ASKED = prepared(vnet(), vnet_id())
+REQUESTED = prepared(vnet(), vnet_id())
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ ASKED = prepared(vnet(), vnet_id())
     ],
 )
 def test_lists_cover_what_the_last_run_left_ready(may, changes, manifest, why):
-    apply = Apply(prepared=change(ASKED, **manifest), record=change(DONE, **changes))
+    apply = Apply(prepared=change(REQUESTED, **manifest), record=change(DONE, **changes))
     assert may_be_listed(apply) is may, why
 
 
 def test_what_is_new_moved_or_held_is_read():
-    assert not may_be_listed(Apply(prepared=ASKED))
-    assert not may_be_listed(Apply(prepared=ASKED, record=DONE, moved_from=vnet("former")))
-    assert not may_be_listed(Apply(prepared=ASKED, record=DONE, skipped_because=RECONCILING))
+    assert not may_be_listed(Apply(prepared=REQUESTED))
+    assert not may_be_listed(Apply(prepared=REQUESTED, record=DONE, moved_from=vnet("former")))
+    assert not may_be_listed(Apply(prepared=REQUESTED, record=DONE, skipped_because=RECONCILING))
 
 
 @given(name=st.text(max_size=9), start=st.dates(date(2020, 1, 1), date(2100, 1, 1)))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gitsync.agent.checks.bodies import plan_delete
+from gitsync.agent.checks.planned_bodies import plan_delete
 from gitsync.agent.reconcile.context import RunContext
 from gitsync.agent.run.authors import add_authors
 from gitsync.agent.run.shard_costs import estimate_costs
@@ -46,17 +46,17 @@ def test_a_shard_needs_no_request_of_arm_for_it():
 
 
 def test_the_checks_of_arm_are_not_asked_about_it():
-    asked = []
+    requested = []
 
     async def note(changes, _arms):
-        asked.extend(change.key.name for change in changes)
+        requested.extend(change.key.name for change in changes)
         return {}
 
     identities = defaultdict(lambda: SimpleNamespace(arm=None))
     run = SimpleNamespace(catalog=CATALOG, identities=identities, checks=SimpleNamespace(check=note))
     deletes = [plan_delete(record(resource.key, resource.arm_id)) for resource in READY.values()]
     asyncio.run(RunContext.check(run, deletes))
-    assert sorted(asked) == sorted(READY.keys() - set(NAMES))
+    assert sorted(requested) == sorted(READY.keys() - set(NAMES))
 
 
 def test_no_azure_log_is_queried_for_who_changed_it():

@@ -12,7 +12,7 @@ from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.build import prepare
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Trust
-from gitsync.planning.record_trust import find_contradiction, find_untrusted
+from gitsync.planning.record_trust import collect_untrusted, explain_contradiction
 from tests.support.builders import SUBSCRIPTION, group_id, record, rg, subnet, vnet, vnet_id
 
 CATALOG = open_catalog()
@@ -70,7 +70,7 @@ HUB = record(vnet(), vnet_id(), owner=rg())
 def test_what_a_record_claims(entry, says, why):
     alias = record(ALIAS, "/providers/Microsoft.Subscription/aliases/team")
     records = {rg(): GROUP, vnet(): HUB, ALIAS: alias, entry.key: entry}
-    found = find_contradiction(entry, records, CATALOG)
+    found = explain_contradiction(entry, records, CATALOG)
     assert says in found if says else found == "", why
 
 
@@ -88,7 +88,7 @@ def test_what_a_record_claims(entry, says, why):
     ],
 )
 def test_which_records_are_not_believed(entry, declared, refused, why):
-    found = find_untrusted({entry.key: entry}, CATALOG, declared)
+    found = collect_untrusted({entry.key: entry}, CATALOG, declared)
     assert refused in found.get(entry.key, "") if refused else found == {}, why
 
 
@@ -103,4 +103,4 @@ def test_every_id_that_gitsync_makes_is_believed():
         if resource.arm_id
     }
     assert len(records) > 50
-    assert find_untrusted(records, CATALOG, {}) == {}
+    assert collect_untrusted(records, CATALOG, {}) == {}

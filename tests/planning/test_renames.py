@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.replacement import describe_rename, note_renames
 from tests.support.builders import prepared, record, rg, subnet, vnet, vnet_id

@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.replacement import add_takes, find_replacement, list_takes, make_move

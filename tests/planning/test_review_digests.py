@@ -105,7 +105,7 @@ def test_what_comes_later_is_left_out_on_both_sides():
     later = list_runtime_values(planned)
     assert later == ("/a", "/b/0/c", "id")
     known = request({"a": "1", "b": [{"c": "2", "d": 1}]}, "/x")
-    digests = {digest_desired(one, remove_runtime_values(one.body, later), later) for one in (known,)}
+    digests = {digest_desired(request, remove_runtime_values(request.body, later), later) for request in (known,)}
     assert digests == {digest_desired(planned, remove_runtime_values(planned.body, later), later)}
     assert remove_runtime_values(known.body, later) == {"a": None, "b": [{"c": None, "d": 1}]}
 
@@ -120,14 +120,14 @@ def test_what_comes_later_is_left_out_on_both_sides():
     ],
 )
 def test_the_digest_of_what_azure_returns(other, same, why):
-    asked = {"location": "z", "properties": {"password": {"$secret": ""}}}
-    assert (digest_live(live(location="x"), asked, {}) == digest_live(other, asked, {})) is same, why
+    requested = {"location": "z", "properties": {"password": {"$secret": ""}}}
+    assert (digest_live(live(location="x"), requested, {}) == digest_live(other, requested, {})) is same, why
 
 
 def test_a_secret_that_azure_returns_is_in_no_digest():
-    asked = {"properties": {"password": {"$secret": ""}}}
+    requested = {"properties": {"password": {"$secret": ""}}}
     one, two = (live(properties={"password": value}) for value in ("1", "2"))
-    assert digest_live(one, asked, asked) == digest_live(two, asked, asked)
+    assert digest_live(one, requested, requested) == digest_live(two, requested, requested)
 
 
 def test_what_was_sent_counts_as_well():

@@ -8,10 +8,10 @@ import pytest
 
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Removal, UnreadableFile
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
-from gitsync.planning.claims import assign_writers, find_last_policies, move_claims
+from gitsync.planning.claims import assign_writers, decide_last_policies, move_claims
 from tests.support.builders import group_id, prepared, record, rg, vnet, vnet_id
 from tests.support.parts import change
 from tests.support.plans import make_plan
@@ -169,14 +169,14 @@ def test_what_is_not_part_of_the_run_takes_nothing():
 )
 def test_detach_wins_over_delete(policies, last, why):
     removed = by_key(kept("a"), kept("b", Claim.NONE, group_id("CORE")))
-    found = find_last_policies(dict(zip(removed, policies, strict=True)), removed)
+    found = decide_last_policies(dict(zip(removed, policies, strict=True)), removed)
     assert tuple(found.values()) == last, why
 
 
 def test_records_without_an_id_have_nothing_in_common():
     removed = by_key(kept("a", arm_id=""), kept("b", arm_id=""))
     policies = dict(zip(removed, (Policy.DETACH_ON_DELETE, Policy.MANAGE), strict=True))
-    assert find_last_policies(policies, removed) == policies
+    assert decide_last_policies(policies, removed) == policies
 
 
 def test_one_resource_is_deleted_once_and_after_all_that_depends_on_either_record():

@@ -94,7 +94,7 @@ class Page:
         return [event["params"] for event in self.events if event["method"] == method]
 
     @property
-    def asked(self):
+    def requested(self):
         """Every address that the page requested, except itself and what is in it."""
         urls = [event["request"]["url"] for event in self.of("Network.requestWillBeSent")]
         return [url for url in urls[1:] if not url.startswith("data:")]

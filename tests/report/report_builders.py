@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, PendingOperation, Record
 from gitsync.model.report import Report, RequestCounts, RequestUse, RunTarget
 from gitsync.model.result import FailedRequest, Result, Stage

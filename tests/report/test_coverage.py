@@ -112,8 +112,8 @@ def test_the_list_has_each_with_its_location():
 
 
 def test_the_list_shows_no_control_character():
-    odd = replace(WEB, name="web\x1b[2J\n")
-    assert list(list_left_out(Coverage(unread=(odd,)))) == ["a.yaml:1: skipped: Deployment.apps web\\x1b[2J\\n"]
+    unexpected = replace(WEB, name="web\x1b[2J\n")
+    assert list(list_left_out(Coverage(unread=(unexpected,)))) == ["a.yaml:1: skipped: Deployment.apps web\\x1b[2J\\n"]
 
 
 def test_every_form_reports_it():

@@ -26,8 +26,8 @@ def outline_sarif(value):
     run = json.loads(sarif.render(value))["runs"][0]
     lines = [run["properties"]["headline"]]
     for result in run.get("results", []):
-        place = result["locations"][0]["physicalLocation"]
-        where = f"{place['artifactLocation']['uri']}:{place['region']['startLine']}"
+        location = result["locations"][0]["physicalLocation"]
+        where = f"{location['artifactLocation']['uri']}:{location['region']['startLine']}"
         lines.append(
             f"{result['level']} {result['ruleId']} {where}\n    " + result["message"]["text"].replace("\n", "\n    ")
         )

@@ -73,8 +73,8 @@ def test_what_names_things_stays_complete():
 
 
 def test_a_report_without_secrets_is_the_same_report():
-    whole = report(TOLD, REFUSED, problems=(PROBLEM,))
-    assert mask_report(whole, str) == whole
+    complete = report(TOLD, REFUSED, problems=(PROBLEM,))
+    assert mask_report(complete, str) == complete
 
 
 def texts(value, at=""):

@@ -108,7 +108,7 @@ def test_a_search_has_its_figures_beside_those_of_its_end():
 def test_every_sample_reports_whose_it_is():
     for end in (END, REFUSAL):
         found = [sample.labels for family in parse(render(end)) for sample in family.samples]
-        assert all(one["agent"] == "gitsync" and one["source"] == END.source for one in found)
+        assert all(labels["agent"] == "gitsync" and labels["source"] == END.source for labels in found)
     other = replace(END, status="prod/status")
     assert all(sample.labels["status"] == "prod/status" for f in parse(render(other)) for sample in f.samples)
 
@@ -143,6 +143,6 @@ def test_a_file_of_somebody_else_ends_no_run(before):
 
 
 def test_labels_may_have_any_text():
-    odd = replace(END, source='a"b\\c\nd\udcff')
-    [value] = {sample.labels["source"] for family in parse(render(odd)) for sample in family.samples}
+    unexpected = replace(END, source='a"b\\c\nd\udcff')
+    [value] = {sample.labels["source"] for family in parse(render(unexpected)) for sample in family.samples}
     assert value == 'a"b\\c\nd\\udcff'

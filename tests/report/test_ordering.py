@@ -56,11 +56,11 @@ def test_namespaces_are_together_among_siblings():
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_owners_in_a_circle_are_listed_anyway(count):
     keys = [key("A", f"n{number}") for number in range(count)]
-    rows = [of(one, None, owner=keys[number - 1]) for number, one in enumerate(keys)]
+    rows = [of(key, None, owner=keys[number - 1]) for number, key in enumerate(keys)]
     assert {shown.key for shown in order_results(rows)} == set(keys)
 
 
 def test_a_deep_chain_is_not_a_problem():
     keys = [key("A", f"n{number}") for number in range(5000)]
-    rows = [of(one, None, owner=keys[number - 1] if number else None) for number, one in enumerate(keys)]
+    rows = [of(key, None, owner=keys[number - 1] if number else None) for number, key in enumerate(keys)]
     assert [shown.key for shown in order_results(reversed(rows))] == keys

@@ -9,7 +9,7 @@ import pytest
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared, Relations
 from gitsync.model.template import Template
 from gitsync.report.owner_graph import (
@@ -131,9 +131,9 @@ def test_the_closest_relation_counts():
 
 
 def test_several_namespaces_are_boxes():
-    one = prepared("RouteTable", "a")
+    table = prepared("RouteTable", "a")
     two = prepared("RouteTable", "b", namespace="other")
-    graph = build_owner_graph([one, two], open_catalog())
+    graph = build_owner_graph([table, two], open_catalog())
     assert '  subgraph g0["default"]\n    n0["RouteTable/a"]\n  end\n' in draw_mermaid(graph)
     assert '  subgraph "cluster_g1" { label="other";\n    n1 [label="RouteTable/b"];\n  }\n' in draw_dot(graph)
 

@@ -12,7 +12,7 @@ from gitsync.model.report import LimitUse
 from gitsync.model.result import Stage, Wait
 from gitsync.model.verdict import Verdict
 from gitsync.providers.arm.session import Session
-from gitsync.report.live import format_rows, show_live
+from gitsync.report.live_progress import format_rows, show_live
 from gitsync.report.progress import Silent, Tally, format_ordinal, print_progress
 from tests.report.report_builders import DRIFTED, IN_SYNC, REFUSED, failed, key, result
 from tests.support.parts import change

@@ -95,4 +95,4 @@ def test_forms_for_machines_have_each(form):
 
 def test_json_has_each_with_its_location():
     problems = json_module.loads(json.render(REPORT))["problems"]
-    assert [finding["message"] for finding in problems] == [one.message for one in many(30)]
+    assert [finding["message"] for finding in problems] == [problem.message for problem in many(30)]

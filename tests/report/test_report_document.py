@@ -62,7 +62,7 @@ VALUES = st.recursive(st.none() | st.booleans() | st.integers() | TEXTS, lambda 
 @st.composite
 def results(draw):
     """Results that a run could have: an action that was not taken well has failed, or Azure still works on it."""
-    verdict = draw(st.sampled_from([one for one in Verdict if one is not Verdict.HELD]))
+    verdict = draw(st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.HELD]))
     blocked, fault = verdict is Verdict.BLOCKED, draw(st.sampled_from([None, None, ValueError("a bug")]))
     found = {
         "condition": draw(CONDITIONS),
@@ -101,9 +101,9 @@ def results(draw):
 def reports(draw):
     unique = {shown.key: shown for shown in draw(st.lists(results(), max_size=4))}
     ordered = [unique[name] for name in sorted(unique)]
-    for place, row in enumerate(ordered):  # what blocks comes first, so there is no circle
-        if place and draw(st.booleans()):
-            ordered[place] = change(row, blocked_by=draw(st.sampled_from(ordered[:place])).key)
+    for location, row in enumerate(ordered):  # what blocks comes first, so there is no circle
+        if location and draw(st.booleans()):
+            ordered[location] = change(row, blocked_by=draw(st.sampled_from(ordered[:location])).key)
     counts, few = (st.builds(RequestCounts, *[st.integers(*span)] * 6) for span in ((9, 999), (0, 9)))
     unread = st.builds(
         UnreadDocument,

@@ -223,14 +223,14 @@ def everywhere(text):
     condition = failed(text, text, request_id=text)
     attempts = tuple(replace(a, code=text, message=text, request_id=text) for a in REFUSED.attempts)
     sides = (Difference(f"/{text}", text, {text: [text]}, text), Difference("/b", f"{text}\n{text}", text, text))
-    one = result(
+    shown = result(
         evil, Verdict.DRIFTED, condition=condition, arm_id=text, source=SourceLocation(text, 1), attempts=attempts,
         differences=sides, unverified=(text,), api_version=text, depends_on=(evil, IN_SYNC.key),
     )  # fmt: skip
     group = f"/subscriptions/s/resourceGroups/{text.replace('/', '-')}"
     quiet = result(key(text, "b", NET, text), arm_id=group, owner=evil)
     problem = Problem(code=text, message=text, hint=text, path=text, line=1, field=text)
-    return report(one, quiet, IN_SYNC, problems=[problem], revision=text)
+    return report(shown, quiet, IN_SYNC, problems=[problem], revision=text)
 
 
 def made_of(page):

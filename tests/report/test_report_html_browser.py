@@ -33,11 +33,11 @@ STANDARD = (SMALL, LARGE, FOLDED)
 @contextmanager
 def served(page):
     """The page on a server; and what was requested of it."""
-    asked = []
+    requested = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            requested.append(self.path)
             content = page.encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -52,7 +52,7 @@ def served(page):
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/report.html", asked
+            yield f"http://127.0.0.1:{server.server_port}/report.html", requested
         finally:
             server.shutdown()
             thread.join()
@@ -65,7 +65,7 @@ def _render_standard(number):
 
 def _render(value):
     """The page; those that most tests look at are made once."""
-    standard = next((number for number, one in enumerate(STANDARD) if one is value), None)
+    standard = next((number for number, standard_value in enumerate(STANDARD) if standard_value is value), None)
     return render(value) if standard is None else _render_standard(standard)
 
 
@@ -83,13 +83,13 @@ def opened(page):
 
     @asynccontextmanager
     async def opened(value, **options):
-        with served(_render(value)) as (url, asked):
+        with served(_render(value)) as (url, requested):
             await page.open(url, **options)
             yield page
             assert page.complaints == []
-            assert page.asked == []
+            assert page.requested == []
             assert page.of("Page.javascriptDialogOpening") == []
-        assert asked == ["/report.html"]
+        assert requested == ["/report.html"]
 
     return opened
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.verdict import Verdict
-from gitsync.report.html.layout import Size, draw_path, place_forest, place_layers, route_references
 from gitsync.report.html.picture import render_picture
+from gitsync.report.html.picture_layout import Size, draw_path, place_forest, place_layers, route_references
 from gitsync.report.ordering import NO_GROUP, GroupName, group_results
 from tests.report.large_reports import A_GROUP, landing_zone
 from tests.report.report_builders import IN_SYNC, NET, key, result
@@ -209,7 +209,7 @@ GROUPS = [
 ]
 
 
-@pytest.mark.parametrize(("more", "place", "why"), GROUPS, ids=[g[-1] for g in GROUPS])
-def test_the_resource_group_is_known(more, place, why):
+@pytest.mark.parametrize(("more", "location", "why"), GROUPS, ids=[g[-1] for g in GROUPS])
+def test_the_resource_group_is_known(more, location, why):
     group = replace(IN_SYNC, arm_id=ArmId("/subscriptions/0000/resourceGroups/core"))
-    assert group_results([group, result(NETWORK, **more)])[NETWORK] == place, why
+    assert group_results([group, result(NETWORK, **more)])[NETWORK] == location, why

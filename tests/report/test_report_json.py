@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from gitsync.model.condition import ConditionStatus, Severity
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Level
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render
@@ -79,5 +79,5 @@ def test_a_side_that_is_absent_is_null():
 
 
 def test_any_azure_text_can_be_written():
-    odd = result(IN_SYNC.key, condition=failed("Failed", "lone \ud800 surrogate, \x1b, \u2028"))
-    assert json.loads(render(report(odd)).encode("ascii"))["resources"][0]["message"].startswith("lone \ud800")
+    unexpected = result(IN_SYNC.key, condition=failed("Failed", "lone \ud800 surrogate, \x1b, \u2028"))
+    assert json.loads(render(report(unexpected)).encode("ascii"))["resources"][0]["message"].startswith("lone \ud800")

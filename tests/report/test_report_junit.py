@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
 
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.junit import render
 from tests.report.report_builders import (
@@ -105,7 +105,7 @@ def test_an_empty_report_is_a_document():
     "text", ["a\x00b\x1b[2J", "lone \ud800 surrogate", "\ufffe", "]]><x>&\"'", "one\ntwo\r\nthree"]
 )
 def test_any_azure_text_can_be_written(text):
-    odd = result(
+    unexpected = result(
         key("VirtualNetwork", "x<y", NET),
         Verdict.UNKNOWN,
         Action.NONE,
@@ -113,7 +113,7 @@ def test_any_azure_text_can_be_written(text):
         is_fine=False,
         differences=(Difference("/a", text, None, "x"),),
     )
-    document = ET.fromstring(render(report(odd)).encode("utf-8"))
+    document = ET.fromstring(render(report(unexpected)).encode("utf-8"))
     assert document.find(".//testcase").get("name") == "VirtualNetwork/x<y"
     assert document.find(".//failure").get("message").startswith("VirtualNetwork/x<y is unknown: Failed: ")
 

@@ -77,7 +77,7 @@ HUGE = [
 def many_changes(count):
     """Changes that are not equal."""
     sides = [(Difference("/tags/number", str(number), None, "changed in git"),) for number in range(count)]
-    return [replace(one, differences=side) for one, side in zip(many(count, DRIFTED), sides, strict=True)]
+    return [replace(drifted, differences=side) for drifted, side in zip(many(count, DRIFTED), sides, strict=True)]
 
 
 def many_causes(count):
@@ -194,8 +194,8 @@ def test_no_text_leaves_its_prose(text):
     outside = re.sub("<code>.*?</code>", "", prose)
     assert not set(outside) & set("<>|`@[]{}*_~\\^&#$+=\n\r")
     assert not re.search(r"://|www\.|^\d+[.)]( |$)|^- |^/|:\w+:", outside)
-    whole = unescape(re.sub("</?code>", "", prose))
-    assert whole.replace("`", "").split() == escape_controls(" ".join(text.split())).replace("`", "").split()
+    complete = unescape(re.sub("</?code>", "", prose))
+    assert complete.replace("`", "").split() == escape_controls(" ".join(text.split())).replace("`", "").split()
 
 
 @given(st.text(max_size=80))

@@ -72,10 +72,10 @@ REMOVED = [
 ]
 
 
-@pytest.mark.parametrize(("place", "begin", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
-def test_a_delete_is_a_warning_where_the_manifest_was(place, begin, why):
+@pytest.mark.parametrize(("location", "begin", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
+def test_a_delete_is_a_warning_where_the_manifest_was(location, begin, why):
     planned = change(
-        ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=place, arm_id=SUBNET_ID
+        ORPHAN, condition=replace(ORPHAN.condition, message="Its file is gone."), last_source=location, arm_id=SUBNET_ID
     )
     [line] = list_github(report(planned, command="plan"))
     assert line.startswith(f"::warning {begin}"), why
@@ -241,12 +241,14 @@ CAUSES = [
 ]
 
 
-@pytest.mark.parametrize(("results", "problems", "place", "sentence", "why"), CAUSES, ids=[row[-1] for row in CAUSES])
-def test_one_cause_is_one_error_with_the_number_that_waits(results, problems, place, sentence, why):
+@pytest.mark.parametrize(
+    ("results", "problems", "location", "sentence", "why"), CAUSES, ids=[row[-1] for row in CAUSES]
+)
+def test_one_cause_is_one_error_with_the_number_that_waits(results, problems, location, sentence, why):
     value = report(*results, *wait_for(REFUSED.key, 3), problems=problems)
     told = [line for line in list_github(value) if "for it." in line]
     assert len(told) == 1, why
-    assert told[0].startswith(f"::error file={place},")
+    assert told[0].startswith(f"::error file={location},")
     assert told[0].endswith(sentence)
     innocent = [line for line in list_github(value) if "file=blobs.yaml" in line]
     assert len(innocent) == (not results), why

@@ -70,6 +70,6 @@ def test_what_undoes_our_writes_is_reported(row, line, why):
 
 @given(st.text(max_size=40))
 def test_foreign_text_never_reaches_the_terminal_as_it_is(text):
-    odd = record(key("A", text, text, text), failed(text, text), arm_id=text, agent=text, applied={text: text})
-    lines = [*list_records([odd]), *describe_record(odd, revision=text, width=40)]
+    unexpected = record(key("A", text, text, text), failed(text, text), arm_id=text, agent=text, applied={text: text})
+    lines = [*list_records([unexpected]), *describe_record(unexpected, revision=text, width=40)]
     assert all(line.isprintable() for line in lines)

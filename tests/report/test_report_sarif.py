@@ -83,9 +83,9 @@ def uri(value):
 
 
 def test_a_path_is_a_relative_uri_from_the_top_of_the_repository():
-    odd = report(change(DRIFTED, source=SourceLocation("a b/#1 ü?.yaml", 2)), command="plan")
-    assert uri(odd) == "a%20b/%231%20%C3%BC%3F.yaml"
-    assert uri(change(odd, root="infra")).startswith("infra/a%20b/")
+    unexpected = report(change(DRIFTED, source=SourceLocation("a b/#1 ü?.yaml", 2)), command="plan")
+    assert uri(unexpected) == "a%20b/%231%20%C3%BC%3F.yaml"
+    assert uri(change(unexpected, root="infra")).startswith("infra/a%20b/")
 
 
 def test_a_result_points_at_its_rule_and_every_rule_reports_how_to_fix():

@@ -71,5 +71,7 @@ def test_the_summary_of_the_branch_has_what_does_not_change_with_who_signs_in():
 
 
 def test_nothing_in_it_moves_a_cursor():
-    odd = replace(FULL, target=replace(TARGET, subscription_name="x\x1b[2J"))
-    assert "\x1b" not in text.render(odd) + markdown.render(odd) + render_page(odd) + junit.render(odd)
+    unexpected = replace(FULL, target=replace(TARGET, subscription_name="x\x1b[2J"))
+    assert "\x1b" not in text.render(unexpected) + markdown.render(unexpected) + render_page(unexpected) + junit.render(
+        unexpected
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import Arm, Reader, Writer, open_arm
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.providers.arm.session import Session
@@ -76,12 +76,12 @@ class StaticCredential:
 
     def __init__(self, token: str | None = None) -> None:
         self.token = token or jwt(tid=TENANT, appid=CLIENT, oid=OBJECT)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         from azure.core.credentials import AccessTokenInfo
 
-        self.asked.extend(scopes)
+        self.requested.extend(scopes)
         return AccessTokenInfo(self.token, int(time.time()) + 3600)
 
 

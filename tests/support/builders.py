@@ -11,8 +11,8 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.lines import Lines, LineTable
 from gitsync.model.live import Live
 from gitsync.model.plan import Prune
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem, SourceLocation
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import OwnerRef, Prepared, Relations, Resource
 from gitsync.model.result import Result

@@ -19,8 +19,8 @@ def export(data, at=None, owner=ONE, **more):
 async def write(sink, *exports):
     """As a run does: after the check."""
     await sink.check()
-    for one in exports:
-        await sink.write(one)
+    for export in exports:
+        await sink.write(export)
 
 
 async def owner(sink, at=None):

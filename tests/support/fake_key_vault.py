@@ -28,7 +28,7 @@ SAID = "said by the fake vault"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """One request, and whether a token came with it."""
 
     line: str  # method and path
@@ -84,7 +84,7 @@ class FakeKeyVault:
         inner_codes: bool = True,
     ) -> None:
         self.url = ""
-        self.requests: list[Asked] = []
+        self.requests: list[Requested] = []
         self._tls, self._audience, self._tenant = tls, audience, tenant
         self._page, self._recovery, self._link = page, recovery, link
         self._inner_codes = inner_codes
@@ -132,14 +132,14 @@ class FakeKeyVault:
 
     def lines(self, *methods: str) -> list[str]:
         """What was requested with a token, by method and path; of some methods only where any are named."""
-        lines = [asked.line for asked in self.requests if asked.is_signed]
+        lines = [requested.line for requested in self.requests if requested.is_signed]
         return [line for line in lines if not methods or line.split()[0] in methods]
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
         body = json.loads(raw) if raw else None
-        self.requests.append(Asked(f"{request.method} {request.path}", token, body))
+        self.requests.append(Requested(f"{request.method} {request.path}", token, body))
         if not token:
             return self._challenge()
         faults = self._faults.get((request.method, request.path.casefold()))

@@ -194,8 +194,10 @@ class FakeKubernetes:
                 "at the cluster scope"
             )
             return status(403, "Forbidden", message, details={"group": group, "kind": kind})
-        asked = body["spec"]["resourceAttributes"]
-        is_forbidden = self._lacks(asked["verb"], asked["namespace"], asked["resource"], asked.get("name") or "")
+        requested = body["spec"]["resourceAttributes"]
+        is_forbidden = self._lacks(
+            requested["verb"], requested["namespace"], requested["resource"], requested.get("name") or ""
+        )
         return web.json_response({**body, "status": {"allowed": not is_forbidden}}, status=201)
 
     def _lacks(self, verb: str, namespace: str, resource: str, name: str) -> bool:

@@ -46,13 +46,17 @@ def make_bodies(groups, containers=2):
         group = f"{ROOT}/g{number:02}"
         bodies[group] = {"location": "westeurope", "tags": {"number": str(number)}}
         network = f"{group}/providers/Microsoft.Network/virtualNetworks/hub"
-        subnets = [{"name": f"s{place}", "properties": {"addressPrefix": f"10.0.{place}.0/24"}} for place in range(3)]
+        subnets = [
+            {"name": f"s{location}", "properties": {"addressPrefix": f"10.0.{location}.0/24"}} for location in range(3)
+        ]
         bodies[network] = {
             "location": "westeurope",
             "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}, "subnets": subnets},
         }
         account = f"{group}/providers/Microsoft.Storage/storageAccounts/acc{number:02}"
         bodies[account] = {"location": "westeurope", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
-        for place in range(containers):
-            bodies[f"{account}/blobServices/default/containers/con{place}"] = {"properties": {"publicAccess": "Blob"}}
+        for location in range(containers):
+            bodies[f"{account}/blobServices/default/containers/con{location}"] = {
+                "properties": {"publicAccess": "Blob"}
+            }
     return bodies

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def make_former_seal(key: str, document: Mapping[str, Any], place: str = "") -> str:
+def make_former_seal(key: str, document: Mapping[str, Any], location: str = "") -> str:
     """The seal of a record's document, as it was made for the status of a path, or for any path without one."""
     members = {name: value for name, value in document["gitsync"].items() if name not in {"seal", "requestId"}}
     metadata = document["metadata"]
-    named = [_sign(key, f"the name of the place {place}")[:16]] if place else []
+    named = [_sign(key, f"the name of the place {location}")[:16]] if location else []
     covered = [*named, document["apiVersion"], document["kind"], metadata["namespace"], metadata["name"], members]
     text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return ":".join(["hmac-sha256", _sign(key, "the name of the key")[:8], *named, _sign(key, text)])

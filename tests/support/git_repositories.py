@@ -114,10 +114,10 @@ def _commit(top: Path, branch: Path, files: Mapping[str, tuple[os.stat_result, b
     tree: dict[str, Any] = {}
     for path, (facts, _) in files.items():
         *parents, name = path.split("/")
-        place = tree
+        location = tree
         for parent in parents:
-            place = place.setdefault(parent, {})
-        place[name] = (_mode_of(facts), ids[path])
+            location = location.setdefault(parent, {})
+        location[name] = (_mode_of(facts), ids[path])
     moment = f"{AUTHOR} {int(time.time())} +0000"
     before = f"parent {branch.read_text()}" if branch.exists() else ""
     text = f"tree {_write_tree(top, tree).hex()}\n{before}author {moment}\ncommitter {moment}\n\n{message}\n"
@@ -145,12 +145,12 @@ def _write_tree(top: Path, tree: Mapping[str, Any]) -> bytes:
 
 
 def _write_object(top: Path, kind: str, content: bytes) -> bytes:
-    whole = f"{kind} {len(content)}\0".encode() + content
-    own = hashlib.sha1(whole).digest()
+    complete = f"{kind} {len(content)}\0".encode() + content
+    own = hashlib.sha1(complete).digest()
     file = top / "objects" / own.hex()[:2] / own.hex()[2:]
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        file.write_bytes(zlib.compress(whole, 1))
+        file.write_bytes(zlib.compress(complete, 1))
         file.chmod(0o444)
     return own
 

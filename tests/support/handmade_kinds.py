@@ -56,8 +56,8 @@ def a_catalog(kinds: dict[str, list[str]]) -> Catalog:
         group: {name: {"armType": f"Microsoft.X/{name}", "versions": {VERSION: "2024-01-01"}} for name in names}
         for group, names in kinds.items()
     }
-    place = {"apiVersion": "2024-01-01", "scope": "ResourceGroup", "operations": [], "spec": "S", "status": "S"}
-    facts = {name: {**place, "armType": f"Microsoft.X/{name}"} for names in kinds.values() for name in names}
+    location = {"apiVersion": "2024-01-01", "scope": "ResourceGroup", "operations": [], "spec": "S", "status": "S"}
+    facts = {name: {**location, "armType": f"Microsoft.X/{name}"} for names in kinds.values() for name in names}
     group_file = [{"aliases": {}, "versions": [VERSION]}, {"kinds": facts, "types": {"S": {"fields": {}}}}]
     files = {"index.json.xz": [index], **{f"{group}.jsonl.xz": group_file for group in kinds}}
     return Catalog(lambda file: lzma.compress("\n".join(map(json.dumps, files[file])).encode()))

@@ -96,8 +96,8 @@ PLANS: Mapping[str, Callable[[int], str]] = {
 def kustomization(variable: str, *tags: str) -> Mapping[str, str]:
     """A Kustomization of Flux with a variable A, and a group for each text that uses it."""
     groups = (
-        f"{GROUP.replace('name: a', f'name: g{index}')}spec: {{location: x, tags: {{a: '{one}'}}}}\n"
-        for index, one in enumerate(tags)
+        f"{GROUP.replace('name: a', f'name: g{index}')}spec: {{location: x, tags: {{a: '{tag}'}}}}\n"
+        for index, tag in enumerate(tags)
     )
     return {
         "clusters/one/flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: one}\n"

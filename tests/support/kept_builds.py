@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gitsync.repository.units.sandbox import BuildJob, Builds, Built
+from gitsync.repository.units.build_sandbox import BuildJob, Builds, Built
 from gitsync.settings.processes.programs import Grace
 
 ROOT = Path(__file__).resolve().parent.parent.parent

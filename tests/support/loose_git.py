@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from gitsync.repository.git.access import GitAccess, make_local_environment
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_access import GitAccess, make_local_environment
+from gitsync.repository.git.git_command import Repository
 
 _ID = re.compile(r"[0-9a-f]{40}")
 _TREE = "040000"

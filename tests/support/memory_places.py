@@ -25,13 +25,13 @@ class MemorySource:
         self.values = values
         self.is_remote = is_remote
         self.refuses = refuses
-        self.asked: list[Address] = []
+        self.requested: list[Address] = []
 
     def has(self, address: Address, **values: str) -> None:
         self.values[address] = {key: Secret(value) for key, value in values.items()}
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        self.asked.append(address)
+        self.requested.append(address)
         if self.refuses:
             raise self.refuses
         return self.values.get(address)

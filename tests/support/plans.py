@@ -12,17 +12,17 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Result
-from gitsync.planning import plan as planning
+from gitsync.planning import planner as planning
 from gitsync.planning.delete_guards import (
     Evidence,
     Moment,
     Removals,
+    collect_bystanders,
+    collect_former_dependents,
     decide_deletes,
-    find_bystanders,
-    find_former_dependents,
     list_removed,
 )
-from gitsync.planning.delete_scope import find_contents
+from gitsync.planning.delete_scope import compare_contents
 from gitsync.planning.hidden_manifests import NOTHING_ELSE, index_source
 
 
@@ -46,7 +46,7 @@ def make_plan(
         removed=list_removed(removed, removals),
         source=index_source(prepared, records, problems, around),
         removals=removals,
-        bystanders=find_bystanders(prepared, removed, every or {}),
+        bystanders=collect_bystanders(prepared, removed, every or {}),
         **evidence,
     )
     plan = planning.make_plan(prepared, records, problems, seen, undeletable)
@@ -55,6 +55,6 @@ def make_plan(
 
 def decide_after(plan: Plan, *results: Result, listings: Mapping[Key, Sequence[str]] | None = None) -> dict[Key, Prune]:
     """Decide the deletes of a plan after its applies. `listings` are what groups contain."""
-    needed_by = find_former_dependents(plan.applies, results)
-    evidence = Evidence(needed_by=needed_by, contents=find_contents(plan.prunes, listings or {}))
+    needed_by = collect_former_dependents(plan.applies, results)
+    evidence = Evidence(needed_by=needed_by, contents=compare_contents(plan.prunes, listings or {}))
     return decide_deletes(plan.prunes, evidence, Moment.GROUPS)

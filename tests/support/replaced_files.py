@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from gitsync.agent.run.removals import Reading, collect_removals
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
-from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.manifests.units import make_declaration
 from gitsync.desired.request.build import prepare
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -50,7 +50,7 @@ def pack_zip(content: bytes) -> bytes:
 
 def cipher(content: bytes) -> bytes:
     """What a good cipher looks like: bytes without any order."""
-    return bytes(byte ^ (37 * place + 91) % 251 for place, byte in enumerate(content))
+    return bytes(byte ^ (37 * location + 91) % 251 for location, byte in enumerate(content))
 
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 131\n" % (b"4d7a" * 16)
@@ -110,7 +110,7 @@ HUB = b"apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmeta
 KEEP = HUB.replace(b"hub", b"keep")
 JSON = b"""{"apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup",
  "metadata": {"name": "hub"}, "spec": {"location": "westeurope"}}"""
-PLACES = {
+LOCATIONS = {
     "a file": ({"net/hub.yaml": HUB}, "net/hub.yaml"),
     "a file of JSON": ({"net/hub.json": JSON}, "net/hub.json"),
     "a file with another resource": ({"net/hub.yaml": KEEP.replace(b"keep", b"other") + b"---\n" + HUB}, "net/hub.yaml"),
@@ -184,5 +184,5 @@ def _record(entry: Prepared) -> Record:
         arm_id=entry.arm_id or "",
         arm_api_version=entry.api_version or "",
         claim=Claim.CREATED,
-        **find_declaration(entry.resource),
+        **make_declaration(entry.resource),
     )

@@ -115,10 +115,10 @@ class Estate:
         path = f"{self.outside / 'bin'}:{git}:/usr/bin:/bin" if with_sops else f"{git}:/usr/bin:/bin"
         has_remote = "[remote " in (self.folder / ".git" / "config").read_text()
         state = {} if has_remote else {"GITSYNC_STATUS_DIR": str(self.outside / "state")}
-        asked = {**self.azure.variables, **state, "PATH": path, **variables}
-        return command_line.run_here(*arguments, folder=self.folder, **asked)
+        requested = {**self.azure.variables, **state, "PATH": path, **variables}
+        return command_line.run_here(*arguments, folder=self.folder, **requested)
 
-    def place(self, name: str, **files: str) -> Path:
+    def location(self, name: str, **files: str) -> Path:
         """A folder beside the repository, with files whose paths have `__` for `/`."""
         top = self.outside / name
         top.mkdir(mode=0o700, exist_ok=True)

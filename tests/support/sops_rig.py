@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.repository.secrets.sops import Sops
+from gitsync.repository.secrets.sops_program import Sops
 
 DOUBLE = Path(__file__).with_name("sops_double.py")
 KINDS = ("double", "real")

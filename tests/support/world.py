@@ -43,13 +43,13 @@ from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.providers.arm.arms import open_arms
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import is_check
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.report.progress import Silent
 from gitsync.repository.git.source.checkout import open_checkout
-from gitsync.repository.git.state.folder import StatusFolder
 from gitsync.repository.git.state.seal import RecordSeals
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config import Config

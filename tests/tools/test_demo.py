@@ -63,9 +63,9 @@ def test_a_claim_that_does_not_hold_ends_it():
 @pytest.fixture
 def demo(tmp_path):
     transcript = Transcript(80, Paint(on=False))
-    one = Demo(tmp_path, EmulatedAzure("http://127.0.0.1:1"), "manifests", "landing-zone", transcript)
-    one.make_repository()
-    return one
+    demo = Demo(tmp_path, EmulatedAzure("http://127.0.0.1:1"), "manifests", "landing-zone", transcript)
+    demo.make_repository()
+    return demo
 
 
 def test_a_command_that_ends_with_another_code_ends_it_and_its_output_is_shown(demo, capsys):

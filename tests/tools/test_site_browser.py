@@ -59,17 +59,17 @@ def site(tmp_path_factory):
 
 @pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH")
 async def test_the_home_shows_the_ways_in_on_the_first_screen(site):
-    places = "[...document.querySelectorAll('article h1, article p, article img, article .cards')]"
+    locations = "[...document.querySelectorAll('article h1, article p, article img, article .cards')]"
     with started() as address:
         async with new_page(address) as page:
             await page.open(f"{site}/", size={**DESKTOP, "height": 1200})
             names = await page.value(
-                f"{places}.filter(e => !e.closest('li')).slice(0, 6).map(e => e.localName).join(' ')"
+                f"{locations}.filter(e => !e.closest('li')).slice(0, 6).map(e => e.localName).join(' ')"
             )
             text = await page.value("document.querySelector('article p').innerText")
             ends = await page.value("document.querySelector('article .cards').getBoundingClientRect().bottom")
             cards = await page.value("[...document.querySelectorAll('.cards strong')].map(e => e.innerText)")
-            assert [url for url in page.asked if not url.startswith(site)] == []
+            assert [url for url in page.requested if not url.startswith(site)] == []
     assert names == "h1 p p img p div"
     assert text.startswith("GitOps for Azure without a cluster.")
     assert cards == ["Try it", "In a pipeline", "From ASO, Flux or Argo CD"]

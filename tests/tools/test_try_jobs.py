@@ -53,7 +53,7 @@ class Objects:
     def __init__(self) -> None:
         self.sent: list[Any] = []
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def send_request(self, method: str, path: str, body: Any = None) -> Any:
         if method != "GET":
             self.sent.append((method, path, body))
             return None

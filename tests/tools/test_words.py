@@ -166,6 +166,7 @@ def test_modules_of_tests(tool, code, expected, why):
         ("task = basket = misplaced = replaced = holes = []", [], "a part of another word"),
         ("def place_forest(): pass", [], "a verb"),
         ("is_in_place = True", [], "plain English"),
+        ("def test_a_question(): pass", [], "a test, whose name is read as a text"),
         ("class A:\n    asks: str", [], "a name that is allowed"),
     ],
 )

@@ -419,9 +419,9 @@ def signing_in(trial: Trial) -> Iterator[tuple[ScriptedServer, dict[str, str]]]:
 
 
 def list_rows() -> Iterator[object]:
-    for name, one in TABLE.items():
-        marks = [pytest.mark.xfail(strict=True, raises=AssertionError, reason=one.why)] if one.is_open else []
-        yield pytest.param(one.play, id=name, marks=marks)
+    for name, trial in TABLE.items():
+        marks = [pytest.mark.xfail(strict=True, raises=AssertionError, reason=trial.why)] if trial.is_open else []
+        yield pytest.param(trial.play, id=name, marks=marks)
 
 
 @needs_recordings(TRIALS)

@@ -25,7 +25,9 @@ the rule of each difference. [Drift](drift.md) explains when they apply. "Record
 |---|---|
 {any_type}
 
-Enumerations and secrets are recognized by the schema of the type, or of its newest version in the catalog. All other
+Enumerations and secrets are recognized by the schema of the type, or of its newest version in the catalog. A type
+without a kind has the schema of ARM at its api-version. Without a baseline, a value that this schema calls read-only is
+listed as unverified, and so is an empty text for which Azure has a value: services use it for their default. All other
 rules also apply to types that are not in the catalog. A choice is a field whose name ends with one of these words:
 {choices}.
 

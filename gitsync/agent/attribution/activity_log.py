@@ -24,7 +24,7 @@ from gitsync.agent.attribution.change import (
     read_guid,
     read_time,
 )
-from gitsync.agent.checks.requests import CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.check_requests import CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.json_members import read_mapping, read_text
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
-from gitsync.agent.checks.requests import shorten_text
+from gitsync.agent.checks.check_requests import shorten_text
 from gitsync.model.arm_id import IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
 

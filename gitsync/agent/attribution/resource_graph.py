@@ -21,7 +21,7 @@ from gitsync.agent.attribution.change import (
     read_guid,
     read_time,
 )
-from gitsync.agent.checks.requests import CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.check_requests import CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.json_members import as_mapping, read_mapping
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource

@@ -1,1 +1,1 @@
-"""What Azure would refuse, asked before a change. See `checks` for the table."""
+"""What Azure would refuse, asked before a change. See `check_table` for the table."""

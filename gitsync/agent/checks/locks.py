@@ -15,11 +15,11 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.providers.arm.auth.principal import Principal
-from gitsync.providers.arm.http.bodies import Entries
+from gitsync.providers.arm.http.response_bodies import Entries
 
 LOCKED: Final = "ScopeLocked"
 DENIED: Final = "DenyAssignmentAuthorizationFailed"

@@ -69,7 +69,7 @@ def read_size(row: Mapping[str, Any], region: str) -> MachineSize | None:
     return MachineSize(name=name, family=family, cores=int(cores), zones=frozenset(zones), is_closed=is_closed)
 
 
-def find_machine(body: Mapping[str, Any]) -> list[MachineGroup]:
+def read_machine(body: Mapping[str, Any]) -> list[MachineGroup]:
     """Find the one machine of a virtual machine. This and the others raise UnknownSizeError."""
     properties = read_mapping(body, "properties")
     if properties.get("host") or properties.get("hostGroup"):  # a dedicated host has cores of its own
@@ -80,7 +80,7 @@ def find_machine(body: Mapping[str, Any]) -> list[MachineGroup]:
     return [MachineGroup(size=size, count=1, most=1, zones=_read_zones(body, "zones"), is_spot=spot, path=path)]
 
 
-def find_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
+def read_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
     """Find the machines of a scale set."""
     sku, profile = read_mapping(body, "sku"), read_mapping(read_mapping(body, "properties"), "virtualMachineProfile")
     if not sku:  # a flexible set whose machines are made one by one
@@ -91,7 +91,7 @@ def find_scale_set(body: Mapping[str, Any]) -> list[MachineGroup]:
     return [MachineGroup(size=size, count=count, most=count, zones=zones, is_spot=spot, path="/sku/name")]
 
 
-def find_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
+def read_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
     """Find the machines of the pools that a managed cluster names itself."""
     properties, path = read_mapping(body, "properties"), "/properties/agentPoolProfiles"
     if isinstance(properties.get("agentPoolProfiles"), HiddenValue):
@@ -100,7 +100,7 @@ def find_cluster(body: Mapping[str, Any]) -> list[MachineGroup]:
     return [_read_pool(pool, f"{path}/{index}") for index, pool in enumerate(pools)]
 
 
-def find_pool(body: Mapping[str, Any]) -> list[MachineGroup]:
+def read_pool(body: Mapping[str, Any]) -> list[MachineGroup]:
     """Find the machines of an agent pool."""
     return [_read_pool({**read_mapping(body, "properties"), "name": ""}, "/properties")]
 

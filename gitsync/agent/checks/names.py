@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from gitsync.agent.checks.allowance import make_limit_finding
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.arm_path import normalize_region
 from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gitsync.agent.checks.allowance import Allowance, make_limit_finding
-from gitsync.agent.checks.bodies import drop_unknown, list_unknown
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.planned_bodies import drop_unknown, list_unknown
 from gitsync.agent.checks.policy_claims import Case, PolicyClaim, PolicyEffect, evaluate
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.arm_path import (
     choose_deployment_scope,
 )
@@ -26,7 +26,7 @@ from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
 from gitsync.model.gvk import Key
-from gitsync.providers.arm.http.bodies import Entries
+from gitsync.providers.arm.http.response_bodies import Entries
 
 DENIED: Final = "RequestDisallowedByPolicy"
 CHANGED: Final = "ChangedByPolicy"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
-from gitsync.agent.checks.requests import shorten_text
+from gitsync.agent.checks.check_requests import shorten_text
 from gitsync.desired.formats.arm_path import normalize_region
 from gitsync.desired.formats.json_members import list_mappings, read_mapping
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer

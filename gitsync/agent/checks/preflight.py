@@ -16,8 +16,14 @@ from typing import Any, Final, NamedTuple
 from loguru import logger
 
 from gitsync.agent.checks.allowance import make_limit_finding
-from gitsync.agent.checks.bodies import list_unknown, write_expressions
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, CheckRequests, Unanswered, find_missing_right, shorten_text
+from gitsync.agent.checks.check_requests import (
+    UNKNOWN_VALUE,
+    CheckRequests,
+    Unanswered,
+    find_missing_right,
+    shorten_text,
+)
+from gitsync.agent.checks.planned_bodies import list_unknown, write_expressions
 from gitsync.desired.formats.arm_path import choose_deployment_scope, normalize_region
 from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer
@@ -162,7 +168,7 @@ def build_request(batch: Sequence[PlannedChange]) -> dict[str, Any]:
             {
                 **write_expressions(change.body),
                 **({"location": location} if location else {}),
-                "name": _find_name(change),
+                "name": _make_name(change),
                 "apiVersion": change.api_version,
             }
             for change in batch
@@ -246,7 +252,7 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
         return batch[0]
     for target in leaf.targets:
         wanted = ArmId(target).key
-        for name in (lambda change: change.arm_id, _find_name, lambda change: change.arm_id.name):
+        for name in (lambda change: change.arm_id, _make_name, lambda change: change.arm_id.name):
             if len(found := [change for change in batch if ArmId(name(change)).key == wanted]) == 1:
                 return found[0]
     return None
@@ -336,7 +342,7 @@ def _find_batch(change: PlannedChange) -> _Batch:
     )
 
 
-def _find_name(change: PlannedChange) -> str:
+def _make_name(change: PlannedChange) -> str:
     """The name with one segment for each of the type: `hub/subnet1`."""
     count = change.arm_type.count("/")
     return "/".join(change.arm_id.rstrip("/").split("/")[1 - 2 * count :: 2]) if count else ""

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.agent.checks.machines import (
     MachineGroup,
     MachineSize,
-    find_cluster,
-    find_machine,
-    find_pool,
-    find_scale_set,
+    read_cluster,
+    read_machine,
+    read_pool,
+    read_scale_set,
     read_size,
 )
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.arm_path import normalize_region
 from gitsync.desired.formats.json_members import read_mapping
 from gitsync.errors import UnknownSizeError
@@ -341,13 +341,13 @@ def _count_none(_: Mapping[str, Any]) -> Counter[QuotaLimit]:
 
 KINDS: Final[Mapping[str, CountedKind]] = {
     "microsoft.compute/virtualmachines": CountedKind(
-        count=_count_one(_COMPUTE, "virtualMachines"), find_machines=find_machine
+        count=_count_one(_COMPUTE, "virtualMachines"), find_machines=read_machine
     ),
     "microsoft.compute/virtualmachinescalesets": CountedKind(
-        count=_count_one(_COMPUTE, "virtualMachineScaleSets"), find_machines=find_scale_set
+        count=_count_one(_COMPUTE, "virtualMachineScaleSets"), find_machines=read_scale_set
     ),
-    _CLUSTER: CountedKind(count=_count_none, find_machines=find_cluster),
-    _POOL: CountedKind(count=_count_none, find_machines=find_pool),
+    _CLUSTER: CountedKind(count=_count_none, find_machines=read_cluster),
+    _POOL: CountedKind(count=_count_none, find_machines=read_pool),
     "microsoft.network/publicipaddresses": CountedKind(count=_count_address),
     "microsoft.storage/storageaccounts": CountedKind(count=_count_one(_STORAGE, "StorageAccounts")),
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeGuard
 
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.formats.arm_path import normalize_region
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange

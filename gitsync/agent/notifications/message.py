@@ -15,7 +15,7 @@ from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action
-from gitsync.report.authors import clean
+from gitsync.report.author_texts import clean
 from gitsync.report.wording import format_headline, shorten_revision
 from gitsync.settings.config.hosts import find_job_url
 

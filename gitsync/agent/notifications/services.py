@@ -20,7 +20,7 @@ from gitsync.agent.notifications.message import Message
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.settings.config.config import Config
-from gitsync.settings.config.values import is_loopback
+from gitsync.settings.config.setting_values import is_loopback
 
 SERVICES: Final = frozenset(
     {

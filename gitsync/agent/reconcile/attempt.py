@@ -1,7 +1,7 @@
 """The state of one resource while a run reconciles it, and why that stopped.
 
 An attempt is a frozen value in parts: what Azure showed, what follows from it, and what was sent. Each stage returns
-the attempt with one more fact. It reaches neither Azure nor the run: a stage takes those from `protocols`.
+the attempt with one more fact. It reaches neither Azure nor the run: a stage takes those from `run_views`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.plan import Apply, Prune, Reviewed
-from gitsync.model.policy import Policy
 from gitsync.model.provider import Provider
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
 from gitsync.model.template import Request, Template
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.diff.three_way import Remembered
-from gitsync.planning.removals import KeptValue
+from gitsync.planning.removed_values import KeptValue
 from gitsync.planning.status.conditions import RECONCILING, check_subscription, make_unknown_state
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from loguru import logger
 
-from gitsync.agent.checks.checks import Checks
+from gitsync.agent.checks.check_table import Checks
 from gitsync.agent.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.agent.reconcile.identities import Identities, OpenAs
 from gitsync.agent.reconcile.lists import Lists
-from gitsync.agent.reconcile.protocols import LiveReader, LiveWriter, Others, ResourceProvider
 from gitsync.agent.reconcile.provided import describe_apply, describe_record
 from gitsync.agent.reconcile.rules import RunRules
 from gitsync.agent.reconcile.run_cache import RunCache
+from gitsync.agent.reconcile.run_views import LiveReader, LiveWriter, Others, ResourceProvider
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.extensions.registry import Registry
@@ -34,9 +34,9 @@ from gitsync.providers.arm.write_locks import WriteLocks
 from gitsync.report.progress import Progress
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.store import StateStore
-from gitsync.repository.secrets.exports import ExportSinks
+from gitsync.repository.secrets.export_sinks import ExportSinks
+from gitsync.repository.secrets.reference_values import RunValues
 from gitsync.repository.secrets.stores import SecretStores
-from gitsync.repository.secrets.values import RunValues
 from gitsync.settings.config.config_file import SourceSettings
 from gitsync.settings.logging import writes_debug
 from gitsync.settings.redaction import Redactions

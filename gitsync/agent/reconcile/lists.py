@@ -24,7 +24,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.problem import Level, Problem
 from gitsync.planning.list_cover import ListCover, ResourceList, is_sampled
-from gitsync.providers.arm.http.bodies import Entries, find_fault, is_refusal
+from gitsync.providers.arm.http.response_bodies import Entries, find_fault, is_refusal
 
 T = TypeVar("T")
 Entry = Mapping[str, Any]

@@ -13,7 +13,7 @@ from gitsync.model.template import SecretKeyRef
 from gitsync.model.verdict import Action
 from gitsync.planning.diff.secret_changes import CHANGED, NEVER_SET
 from gitsync.planning.kept import list_kept
-from gitsync.repository.secrets.values import RunValues
+from gitsync.repository.secrets.reference_values import RunValues
 
 
 def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResource:

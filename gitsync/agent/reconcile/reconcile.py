@@ -1,7 +1,7 @@
 """ONE RESOURCE, stage by stage.
 
 A stage takes an attempt and returns it with one more fact, or stopped; what it may reach of the run is a protocol of
-`protocols`. The two tables below have the order of the stages; a plan runs the same tables without those that act.
+`run_views`. The two tables below have the order of the stages; a plan runs the same tables without those that act.
 `result_builder` makes the result of an attempt.
 """
 
@@ -19,20 +19,20 @@ from gitsync.agent.reconcile.context import RunContext
 from gitsync.agent.reconcile.result_builder import build_apply_result, build_prune_result
 from gitsync.agent.reconcile.run_cache import RunCache
 from gitsync.agent.reconcile.stages.act import act, poll, post_check
-from gitsync.agent.reconcile.stages.checks import check_apply, check_delete
+from gitsync.agent.reconcile.stages.change_checks import check_apply, check_delete
 from gitsync.agent.reconcile.stages.delete import delete
-from gitsync.agent.reconcile.stages.embedded_children import tell_brought
-from gitsync.agent.reconcile.stages.export import export
-from gitsync.agent.reconcile.stages.hold import export_and_hold
+from gitsync.agent.reconcile.stages.export_values import export
+from gitsync.agent.reconcile.stages.hold_check import export_and_hold
 from gitsync.agent.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.agent.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.agent.reconcile.stages.on_success import handle_success
 from gitsync.agent.reconcile.stages.owner_check import check_owner, check_policy, check_support
+from gitsync.agent.reconcile.stages.parent_put import tell_brought
 from gitsync.agent.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
 from gitsync.agent.reconcile.stages.read_back import read_back
-from gitsync.agent.reconcile.stages.removals import report_kept
 from gitsync.agent.reconcile.stages.resolve_values import resolve_values
-from gitsync.agent.reconcile.stages.write_checks import (
+from gitsync.agent.reconcile.stages.value_removal import report_kept
+from gitsync.agent.reconcile.stages.write_guards import (
     begin_replacement,
     check_replacement,
     pause_flapping,

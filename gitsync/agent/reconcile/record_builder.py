@@ -10,7 +10,7 @@ from datetime import datetime
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
 from gitsync.agent.reconcile.rules import RunRules
-from gitsync.desired.manifests.units import find_declaration
+from gitsync.desired.manifests.units import make_declaration
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition
@@ -37,7 +37,7 @@ from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.diff.three_way import UNDONE
 from gitsync.planning.kept import list_kept
-from gitsync.planning.record_counts import SpecGeneration, extend_streak, find_generation, renew_duration
+from gitsync.planning.record_counts import SpecGeneration, decide_generation, extend_streak, renew_duration
 from gitsync.planning.status.conditions import OVERLAP, is_replacement
 
 
@@ -58,7 +58,7 @@ def build_apply_record(
         key=attempt.key,
         arm_id=attempt.arm_id,
         arm_api_version=attempt.api_version,
-        claim=_find_claim(attempt),
+        claim=_decide_claim(attempt),
         agent=rules.agent,
         manifest=RecordedManifest(
             api_version=prepared.resource.gvk.api_version,
@@ -66,7 +66,7 @@ def build_apply_record(
             owner=prepared.relations.owner.key if prepared.relations.owner else None,
             depends_on=prepared.relations.depends_on,
             hold=_find_hold(attempt),
-            **find_declaration(prepared.resource),
+            **make_declaration(prepared.resource),
         ),
         spec=_record_spec(attempt, spec),
         writes=_record_writes(attempt, spec.generation, rules, now),
@@ -87,7 +87,7 @@ def _record_spec(attempt: ApplyAttempt, spec: SpecGeneration) -> RecordedSpec:
     return RecordedSpec(
         generation=spec.generation,
         digest=spec.digest,
-        reconciled_generation=_find_reconciled(attempt, spec.generation),
+        reconciled_generation=_decide_reconciled(attempt, spec.generation),
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
     )
@@ -101,7 +101,7 @@ def _record_writes(attempt: ApplyAttempt, generation: int, rules: RunRules, now:
         failure=_find_failure(attempt, generation, now),
         streak=_find_streak(attempt, now),
         last=_find_last_write(attempt, rules),
-        durations=_find_durations(attempt),
+        durations=_merge_durations(attempt),
     )
 
 
@@ -148,9 +148,9 @@ def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Reco
     )
     # An invalid manifest may have lost its hold by the same mistake.
     hold = prepared.hold if prepared.is_valid else record.manifest.hold
-    manifest = replace(record.manifest, **find_declaration(resource), last_revision="", hold=hold)
+    manifest = replace(record.manifest, **make_declaration(resource), last_revision="", hold=hold)
     record = replace(record, manifest=manifest)
-    spec = find_generation(record, resource.spec)
+    spec = decide_generation(record, resource.spec)
     condition = replace(no_turn, generation=spec.generation)
     if is_replacement(condition, record.condition):
         revised = replace(record.spec, generation=spec.generation, digest=spec.digest)
@@ -171,7 +171,7 @@ def _revise_record(
             policy=attempt.policy if attempt.prepared.is_valid else old.manifest.policy,
             last_revision="",
             hold=_find_hold(attempt),
-            **find_declaration(attempt.prepared.resource),
+            **make_declaration(attempt.prepared.resource),
         ),
         spec=replace(old.spec, generation=spec.generation, digest=spec.digest),
         writes=replace(old.writes, operation=_find_replacing(attempt) or operation),
@@ -182,7 +182,7 @@ def _revise_record(
     )
 
 
-def _find_reconciled(attempt: ApplyAttempt, generation: int) -> int:
+def _decide_reconciled(attempt: ApplyAttempt, generation: int) -> int:
     """The last generation that a write was sent for, or that was found in Azure; with policy skip none is."""
     is_begun = attempt.write.tried or attempt.stop is None or attempt.decision.reported.verdict is Verdict.IN_SYNC
     old = attempt.record.spec.reconciled_generation if attempt.record else 0
@@ -232,7 +232,7 @@ def _find_last_write(attempt: Attempt, rules: RunRules) -> LastWrite | None:
     return attempt.record.writes.last if attempt.record else None
 
 
-def _find_durations(attempt: ApplyAttempt) -> Durations:
+def _merge_durations(attempt: ApplyAttempt) -> Durations:
     """Return the durations of the last writes, with those measured in this run."""
     old, write = attempt.record.writes.durations if attempt.record else Durations(), attempt.write
     if write.create_seconds is None and write.update_seconds is None:
@@ -264,7 +264,7 @@ def _find_given_id(attempt: ApplyAttempt) -> str:
     return shown if isinstance(shown, str) else attempt.write.given_id
 
 
-def _find_claim(attempt: ApplyAttempt) -> Claim:
+def _decide_claim(attempt: ApplyAttempt) -> Claim:
     old = attempt.record
     if attempt.prepared.relations.written_by:
         return Claim.NONE

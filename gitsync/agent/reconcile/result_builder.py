@@ -32,7 +32,7 @@ from gitsync.model.result import (
 )
 from gitsync.model.verdict import DRIFTED, Action, Verdict, Written
 from gitsync.planning.diff.three_way import remove_secrets
-from gitsync.planning.record_counts import find_generation
+from gitsync.planning.record_counts import decide_generation
 from gitsync.planning.referrers import list_given_ids
 from gitsync.planning.replacement import (
     REFUSED,
@@ -50,8 +50,8 @@ from gitsync.planning.status.conditions import (
     make_warning,
 )
 from gitsync.providers.arm.session import INTERRUPTED
+from gitsync.report.hidden_people import leave_out_of_condition
 from gitsync.report.masked import mask_condition, mask_hold
-from gitsync.report.people import leave_out_of_condition
 from gitsync.settings.redaction import Redactions
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
@@ -66,7 +66,7 @@ NO_TURN = Condition(
 
 def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, redactions: Redactions) -> Result:
     """Return the result of a finished apply."""
-    spec = find_generation(attempt.record, attempt.prepared.resource.spec)
+    spec = decide_generation(attempt.record, attempt.prepared.resource.spec)
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
     record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
@@ -190,7 +190,7 @@ def _describe_ending(attempt: Attempt, verdict: Verdict) -> AttemptEnding:
         failed_since=_find_failed_since(attempt) if verdict is Verdict.FAILED_BEFORE else "",
         requests=session.requests,
         sent=tuple(session.sent),
-        written=_find_written(attempt),
+        written=_decide_written(attempt),
     )
 
 
@@ -198,7 +198,7 @@ def _find_done(attempt: Attempt) -> Action:
     return Action.DELETE if attempt.write.is_deleting else attempt.write.done
 
 
-def _find_written(attempt: Attempt) -> Written:
+def _decide_written(attempt: Attempt) -> Written:
     write = attempt.write
     if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
         return Written.ACCEPTED
@@ -263,7 +263,7 @@ def _describe_manifest(node: Node) -> ManifestOrigin:
     )
 
 
-def find_forgotten_exports(
+def collect_forgotten_exports(
     before: Mapping[Key, Record], results: Mapping[Key, Result]
 ) -> dict[Key, tuple[Address, ...]]:
     """Return the exports of resources whose records are removed."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gitsync.agent.attribution.attribution import Drift, OwnWrites, find_authors, list_ids
-from gitsync.agent.checks.requests import CheckRequests
+from gitsync.agent.attribution.drift_authors import Drift, OwnWrites, find_authors, list_ids
+from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.agent.reconcile.context import RunContext
-from gitsync.agent.run.context import CHECK_PATIENCE
+from gitsync.agent.run.context_builder import CHECK_PATIENCE
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Plan
 from gitsync.model.provider import Provider

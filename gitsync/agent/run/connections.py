@@ -16,7 +16,7 @@ from pathlib import Path
 from gitsync.agent.reconcile.context import AzureConnection, Connections
 from gitsync.agent.reconcile.identities import Identities, OpenAs, uses_global
 from gitsync.agent.run.git_settings import make_git_access, make_seals
-from gitsync.agent.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.agent.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.agent.run.secret_stores import open_secret_stores
 from gitsync.agent.run.workers import find_worker, open_worker
 from gitsync.desired.catalog.catalog import open_catalog
@@ -26,17 +26,17 @@ from gitsync.model.clock import Clock
 from gitsync.model.report import BUILT_IN_EMULATOR, RunTarget
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.providers.arm.arms import Arms, open_arms
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.auth.principal import describe_principal
 from gitsync.providers.arm.client import Arm
-from gitsync.providers.arm.clock import SystemClock
 from gitsync.providers.arm.cloud import Cloud, make_cloud
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.progress import Progress, Silent
 from gitsync.repository.git.source.checkout import Checkout, open_checkout
-from gitsync.repository.git.source.signatures import read_trusted_keys
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.source.commit_signatures import read_trusted_keys
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import StateStore
-from gitsync.repository.git.state.stores import open_store
+from gitsync.repository.git.state.store_choice import open_store
 from gitsync.settings.backoff import Backoff
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings

@@ -20,7 +20,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.planning.status.exit_code import choose_worst
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report import json, summary, wording
 from gitsync.report.document import read_report
 from gitsync.report.records import format_age

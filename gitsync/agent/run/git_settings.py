@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.settings.config.config import Config
 from gitsync.settings.processes.programs import Grace

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitsync.agent.reconcile.context import Connections
-from gitsync.agent.run.plan import list_problems
+from gitsync.agent.run.run_plan import list_problems
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.errors import ConfigError, DeclinedError, SourceError, UnsafePlanError
 from gitsync.model.gvk import Key
@@ -37,7 +37,7 @@ from gitsync.repository.git.source.checkout import Checkout, find_repository, fi
 from gitsync.repository.git.source.history import is_published
 from gitsync.repository.git.state.plan_file import read_plan
 from gitsync.repository.git.state.plan_seal import find_fault, seal_plan
-from gitsync.repository.git.state.stores import DEFAULT_BRANCH
+from gitsync.repository.git.state.store_choice import DEFAULT_BRANCH
 from gitsync.settings.config.config import Config
 
 _HINDERED = frozenset({Verdict.BLOCKED, Verdict.INVALID, Verdict.UNKNOWN})
@@ -47,7 +47,7 @@ def guard_plan(config: Config, connections: Connections, plan: Plan, state: Stat
     """Return the plan with the problems of the run as a whole. Raises SourceError or UnsafePlanError if a sync is
     refused.
     """
-    problems = _find_run_problems(config, connections.source, plan, state, agent, writes=writes)
+    problems = _list_run_problems(config, connections.source, plan, state, agent, writes=writes)
     refuse(config, connections, plan, problems, writes=writes)
     return replace(plan, problems=(*plan.problems, *problems))
 
@@ -80,7 +80,7 @@ def refuse_invalid(config: Config, plan: Plan) -> None:
         )
 
 
-def _find_run_problems(
+def _list_run_problems(
     config: Config, source: Checkout, plan: Plan, state: State, agent: str, *, writes: bool
 ) -> tuple[Problem, ...]:
     """Refusals (`gitsync.model.problem`) and warnings, each as far as it applies to a sync or to a plan."""

@@ -13,15 +13,15 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
-from gitsync.planning.record_trust import KnownRecords, find_known_ids, select_hidden
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.planning.record_trust import KnownRecords, collect_known_ids, select_hidden
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.agent.reconcile.context import Connections
-    from gitsync.repository.git.state.stores import ForeignStatus
+    from gitsync.repository.git.state.store_choice import ForeignStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def add_foreign_ids(manifests: Manifests, foreign: ForeignRecords, catalog: Cata
 
 def _add(manifests: Manifests, sources: Iterable[KnownRecords], catalog: Catalog) -> Manifests:
     declared = {resource.key for resource in (*manifests.resources, *manifests.elsewhere)}
-    return replace(manifests, known=find_known_ids(declared, sources, catalog))
+    return replace(manifests, known=collect_known_ids(declared, sources, catalog))
 
 
 def _list_own_sources(
@@ -75,7 +75,7 @@ def read_known_from(
     if not config.known_from:
         return ForeignRecords()
     # Most runs set no --known-from, and reading one needs libraries that offline commands do without.
-    from gitsync.repository.git.state.stores import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
+    from gitsync.repository.git.state.store_choice import StatusReader, read_foreign_status  # noqa: PLC0415 - as above
 
     reader = StatusReader(
         source=source,

@@ -15,7 +15,7 @@ from gitsync.desired.catalog.type_words import format_count, join_with_and
 from gitsync.desired.manifests.credential_secret import KEYS, OF_NAMESPACE, REQUIRED
 from gitsync.desired.problems.field_path import format_field
 from gitsync.desired.problems.finding import find_location
-from gitsync.desired.request.credential_choice import find_named_secret
+from gitsync.desired.request.credential_choice import read_named_secret
 from gitsync.desired.request.exports import find_addresses
 from gitsync.desired.request.fill import find_values
 from gitsync.desired.validation.annotations import CREDENTIAL_FROM
@@ -121,7 +121,7 @@ def _group_by_credential(prepared: Iterable[Prepared]) -> dict[Address, list[Pre
     """Group resources by the Secret that is their credential, or would be."""
     users: dict[Address, list[Prepared]] = {}
     for entry in prepared:
-        name = find_named_secret(entry.resource) or OF_NAMESPACE
+        name = read_named_secret(entry.resource) or OF_NAMESPACE
         users.setdefault(Address(ObjectKind.SECRET, entry.key.namespace, name), []).append(entry)
     return users
 
@@ -152,7 +152,7 @@ def _make_credential_warning(what: str, users: Sequence[Prepared]) -> Problem:
     """Warn at the first of the resources, as all of them are refused."""
     first, more = users[0], f" and of {format_count(len(users) - 1, 'more resource')}" if len(users) > 1 else ""
     resource = first.resource
-    path = ("metadata", "annotations", CREDENTIAL_FROM) if find_named_secret(resource) else ("metadata",)
+    path = ("metadata", "annotations", CREDENTIAL_FROM) if read_named_secret(resource) else ("metadata",)
     value = find_location(path, resource)
     return Problem(
         code="ValueNotFound",

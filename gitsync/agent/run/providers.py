@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gitsync.agent.reconcile.context import Connections
-from gitsync.agent.reconcile.protocols import LiveReader, LiveWriter, ResourceProvider
 from gitsync.agent.reconcile.run_cache import RunCache
+from gitsync.agent.reconcile.run_views import LiveReader, LiveWriter, ResourceProvider
 from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider

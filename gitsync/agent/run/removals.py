@@ -12,10 +12,10 @@ from datetime import date
 from itertools import chain
 from typing import Final, NamedTuple
 
-from gitsync.agent.run.manifests import read_source
-from gitsync.agent.run.unread_paths import UnreadSource, list_blobs
-from gitsync.desired.manifests.annotations import decide_policy
-from gitsync.desired.manifests.units import Declaration, find_manifest_paths, find_unit, find_unit_name, is_inside
+from gitsync.agent.run.prepared_manifests import read_source
+from gitsync.agent.run.unread_source import UnreadSource, list_blobs
+from gitsync.desired.manifests.policy_annotations import decide_policy
+from gitsync.desired.manifests.units import Declaration, find_unit, find_unit_name, is_inside, list_manifest_paths
 from gitsync.desired.manifests.variable_values import References
 from gitsync.desired.validation.hold_annotation import read_hold
 from gitsync.errors import ConfigError
@@ -23,8 +23,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import NO_MANIFESTS, Manifests
 from gitsync.model.plan import LastCommit, Removal, UnreadableFile
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
@@ -79,7 +79,7 @@ def collect_removals(
     if not removed:
         return NO_REMOVALS
     revisions = source.revisions_since(since) if since else ()
-    last = _find_last_manifests(source, removed, revisions, config, reading)
+    last = _collect_last_manifests(source, removed, revisions, config, reading)
     # To read all of a long history would take longer than the run, so the recorded policy counts then.
     is_long = len(revisions) > MOST_REVISIONS
     is_searched = since is not None and not is_long and source.has_history_since(since)
@@ -106,7 +106,7 @@ def collect_removals(
         for key, record in removed.items()
     }
     contents = source.contents
-    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
+    unreadable = collect_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
     removals = {key: replace(removal, unreadable=unreadable.get(key)) for key, removal in removals.items()}
     return Removals(removals, *_search_unread(source, removed, removals, manifests))
 
@@ -141,7 +141,7 @@ def _search_unread(
     return last, unread.search(last.values())
 
 
-def find_unreadable(
+def collect_unreadable(
     declared: Mapping[Key, Declaration],
     explain: ExplainUnreadable,
     units: Collection[Unit],
@@ -209,7 +209,7 @@ def _restrict(policy: Policy, unit: Unit | None) -> Policy:
     return Policy.SKIP if unit.settings.is_suspended else policy if unit.settings.prunes else Policy.DETACH_ON_DELETE
 
 
-def _find_last_manifests(
+def _collect_last_manifests(
     source: Checkout, removed: Mapping[Key, Record], revisions: Sequence[str], config: Config, reading: Reading
 ) -> Mapping[Key, _LastManifest]:
     """Search the revisions, newest first; the last of them is that of the records."""
@@ -249,7 +249,7 @@ def _read_last_manifests(
         policy = decision.policy if decision else None
         hold, paths = read_hold(resource, reading.today), resource.source
         found[resource.key] = _LastManifest(
-            policy, hold, paths.path, paths.line, units, declared, find_manifest_paths(resource)
+            policy, hold, paths.path, paths.line, units, declared, list_manifest_paths(resource)
         )
     return found
 

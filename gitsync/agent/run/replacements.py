@@ -14,9 +14,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from gitsync.agent.checks.bodies import plan_delete
+from gitsync.agent.checks.planned_bodies import plan_delete
 from gitsync.agent.reconcile.context import RunContext
-from gitsync.agent.run.plan import is_deleted_alone
+from gitsync.agent.run.run_plan import is_deleted_alone
 from gitsync.agent.run.write_status import write_expected
 from gitsync.desired.catalog.children import KindTree, find_embedded, is_made_by_azure
 from gitsync.desired.catalog.collections import list_collections
@@ -34,7 +34,7 @@ from gitsync.model.record import REPLACING, PendingOperation, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.delete_scope import list_deletes
-from gitsync.planning.plan import order_prunes
+from gitsync.planning.planner import order_prunes
 from gitsync.planning.replacement import (
     REFUSED,
     REPLACEMENT_BEGUN,
@@ -42,7 +42,7 @@ from gitsync.planning.replacement import (
     explain_kept_below,
     keep_old,
 )
-from gitsync.planning.run_problems import find_delete_limit
+from gitsync.planning.run_problems import compute_delete_limit
 from gitsync.planning.status.conditions import make_warning
 from gitsync.providers.arm.client import Reader
 
@@ -88,7 +88,7 @@ async def settle_replacements(
             due[key] = replacing
     prunes = plan.prunes if run.rules.prune else {}
     # The deletes of replacements count like those of prunes, or a change of one field could empty an estate.
-    if due and (kept_because := _find_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
+    if due and (kept_because := _explain_excess(prunes, state, {**done, **due}, run.rules.agent, most_deletes)):
         results |= {key: keep_old(applied[key], kept_because, writes=run.rules.writes) for key in due}
         due = {}
     return results, due
@@ -195,14 +195,14 @@ async def _list_children(reader: Reader, child: Kind, arm_id: ArmId, live: Live 
     ]
 
 
-def _find_excess(
+def _explain_excess(
     prunes: Mapping[Key, Prune], state: State, due: Mapping[Key, Due], agent: str, most_deletes: int | None
 ) -> str:
     """Return the refusal if the run would delete more than it may, with its replacements; "" if it would not."""
     deleted = {prune.key for prune in list_deletes(prunes)}
     deleted |= {name for replacement in due.values() for name in replacement.records}
     owned = sum(record.claim.is_ours and record.agent == agent for record in state.records.values())
-    limit = find_delete_limit(owned, most_deletes)
+    limit = compute_delete_limit(owned, most_deletes)
     if len(deleted) <= limit:
         return ""
     return (

@@ -16,7 +16,7 @@ from gitsync.agent.run.connections import name_source
 from gitsync.agent.run.git_settings import make_git_access
 from gitsync.agent.run.guards import refuse_invalid
 from gitsync.agent.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
-from gitsync.agent.run.manifests import (
+from gitsync.agent.run.prepared_manifests import (
     PLACEHOLDER_SUBSCRIPTION,
     coverage_of,
     drop_units,
@@ -25,13 +25,13 @@ from gitsync.agent.run.manifests import (
     read_unambiguous,
     redact_manifests,
 )
-from gitsync.agent.run.plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
-from gitsync.agent.run.removals import find_unreadable
-from gitsync.agent.run.unread_paths import UnreadSource, list_blobs
+from gitsync.agent.run.removals import collect_unreadable
+from gitsync.agent.run.run_plan import is_deleted_alone, list_problems, list_released, mark_undeletable, release
+from gitsync.agent.run.unread_source import UnreadSource, list_blobs
 from gitsync.agent.run.watch import log_start
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
-from gitsync.desired.manifests.units import find_declaration, find_manifest_paths
+from gitsync.desired.manifests.units import list_manifest_paths, make_declaration
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.placeholders import Secrets
 from gitsync.errors import ConfigError
@@ -50,17 +50,17 @@ from gitsync.planning.claims import assign_writers
 from gitsync.planning.delete_guards import NO_REMOVALS, Evidence, Moment, Removals, decide_deletes, list_removed
 from gitsync.planning.hidden_manifests import NO_SOURCE, index_source
 from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
-from gitsync.planning.plan import make_plan, note_holds
+from gitsync.planning.planner import make_plan, note_holds
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.revision_diff import Revised, compare_revisions, make_records
 from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes, warn_empty_source
 from gitsync.planning.status.exit_code import decide_exit_code
 from gitsync.report.masked import mask_report
 from gitsync.repository.git.source.checkout import Checkout, open_checkout
+from gitsync.repository.git.source.commit_signatures import read_trusted_keys
 from gitsync.repository.git.source.history import ManifestPaths
 from gitsync.repository.git.source.revisions import RevisionManifests, find_commits_before, read_revision
-from gitsync.repository.git.source.signatures import read_trusted_keys
-from gitsync.repository.units.sandbox import Builds
+from gitsync.repository.units.build_sandbox import Builds
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.redaction import Redactions
@@ -94,7 +94,7 @@ def _plan_revisions(
         [former, manifests],
         (*before.contents.problems, *after.contents.problems),
     )
-    target = _find_target(config, after)
+    target = _make_target(config, after)
     log_start("plan", target)
     config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
@@ -151,7 +151,7 @@ def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
     return replace(plan, problems=(*plan.problems, found)) if found else plan
 
 
-def _find_target(config: Config, after: RevisionManifests) -> RunTarget:
+def _make_target(config: Config, after: RevisionManifests) -> RunTarget:
     """Azure has no part in it, so the target has no identity."""
     return RunTarget(
         repository=after.repository,
@@ -284,10 +284,10 @@ def _collect_removals(
     removed = {entry.key: entry.resource for entry in old.prepared if entry.key not in keys}
     if not removed:
         return NO_REMOVALS
-    declared = {key: find_declaration(resource) for key, resource in removed.items()}
+    declared = {key: make_declaration(resource) for key, resource in removed.items()}
     contents = after.contents
-    unreadable = find_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
-    path_sets = {key: find_manifest_paths(resource) for key, resource in removed.items()}
+    unreadable = collect_unreadable(declared, contents.explain_unreadable, contents.units.values(), contents.files)
+    path_sets = {key: list_manifest_paths(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if before.commit is not None:
         found = find_commits_before(config.source, before.commit, set(path_sets.values()), make_git_access(config))
@@ -307,7 +307,7 @@ def _search_unread(
         key: LastDeclared(
             key=key,
             path=resource.source.path,
-            declared_by=find_declaration(resource)["declared_by"],
+            declared_by=make_declaration(resource)["declared_by"],
             revision=revision,
             blobs=blobs,
         )

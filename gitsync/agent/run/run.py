@@ -15,10 +15,8 @@ from typing import TypeVar
 
 from gitsync.agent.reconcile.context import Connections, RunContext
 from gitsync.agent.reconcile.identities import open_identities
-from gitsync.agent.run.checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.agent.run.connections import make_contact, open_connections
-from gitsync.agent.run.context import add_lists, make_context, make_rules
-from gitsync.agent.run.exports import collect_export_needs
+from gitsync.agent.run.context_builder import add_lists, make_context, make_rules
 from gitsync.agent.run.guards import (
     Confirm,
     count_changes,
@@ -28,9 +26,11 @@ from gitsync.agent.run.guards import (
     load_approved_plan,
     make_review,
 )
-from gitsync.agent.run.load import RunInput, load_run_input
-from gitsync.agent.run.manifests import coverage_of
-from gitsync.agent.run.plan import covers, list_problems, plan_run
+from gitsync.agent.run.prepared_manifests import coverage_of
+from gitsync.agent.run.run_checks import check_before_writes, check_results, count_repeated, count_unrepeated
+from gitsync.agent.run.run_exports import collect_export_needs
+from gitsync.agent.run.run_input import RunInput, load_run_input
+from gitsync.agent.run.run_plan import covers, list_problems, plan_run
 from gitsync.agent.run.walk import walk
 from gitsync.agent.run.watch import begin_watch, log_start
 from gitsync.agent.run.workers import count_sharing, cut, drop_bodies
@@ -51,18 +51,18 @@ from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.diff.secret_changes import warn_uncompared_secrets
-from gitsync.planning.plan import skip_taken
 from gitsync.planning.planned_writes import foresee
+from gitsync.planning.planner import skip_taken
 from gitsync.planning.replacement import warn_unused_consents
-from gitsync.planning.run_problems import find_agent
+from gitsync.planning.run_problems import decide_agent
 from gitsync.planning.status.exit_code import decide_exit_code
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.masked import mask_exception, mask_report, mask_target
-from gitsync.report.people import leave_out_people
 from gitsync.report.progress import Progress
 from gitsync.repository.git.state.worker_store import WorkerStore
-from gitsync.repository.secrets.exports import Collected
+from gitsync.repository.secrets.export_sinks import Collected
 from gitsync.settings.config.config import Config
 from gitsync.settings.processes.programs import Grace
 from gitsync.settings.redaction import Redactions, tell_settings
@@ -114,7 +114,7 @@ async def sync_revision(
     started_at = format_rfc3339(connections.clock.now())
     state = connections.store.load()
     deadline = connections.clock.monotonic() + config.run_timeout
-    agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+    agent = decide_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     loading = load_run_input(config, connections, state, agent, writes=writes)
     config, state, run_input = await _in_time(loading, deadline, connections, "read the manifests")
     # Before Azure is contacted: a plan that was made from other input refuses the run at once.

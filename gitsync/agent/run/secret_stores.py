@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from gitsync.model.clock import Clock
-from gitsync.providers.arm.auth.access import ArmAccess
+from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.repository.secrets.protocols import SecretSource, Sink, VaultConnection
 from gitsync.repository.secrets.sinks.status import KeptConfigMaps
 from gitsync.repository.secrets.stores import (
@@ -72,7 +72,7 @@ def _make_identity(
     @asynccontextmanager
     async def identity() -> AsyncIterator[tuple[Any, VaultConnection]]:
         from gitsync.providers.arm.auth.credentials import open_credential  # noqa: PLC0415 - azure-identity takes a while to import
-        from gitsync.providers.arm.http.network import open_connection  # noqa: PLC0415 - as above
+        from gitsync.providers.arm.http.connection import open_connection  # noqa: PLC0415 - as above
 
         async with (
             open_connection(access.network) as connection,

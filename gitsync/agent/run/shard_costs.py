@@ -15,7 +15,7 @@ from gitsync.model.provider import Provider
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.shard import Account, Shard, ShardCost
-from gitsync.planning.list_cover import ListedResource, find_cover
+from gitsync.planning.list_cover import ListedResource, choose_cover
 
 _READS_OF_A_CREATE = 2  # before and after
 
@@ -41,7 +41,7 @@ def _estimate(
     sharing: Mapping[Account, int],
 ) -> ShardCost:
     creates = [resource for resource in known if resource.key not in records and resource.is_written]
-    cover = find_cover(_list_known(known, records, catalog))
+    cover = choose_cover(_list_known(known, records, catalog))
     lists = {chain[0] for chain in cover.chains.values() if chain}
     covered = sum(bool(chain) for chain in cover.chains.values())
     reads = len(lists) + len(known) - len(creates) - covered + _READS_OF_A_CREATE * len(creates)

@@ -104,7 +104,7 @@ def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     first_of: dict[IdKey, Key] = {}  # by id; the id of a group stands for all in it
     for key, member in sorted(by_key.items()):
         if member.arm_id:
-            partition.join(key, first_of.setdefault(_find_container(member.arm_id), key))
+            partition.join(key, first_of.setdefault(_decide_container(member.arm_id), key))
         # A child waits for its owner, which only one process can have.
         if member.owner and member.owner in by_key:
             partition.join(key, member.owner)
@@ -119,7 +119,7 @@ def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
     return [_Atom(tuple(keys), _make_account(keys, by_key)) for keys in joined.values()]
 
 
-def _find_container(arm_id: ArmId) -> IdKey:
+def _decide_container(arm_id: ArmId) -> IdKey:
     """Return the id of the resource group of a resource; its own id if it is in none."""
     path = arm_id.key
     return IdKey("/".join(path.split("/")[:_GROUP_STEPS])) if arm_id.resource_group else path

@@ -15,8 +15,8 @@ from gitsync.agent.reconcile.context import RunContext
 from gitsync.agent.reconcile.reconcile import reconcile
 from gitsync.agent.reconcile.result_builder import build_unattempted
 from gitsync.agent.reconcile.stages.prune import RESOURCES_API_VERSION
-from gitsync.agent.run.exports import remove_exports, select_leftovers
 from gitsync.agent.run.replacements import Due, RunNodes, replace_resources, settle_replacements
+from gitsync.agent.run.run_exports import remove_exports, select_leftovers
 from gitsync.desired.manifests.selection import Selection
 from gitsync.errors import ArmError
 from gitsync.model.arm_id import ArmId
@@ -25,12 +25,12 @@ from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.record import State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Written
-from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes, find_former_dependents
-from gitsync.planning.delete_scope import absorb_content, find_contents, list_deleted_groups
+from gitsync.planning.delete_guards import Evidence, Moment, collect_former_dependents, decide_deletes
+from gitsync.planning.delete_scope import absorb_content, compare_contents, list_deleted_groups
 from gitsync.planning.embedded_children import group_by_owner
 from gitsync.planning.replacement import add_takes
-from gitsync.providers.arm.http.bodies import list_ids
-from gitsync.repository.secrets.exports import Collected
+from gitsync.providers.arm.http.response_bodies import list_ids
+from gitsync.repository.secrets.export_sinks import Collected
 
 
 def _may_embed(owner: Key, *, plan: Plan, run: RunContext) -> bool:
@@ -133,11 +133,11 @@ async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunCon
 
     If the run is limited to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
-    needed_by = find_former_dependents(plan.applies, applied.values())
+    needed_by = collect_former_dependents(plan.applies, applied.values())
     # Without --prune nothing is deleted, so no list is worth its request.
     groups = list_deleted_groups(plan.prunes, needed_by) if run.rules.prune else ()
     listings = await _list_groups(groups, run)
-    evidence = Evidence(needed_by=needed_by, contents=find_contents(plan.prunes, listings))
+    evidence = Evidence(needed_by=needed_by, contents=compare_contents(plan.prunes, listings))
     prunes = decide_deletes(plan.prunes, evidence, Moment.GROUPS)
     return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 

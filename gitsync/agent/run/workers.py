@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from gitsync.agent.run.load import RunInput
+from gitsync.agent.run.run_input import RunInput
 from gitsync.agent.run.shards import cut_shards, list_members
 from gitsync.desired.request.exports import may_export
 from gitsync.errors import ConfigError, GitsyncError
@@ -23,7 +23,7 @@ from gitsync.model.condition import Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
 from gitsync.model.shard import Shard
-from gitsync.planning.run_problems import find_agent
+from gitsync.planning.run_problems import decide_agent
 from gitsync.report import summary
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.branch import StatusBranch
@@ -104,7 +104,7 @@ def pin_run(
             "Workers share a revision, but this source has none.", hint="Commit the changes, or read a git repository."
         )
     state = branch.load()
-    agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+    agent = decide_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
     pin = branch.settle_pin(
         check_run_id(config.run_id or ""),
         Pin(revision=source.revision, status="", branch="", agent=agent, workers=workers, time=clock.now()),

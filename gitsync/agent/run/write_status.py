@@ -17,8 +17,8 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Heartbeat, Record, State
 from gitsync.model.report import Report
 from gitsync.report import json, summary, wording
+from gitsync.report.hidden_people import leave_out_of_record, leave_out_people
 from gitsync.report.masked import mask_problem
-from gitsync.report.people import leave_out_of_record, leave_out_people
 from gitsync.repository.git.state.store import StateStore, Update
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.cli.command import Command
 from gitsync.cli.command_table import COMMANDS, load_command
-from gitsync.cli.shell.command_line import Slot, find_slot, split_line
+from gitsync.cli.shell.command_line import Slot, decide_slot, split_line
 from gitsync.errors import ExitCode, GitsyncError
 from gitsync.settings.config.config import SETTINGS
 from gitsync.settings.config.flags import list_choices
@@ -57,7 +57,7 @@ def list_candidates(words: list[str], last: str) -> Iterator[Candidate]:
 
     command = load_command(words[0])
     parser = CommandParser(words[0], command)
-    slot = find_slot(parser, words[1:], last)
+    slot = decide_slot(parser, words[1:], last)
     if slot.action is None:
         yield from _list_flags(parser, slot) if last.startswith("-") else ()
     else:

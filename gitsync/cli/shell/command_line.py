@@ -40,7 +40,7 @@ def split_line(line: str) -> tuple[list[str], str]:
     return [], ""
 
 
-def find_slot(parser: argparse.ArgumentParser, words: Iterable[str], last: str) -> Slot:
+def decide_slot(parser: argparse.ArgumentParser, words: Iterable[str], last: str) -> Slot:
     """What `last` is, after the words of a command. A word that the parser would refuse is skipped."""
     line = _CommandLine.begin(parser)
     for word in words:

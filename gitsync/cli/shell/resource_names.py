@@ -96,7 +96,7 @@ def _list_branch(folder: Path, branch: str | None) -> list[str]:
 @contextmanager
 def _open_git(folder: Path) -> Iterator[Callable[..., list[str]]]:
     """Run git in the repository around a folder: each call gives the lines that it prints, and none if it fails."""
-    from gitsync.repository.git.access import GitAccess
+    from gitsync.repository.git.git_access import GitAccess
     from gitsync.repository.git.source.worktree import find_work_tree
 
     with ExitStack() as stack:

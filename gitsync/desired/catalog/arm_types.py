@@ -1,18 +1,19 @@
 """The types of Azure Resource Manager: their versions, scopes and bodies, at every api-version.
 
 From the public types of Bicep (NOTICE names the commit). Unlike the catalog of ASO's kinds, it has all of Azure, but
-no rules of behaviour. The index is read at the first look-up, and the bodies of a namespace with the first body of it,
-so that a run without such types reads neither.
+no rules of behaviour. A namespace is read with its first type, and the list of all names for suggestions alone, so that
+a run without such types reads nothing.
 """
 
 from __future__ import annotations
 
 import json
 import lzma
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog import data
 from gitsync.desired.catalog.body_types import BodyType, TypeLines
@@ -20,7 +21,9 @@ from gitsync.desired.problems.suggest import suggest
 from gitsync.errors import CatalogError
 from gitsync.model.facts import ScopeFlag
 
-FOLDER = "arm_types"
+FOLDER: Final = "arm_types"
+
+_NAMESPACE: Final = re.compile(r"[a-z][a-z0-9.-]{0,99}")  # it is a part of the name of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +82,19 @@ class ArmTypes:
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
-        self._index: Mapping[str, bytes] | None = None
+        self._names: Sequence[str] | None = None
+        self._namespaces: dict[str, _Namespace | None] = {}
         self._types: dict[str, ArmType] = {}
-        self._namespaces: dict[str, TypeLines] = {}
 
     def find_type(self, name: str) -> ArmType | None:
         """Find a type by its name in any case; None if Azure has no such type, or had none when the facts were made."""
         folded = name.casefold()
         if folded not in self._types:
-            line = self._load_index().get(folded)
-            if line is None:
+            namespace = self._load_namespace(folded)
+            found = namespace.versions.get(folded) if namespace else None
+            if found is None:
                 return None
-            self._types[folded] = self._make_type(line)
+            self._types[folded] = _make_type(found[0], _parse(found[0], found[1]))
         return self._types[folded]
 
     def find_body(self, name: str, api_version: str) -> BodyType | None:
@@ -101,13 +105,16 @@ class ArmTypes:
         """
         arm_type = self.find_type(name)
         version = arm_type.find_version(api_version) if arm_type else None
-        if arm_type is None or version is None or version.line is None:
+        if version is None or version.line is None:
             return None
-        return self._load_namespace(arm_type.namespace.casefold()).get_type(version.line)
+        namespace = self._load_namespace(name.casefold())
+        return namespace.bodies.get_type(version.line) if namespace else None
 
     def list_names(self) -> Sequence[str]:
         """The names of all types as Azure spells them, sorted without case, also of those that can only be read."""
-        return tuple(map(_read_name, self._load_index().values()))
+        if self._names is None:
+            self._names = tuple(_unpack("index", self._read(f"{FOLDER}/index.xz")).decode().split("\n"))
+        return self._names
 
     def suggest_types(self, name: str) -> Sequence[str]:
         """The types that an unknown name may mean: the nearest one, else those of the same name in other namespaces,
@@ -120,42 +127,56 @@ class ArmTypes:
         path = rest if "." in first else name.casefold()
         return tuple(other for other in names if other.casefold().partition("/")[2] == path)
 
-    def _make_type(self, line: bytes) -> ArmType:
-        name, versions = self._parse("index", line)
-        names = sorted(versions, key=lambda version: (version[:10], not is_preview(version), version))
-        return ArmType(name, {version: _make_version(version, versions[version]) for version in names})
-
-    def _load_index(self) -> Mapping[str, bytes]:
-        if self._index is None:
-            lines = self._unpack("index")
-            self._index = {_read_name(line).casefold(): line for line in lines}
-        return self._index
-
-    def _load_namespace(self, namespace: str) -> TypeLines:
+    def _load_namespace(self, name: str) -> _Namespace | None:
+        """The namespace of a type in lower case; None if there is none."""
+        namespace = name.partition("/")[0]
         if namespace not in self._namespaces:
-            self._namespaces[namespace] = TypeLines(self._unpack(namespace))
+            self._namespaces[namespace] = self._read_namespace(namespace)
         return self._namespaces[namespace]
 
-    def _unpack(self, name: str) -> list[bytes]:
+    def _read_namespace(self, name: str) -> _Namespace | None:
+        if not _NAMESPACE.fullmatch(name):
+            return None
         try:
-            return lzma.decompress(self._read(f"{FOLDER}/{name}.jsonl.xz")).split(b"\n")
-        except (OSError, lzma.LZMAError) as error:
-            raise _make_error(name, error) from error
+            content = self._read(f"{FOLDER}/{name}.jsonl.xz")
+        except FileNotFoundError as error:
+            if any(known.casefold().startswith(f"{name}/") for known in self.list_names()):
+                raise _make_error(name, error) from error
+            return None
+        head, *lines = _unpack(name, content).split(b"\n")
+        names = _parse(name, head)
+        versions = {each.casefold(): (each, line) for each, line in zip(names, lines, strict=False)}
+        return _Namespace(versions, TypeLines(lines[len(names) :]))
 
-    def _parse(self, name: str, line: bytes) -> Any:
-        try:
-            return json.loads(line)
-        except ValueError as error:
-            raise _make_error(name, error) from error
+
+class _Namespace(NamedTuple):
+    """The facts of one namespace: of each type, in lower case, its name and the line of its versions; its bodies."""
+
+    versions: Mapping[str, tuple[str, bytes]]
+    bodies: TypeLines
+
+
+def _unpack(name: str, content: bytes) -> bytes:
+    try:
+        return lzma.decompress(content)
+    except lzma.LZMAError as error:
+        raise _make_error(name, error) from error
+
+
+def _parse(name: str, line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise _make_error(name, error) from error
+
+
+def _make_type(name: str, versions: Mapping[str, list[Any]]) -> ArmType:
+    names = sorted(versions, key=lambda version: (version[:10], not is_preview(version), version))
+    return ArmType(name, {version: _make_version(version, versions[version]) for version in names})
 
 
 def _make_error(name: str, cause: Exception) -> CatalogError:
     return CatalogError(f"The packed types of {name!r} cannot be read: {cause}.", hint="Install gitsync again.")
-
-
-def _read_name(line: bytes) -> str:
-    """The name of a type, which is the first text of its line."""
-    return line.split(b'"', 2)[1].decode()
 
 
 def _make_version(api_version: str, packed: list[Any]) -> TypeVersion:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from enum import IntFlag
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -17,14 +16,10 @@ LIMITS: Final = frozenset({"minItems", "maxItems", "minLength", "maxLength", "mi
 """Limits of a value, by the names that constraints of kinds have too. Patterns are apart: see `may_match`."""
 
 
-class MemberFlag(IntFlag):
-    """What the source states of a member, with its numbers."""
-
-    REQUIRED = 1
-    READ_ONLY = 2
-    WRITE_ONLY = 4  # Azure does not return it
-    KNOWN_AT_START = 8  # of a deployment
-    IDENTIFIER = 16
+REQUIRED: Final = 1
+READ_ONLY: Final = 2
+WRITE_ONLY: Final = 4
+"""Flags of a member, with the numbers of the source. Plain numbers, since members are read by the thousand."""
 
 
 class BodyType:
@@ -55,7 +50,7 @@ class BodyType:
         """The limits of a value of this type."""
         return {name: limit for name, limit in self._facts.items() if name in LIMITS}
 
-    @property
+    @cached_property
     def pattern(self) -> str:
         """A pattern that a part of a string matches, for an engine that the source does not name; "" for none."""
         return str(self._facts.get("pattern", ""))
@@ -135,17 +130,11 @@ class BodyType:
         return None if distance is None else self._lines.get_type(self._line + distance)
 
 
-# Plain numbers: operations of flags take ten times as long, and each member of each body needs some.
-_REQUIRED: Final = int(MemberFlag.REQUIRED)
-_READ_ONLY: Final = int(MemberFlag.READ_ONLY)
-_WRITE_ONLY: Final = int(MemberFlag.WRITE_ONLY)
-
-
 class BodyMember(NamedTuple):
     """A member of an object."""
 
     name: str  # as Azure spells it
-    flags: int  # of `MemberFlag`, as a plain number: members are read by the thousand
+    flags: int  # a sum of the flags above, and of others that have no effect here
     line: int
     lines: TypeLines
 
@@ -155,15 +144,15 @@ class BodyMember(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        return bool(self.flags & _REQUIRED)
+        return bool(self.flags & REQUIRED)
 
     @property
     def is_read_only(self) -> bool:
-        return bool(self.flags & _READ_ONLY)
+        return bool(self.flags & READ_ONLY)
 
     @property
     def is_write_only(self) -> bool:
-        return bool(self.flags & _WRITE_ONLY)
+        return bool(self.flags & WRITE_ONLY)
 
 
 class TypeLines:

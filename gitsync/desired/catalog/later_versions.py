@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gitsync.desired.catalog.braced_text import find_braced_text
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.placeholders import find_braced_text
 from gitsync.desired.catalog.spec_visitor import Visit, visit_spec
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.model.facts import Kind

@@ -258,7 +258,7 @@ TYPES: Final[Mapping[str, _Rule]] = {
 _DENIAL = re.compile(r'"(?:deny|block|drop)', re.IGNORECASE)
 
 
-def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: bool) -> str:
+def explain_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: bool) -> str:
     """Return a sentence on why a change makes an estate weaker; "" if the table has no rule for it.
 
     `pointer` is the path of the change in the ARM body; `old` and `new` are the values there, REMOVED or None for none.
@@ -273,7 +273,7 @@ def find_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gone: 
         if rule and _weakens(rule, steps, before, after):
             return rule.why
         for entry, now in () if rule else _pair_entries(before, after):
-            if why := find_weakening(arm_type, f"{path}/0", entry, now, is_gone=False):
+            if why := explain_weakening(arm_type, f"{path}/0", entry, now, is_gone=False):
                 return why
     return ""
 

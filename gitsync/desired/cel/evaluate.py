@@ -19,7 +19,7 @@ from typing import Any, Final
 from gitsync.desired.cel.budget import EvaluationBudget
 from gitsync.desired.cel.functions.functions import call
 from gitsync.desired.cel.functions.operators import NUMBERS, has_key
-from gitsync.desired.cel.syntax.tree import (
+from gitsync.desired.cel.syntax.syntax_tree import (
     ExpressionNode,
     FunctionCall,
     Ident,

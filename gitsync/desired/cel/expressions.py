@@ -15,7 +15,7 @@ from typing import Final
 
 from gitsync.desired.cel.syntax.lexer import format_error
 from gitsync.desired.cel.syntax.parser import parse
-from gitsync.desired.cel.syntax.tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
+from gitsync.desired.cel.syntax.syntax_tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
 from gitsync.desired.cel.types.checker import check
 from gitsync.desired.cel.types.kinds import make_self_type
 from gitsync.desired.cel.types.types import DYN, STRING, Type, make_map_type

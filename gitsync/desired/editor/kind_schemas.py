@@ -29,7 +29,7 @@ from gitsync.desired.validation.explain import (
 )
 from gitsync.desired.validation.name_rules import LONGEST_NAME, NEVER_IN_NAMES, is_uuid_named
 from gitsync.desired.validation.references import REFERENCES
-from gitsync.desired.validation.schema import list_pairs
+from gitsync.desired.validation.spec_schema import list_pairs
 from gitsync.model.facts import Field, Kind, TypeFacts
 
 Schema = dict[str, Any]

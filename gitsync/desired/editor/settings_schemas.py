@@ -11,8 +11,8 @@ from gitsync.desired.editor.kind_schemas import DRAFT, Schema, ignore_case
 from gitsync.model.unit_kind import NAMED_KINDS
 from gitsync.settings.config.config import SETTINGS
 from gitsync.settings.config.setting import Authority, Setting, SettingForm
+from gitsync.settings.config.setting_values import OFF, ON
 from gitsync.settings.config.unit_entries import MOST_UNITS
-from gitsync.settings.config.values import OFF, ON
 
 SOURCE_SETTINGS: Final = "gitsync.json"
 OPERATOR_SETTINGS: Final = "operator-settings.json"

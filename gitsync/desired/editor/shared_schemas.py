@@ -40,7 +40,7 @@ from gitsync.desired.validation.annotations import (
 from gitsync.desired.validation.explain import resolve_rules
 from gitsync.desired.validation.references import ARM_ID, NEVER_IN_IDS
 from gitsync.model.facts import Field
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 
 _POLICIES: Final[Mapping[Policy, str]] = {
     Policy.MANAGE: "gitsync writes the resource, and a prune deletes it. This is the default.",

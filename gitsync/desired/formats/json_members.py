@@ -1,7 +1,7 @@
 """Reads members of unchecked JSON, such as Azure's response or the claims of a token.
 
 A malformed member counts as absent. So this is for members that may be absent: an answer that decides on a write or a
-delete is checked before it is believed (gitsync.providers.arm.http.bodies).
+delete is checked before it is believed (gitsync.providers.arm.http.response_bodies).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from gitsync.desired.catalog.placeholders import find_braced_text
+from gitsync.desired.catalog.braced_text import find_braced_text
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.catalog.unknown_kind import suggest_spelling
 from gitsync.desired.manifests.aso_groups import load_catalog

@@ -54,7 +54,7 @@ class Origins:
             lines = _follow(document, unit.contents[path])
         else:
             lines = original.lines if original else make_lines(1)
-        patched = find_patched(value, original.value, self._read_patches(unit)) if original else {}
+        patched = collect_patched(value, original.value, self._read_patches(unit)) if original else {}
         seal = original.seal if original and document.seal else document.seal  # it covers the order of the fields
         located = replace(
             document, path=path, value=value, lines=lines, problems=(), patched=patched, seal=seal, original=original
@@ -292,7 +292,7 @@ def read_patches(contents: Mapping[str, bytes]) -> tuple[Patch, ...]:
     )
 
 
-def find_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping[FieldPath, SourceLocation]:
+def collect_patched(built: Any, original: Any, patches: Iterable[Patch]) -> Mapping[FieldPath, SourceLocation]:
     """Find the locations of the fields of a manifest that patches have set. `original` is the manifest without them."""
     # Each field is compared with each patch, so their number is limited.
     applied = list(islice((patch for patch in patches if patch.is_for(original)), _MOST_PATCHES))

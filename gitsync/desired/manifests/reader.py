@@ -26,9 +26,9 @@ from gitsync.desired.manifests.unparsed_text import may_be_object, may_be_ours
 from gitsync.desired.manifests.unread_collector import UnreadCollector
 from gitsync.desired.manifests.unread_documents import (
     UnreadContent,
+    collect_templates,
     find_embedded,
     find_hook,
-    find_templates,
     list_hidden,
     list_misspelt_fields,
     mark_followed,
@@ -37,9 +37,9 @@ from gitsync.desired.manifests.unread_documents import (
     skip,
     skip_hook,
 )
-from gitsync.desired.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, find_feeding_object
+from gitsync.desired.manifests.used_objects import ConfigMapVersions, FeedingObject, UsedObjects, read_feeding_object
+from gitsync.desired.manifests.variable_reader import VariableReader, VariableSubject
 from gitsync.desired.manifests.variable_values import NO_VARIABLES, VariableSet
-from gitsync.desired.manifests.variables import VariableReader, VariableSubject
 from gitsync.desired.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.model.gvk import Key
@@ -79,7 +79,7 @@ def read_manifests(
         namespace, variable_reader, CapzObjects(namespace), ObjectCollector(versions), tuple(units.values())
     )
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
-    templates = find_templates(readable)
+    templates = collect_templates(readable)
     sorter.unread.add(report_templates(templates, files))
     for path in sorted(readable - templates.keys()):
         sorter.read(path, files[path], units.get(path))
@@ -199,7 +199,7 @@ class _Sorter:
             if read := self.read_header(document, namespace, resource=len(self.resources)):
                 self.add_resource(*read)
             return
-        since, about = self.unread.size, find_feeding_object(value, namespace)
+        since, about = self.unread.size, read_feeding_object(value, namespace)
         if read := self.read_header(document, namespace, resource=None):
             document, header = read
             about = FeedingObject(header.gvk.kind, header.namespace, header.name)

@@ -17,8 +17,8 @@ from gitsync.desired.catalog.everyday_names import find_by_everyday_name
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import Policy
 from gitsync.model.problem import Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.settings.config.config import Config
 

@@ -57,7 +57,7 @@ class Declaration(TypedDict):
     declared_by: str
 
 
-def find_declaration(resource: Resource) -> Declaration:
+def make_declaration(resource: Resource) -> Declaration:
     """Return where a resource is declared."""
     declared_by = resource.unit.declared_by if resource.unit else ""
     return Declaration(unit=find_unit_name(resource), path=resource.source.path, declared_by=declared_by)
@@ -71,7 +71,7 @@ def find_own_path(path: str, unit: Unit | None) -> str:
     return own if unit and own in unit.contents else path
 
 
-def find_manifest_paths(resource: Resource) -> tuple[str, ...]:
+def list_manifest_paths(resource: Resource) -> tuple[str, ...]:
     """Return the paths that a resource is built from: its file and, if its unit is built, the folder of the unit."""
     unit = resource.unit
     path = find_own_path(resource.source.path, unit)

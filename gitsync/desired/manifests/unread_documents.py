@@ -267,7 +267,7 @@ CHART: Final = "Chart.yaml"
 TEMPLATE: Final = "Helm template"
 
 
-def find_templates(paths: Collection[str]) -> Mapping[str, str]:
+def collect_templates(paths: Collection[str]) -> Mapping[str, str]:
     """Map each template of a chart to the path of its Chart.yaml."""
     charts = {path.removesuffix(CHART): path for path in paths if path.rpartition("/")[2] == CHART}
     templates = {}

@@ -35,7 +35,7 @@ def is_feeding(value: Mapping[str, Any]) -> bool:
     return value["kind"] in FEEDING and value["apiVersion"] == "v1"
 
 
-def find_feeding_object(value: Mapping[str, Any], namespace: str) -> FeedingObject:
+def read_feeding_object(value: Mapping[str, Any], namespace: str) -> FeedingObject:
     """Find the object that a document declares, as far as its name and namespace can be read. `namespace` is the
     default.
     """

@@ -17,7 +17,7 @@ from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.list_pairing import OPEN_LISTS
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.request.any_body import convert_body, find_body_field
-from gitsync.desired.request.arm_id import AzureName
+from gitsync.desired.request.arm_id_builder import AzureName
 from gitsync.desired.validation.references import add_group
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId

@@ -17,9 +17,9 @@ from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
 from gitsync.desired.catalog.spec_visitor import visit_spec
 from gitsync.desired.formats.ignored_paths import Paths
-from gitsync.desired.manifests.annotations import decide_policy
+from gitsync.desired.manifests.policy_annotations import decide_policy
 from gitsync.desired.problems.finding import Finding, locate_finding
-from gitsync.desired.request.arm_id import ArmIds, is_named_at_random
+from gitsync.desired.request.arm_id_builder import ArmIds, is_named_at_random
 from gitsync.desired.request.body import collect_sign_in_paths
 from gitsync.desired.request.credential_choice import Credential, CredentialOf
 from gitsync.desired.request.dependencies import Dependencies
@@ -30,7 +30,7 @@ from gitsync.desired.request.draft import (
     finish_draft,
 )
 from gitsync.desired.request.exports import SharedExports, check_declared, may_export
-from gitsync.desired.request.told_by_others import find_told
+from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
@@ -38,9 +38,9 @@ from gitsync.desired.validation.relations import Member
 from gitsync.desired.validation.validate import MAX_PROBLEMS, UnknownFields, validate_resource, validate_set
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import Manifests
-from gitsync.model.policy import Policy, PolicyDecision
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
+from gitsync.model.reconcile_policy import Policy, PolicyDecision
 from gitsync.model.resource import WAITING, Prepared, Relations, Resource
 from gitsync.model.unit import UnitOptions
 
@@ -79,7 +79,7 @@ def prepare(
         left_out=manifests.left_out,
         rejected=manifests.rejected,
     )
-    told = find_told(drafts)
+    told = collect_told(drafts)
     prepared = []
     for draft, decision, (member, alone), of_set in zip(drafts, decisions, checked, set_problems, strict=True):
         resource = draft.resource

@@ -68,7 +68,7 @@ CredentialOf = Callable[[Resource], Credential | Finding]
 
 def list_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
     """The Secrets that may be credentials of these resources, and of those that are only recorded; sorted."""
-    named = [(resource.key.namespace, find_named_secret(resource)) for resource in resources]
+    named = [(resource.key.namespace, read_named_secret(resource)) for resource in resources]
     named += [(key.namespace, record.access.credential) for key, record in records.items()]
     credential_names = {(namespace, name or OF_NAMESPACE) for namespace, name in named}
     return tuple(sorted(credential_names | {(namespace, OF_NAMESPACE) for namespace, _ in named}))
@@ -89,7 +89,7 @@ class RecordedCredentials:
         used = {record.access.credential for record in self._list(key.namespace)}
         return GLOBAL in used and OF_NAMESPACE not in used
 
-    def find_subscription(self, key: Key, name: str) -> str:
+    def decide_subscription(self, key: Key, name: str) -> str:
         """The subscription of a resource; for a new one, that of the others with the same Secret. "" if it is not
         known.
         """
@@ -135,7 +135,7 @@ class Credentials:
 
     def of(self, resource: Resource) -> Credential | Finding:
         """The credential of a manifest, or what is wrong with it."""
-        secret_name = find_named_secret(resource)
+        secret_name = read_named_secret(resource)
         choice = self._choose(resource.key, secret_name)
         if isinstance(choice, Credential):
             return choice
@@ -175,7 +175,7 @@ class Credentials:
         namespace, name = key.namespace, secret_name or OF_NAMESPACE
         if self._subscription and not secret_name and self._recorded.is_global(key):
             return Credential(subscription=self._subscription, is_sure=False)
-        if recorded := self._recorded.find_subscription(key, name):
+        if recorded := self._recorded.decide_subscription(key, name):
             return Credential(name=name, subscription=recorded, is_sure=False, is_recorded=True)
         if self._subscription and not secret_name:
             doubt = (
@@ -229,7 +229,7 @@ def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subsc
     elsewhere = Credential(subscription=subscription, is_sure=False)  # one value for all that have no Secret here
 
     def of(resource: Resource) -> Credential:
-        secret_name = find_named_secret(resource)
+        secret_name = read_named_secret(resource)
         values = secrets.get((resource.key.namespace, secret_name or OF_NAMESPACE))
         found_subscription = read_subscription(values) if values is not None else None
         if found_subscription is None:
@@ -239,7 +239,7 @@ def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subsc
     return of
 
 
-def find_named_secret(resource: Resource) -> str:
+def read_named_secret(resource: Resource) -> str:
     """The Secret that a manifest names itself. A name with a slash is an error, which validation reports."""
     name = resource.annotations.get(CREDENTIAL_FROM, "")
     return "" if "/" in name else name

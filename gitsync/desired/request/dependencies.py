@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from gitsync.desired.manifests.annotations import read_wave
+from gitsync.desired.manifests.policy_annotations import read_wave
 from gitsync.desired.request.exports import iterate_own_addresses, may_export
 from gitsync.desired.request.fill import find_value
 from gitsync.model.arm_id import ArmId
@@ -177,13 +177,13 @@ def _list_waves(prepared: Iterable[Prepared]) -> Iterator[tuple[_Group, _Group]]
     """The resources of each wave with those of the next: inside of an Application, and of those that it declares."""
     waves: dict[str, dict[int, set[Key]]] = defaultdict(lambda: defaultdict(set))
     for resource in prepared:
-        for scope, wave in _find_waves(resource):
+        for scope, wave in _collect_waves(resource):
             waves[scope][wave].add(resource.key)
     for _, groups in sorted(waves.items()):
         yield from pairwise(frozenset(groups[wave]) for wave in sorted(groups))
 
 
-def _find_waves(prepared: Prepared) -> tuple[tuple[str, int], ...]:
+def _collect_waves(prepared: Prepared) -> tuple[tuple[str, int], ...]:
     """The units that a resource is in, outermost first, each with the wave of it there."""
     unit = prepared.resource.unit
     if unit is None:

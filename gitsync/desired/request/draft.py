@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.spec_visitor import Visit
 from gitsync.desired.problems.finding import Finding
-from gitsync.desired.request.arm_id import (
+from gitsync.desired.request.arm_id_builder import (
     ArmIds,
     ConfigMaps,
     IdTemplate,
@@ -32,7 +32,7 @@ from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import Gap, ResourceRef, Template, collect_gaps
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsync.desired.catalog.packed_tables import find_built_in_role, make_role_id
-from gitsync.desired.request.arm_id import ConfigMaps
+from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.desired.request.fill import fill
 from gitsync.errors import MissingValueError
 from gitsync.model.arm_id import ArmId

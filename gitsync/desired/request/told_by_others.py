@@ -21,7 +21,7 @@ _POOL: Final = ("containerservice.azure.com", "ManagedClustersAgentPool")
 _SETTINGS: Final = ("insights.azure.com", "AutoscaleSetting")
 
 
-def find_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
+def collect_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
     """Find what other manifests set for each resource: names of `catalog.handed_over`, with their values."""
     by_kind: dict[tuple[str, str], list[Draft]] = {_CLUSTER: [], _POOL: [], _SETTINGS: []}
     ids: dict[str, Key] = {}

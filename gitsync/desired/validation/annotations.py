@@ -20,7 +20,7 @@ from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.replace_annotation import REPLACE, check_replace
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 
 OVERRIDE: Final = "serviceoperator.azure.com/child-resource-id-override"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
-from gitsync.desired.catalog.body_paths import OWN_NAMES
+from gitsync.desired.catalog.body_paths import OWN_NAMES, find_facts
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
 from gitsync.desired.catalog.body_words import EXPRESSION, find_word, unescape
 from gitsync.desired.formats.json_members import find_in_any_case
@@ -22,7 +22,8 @@ from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.arm_body_findings import (
-    list_broken_limits,
+    list_faults,
+    make_broken_limits,
     make_filled,
     make_given_twice,
     make_missing,
@@ -80,7 +81,7 @@ def check_body(
 
 @dataclass(slots=True)
 class _Check:
-    """The check of one body. `is_hidden` of its methods: the value may be a secret, so no message quotes it."""
+    """The check of one body."""
 
     type: BodyType
     path: FieldPath
@@ -88,37 +89,41 @@ class _Check:
     unknown: Level
     findings: list[Finding] = field(default_factory=list)
 
-    def check_value(self, value: Any, type_: BodyType, path: FieldPath, *, is_hidden: bool = False) -> None:
+    def check_value(self, value: Any, type_: BodyType, path: FieldPath) -> None:
         """Check a value and all inside it."""
         shape = type_.shape
         if value is None or shape == "any":
             return
         if not _fits(value, shape):
-            self._check_other(value, type_, path, is_hidden=is_hidden)
+            self._check_other(value, type_, path)
         elif isinstance(value, dict):
-            self._check_mapping(value, type_, path, is_hidden=is_hidden)
+            self._check_mapping(value, type_, path)
         elif shape == "choice":
             # Several services return and accept the empty text for no choice.
             if value and value.casefold() not in type_.folded_choices:
-                self.findings.append(make_unknown_choice(value, type_, path, self.unknown, is_hidden=is_hidden))
+                self.findings.append(
+                    make_unknown_choice(value, type_, path, self.unknown, is_hidden=self._is_hidden(path))
+                )
         else:
-            if type_.limits or type_.pattern:
-                self.findings.extend(list_broken_limits(value, type_, path, is_hidden=is_hidden))
-            if type_.item is not None:
-                self._check_entries(value, type_.item, path, is_hidden=is_hidden)
+            if faults := list_faults(value, type_):
+                self.findings.extend(make_broken_limits(faults, path, is_hidden=self._is_hidden(path)))
+            if shape == "list" and type_.item is not None:
+                self._check_entries(value, type_.item, path)
 
-    def _check_entries(self, entries: list[Any], type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
+    def _check_entries(self, entries: list[Any], type_: BodyType, path: FieldPath) -> None:
         for index, entry in enumerate(entries):
             where = (*path, index)
             if entry is None and type_.shape != "any":
-                self.findings.append(make_wrong_type(entry, type_, where, self.unknown, is_hidden=is_hidden))
+                self.findings.append(
+                    make_wrong_type(entry, type_, where, self.unknown, is_hidden=self._is_hidden(where))
+                )
             else:
-                self.check_value(entry, type_, where, is_hidden=is_hidden)
+                self.check_value(entry, type_, where)
 
-    def _check_other(self, value: Any, type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
+    def _check_other(self, value: Any, type_: BodyType, path: FieldPath) -> None:
         """Check a value of another type: one that is not known yet may have the right one."""
         is_text = type_.shape in {"string", "choice"}
-        word = find_word(value) if isinstance(value, dict) else ""
+        word = find_word(value)
         if word == EXPRESSION or isinstance(value, Placeholder):
             return
         if is_text and (word or isinstance(value, Secret)):
@@ -126,20 +131,20 @@ class _Check:
         if word:
             self.findings.append(make_filled(type_, path, word, self.unknown))
         else:
-            self.findings.append(make_wrong_type(value, type_, path, self.unknown, is_hidden=is_hidden))
+            self.findings.append(make_wrong_type(value, type_, path, self.unknown, is_hidden=self._is_hidden(path)))
 
-    def _check_mapping(self, value: dict[str, Any], type_: BodyType, path: FieldPath, *, is_hidden: bool) -> None:
+    def _check_mapping(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> None:
         word = find_word(value) if path != self.path else ""
         if not word:
             variant = self._choose_variant(value, type_, path) if type_.by else None
-            self._check_members(value, (type_, variant), path, is_hidden=is_hidden)
+            self._check_members(value, (type_, variant), path)
             self._check_required(value, type_, path)
             if variant is not None:
                 self._check_required(value, variant, path)
         elif word != EXPRESSION:
             self.findings.append(make_filled(type_, path, word, self.unknown))
 
-    def _check_members(self, value: dict[str, Any], types: _Types, path: FieldPath, *, is_hidden: bool) -> None:
+    def _check_members(self, value: dict[str, Any], types: _Types, path: FieldPath) -> None:
         type_, variant = types
         for key, child in value.items():
             where = (*path, key)
@@ -148,19 +153,17 @@ class _Check:
             if member is not None:
                 if member.name != name:
                     self._add_other_case(where, member, value)
-                self._check_member(child, member, where, is_hidden=is_hidden)
+                self._check_member(child, member, where)
             elif (others := type_.others) is not None:
-                self.check_value(child, others, where, is_hidden=is_hidden or is_secret_name(name))
+                self.check_value(child, others, where)
             elif variant or not any(other.find_member(name) for other in type_.list_variants()):
                 self._add_unknown(name, types, where)
 
-    def _check_member(self, value: Any, member: BodyMember, path: FieldPath, *, is_hidden: bool) -> None:
+    def _check_member(self, value: Any, member: BodyMember, path: FieldPath) -> None:
         if member.is_read_only and not member.is_required:
             self.findings.append(make_read_only(path))
             return
-        type_ = member.type
-        is_secret = is_hidden or member.is_write_only or type_.is_sensitive or is_secret_name(member.name)
-        self.check_value(value, type_, path, is_hidden=is_secret)
+        self.check_value(value, member.type, path)
 
     def _check_required(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> None:
         for member in type_.required:
@@ -192,6 +195,12 @@ class _Check:
         is_root = path[:-1] == self.path
         known = [member for member in members if not (is_root and member.name.casefold() in OWN_NAMES)]
         self.findings.append(make_unknown_member(path, known, self._find_level(name, path[:-1]), self.unknown))
+
+    def _is_hidden(self, path: FieldPath) -> bool:
+        """Return whether a value may be a secret, so that no message quotes it. Few values need to know."""
+        inside = path[len(self.path) :]
+        facts = find_facts(self.type, inside)
+        return facts.is_secret if facts else any(is_secret_name(str(step)) for step in inside)
 
     def _find_level(self, name: str, path: FieldPath) -> FieldPath | None:
         """Find the object that has a member which its level lacks: the top of the body, or `properties`."""

@@ -16,7 +16,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.constraints import RULE_CODES, list_violations
-from gitsync.desired.validation.schema import reads_as
+from gitsync.desired.validation.spec_schema import reads_as
 from gitsync.model.problem import Level
 
 _OWN_HINTS: Final[Mapping[str, str]] = {
@@ -138,11 +138,16 @@ def make_unknown_variant(value: str, path: FieldPath, choices: Sequence[str]) ->
     return _warn("UnknownValue", path, message, f"Did you mean {close}?" if close else "")
 
 
-def list_broken_limits(value: Any, type_: BodyType, path: FieldPath, *, is_hidden: bool) -> Iterator[Finding]:
-    """Report each limit that a value breaks."""
-    faults = list(list_violations(value, type_.limits))
+def list_faults(value: Any, type_: BodyType) -> list[tuple[str, str]]:
+    """List the limits that a value breaks, each with its message."""
+    faults = list(list_violations(value, type_.limits)) if type_.limits else []
     if type_.pattern and not may_match(value, type_.pattern):
         faults.append(("pattern", f"must match {type_.pattern}, but is {quote_scalar(value)}"))
+    return faults
+
+
+def make_broken_limits(faults: Iterable[tuple[str, str]], path: FieldPath, *, is_hidden: bool) -> Iterator[Finding]:
+    """Report limits that a value breaks, as `list_faults` lists them."""
     for rule, fault in faults:
         shown = fault.partition(", but ")[0] if is_hidden else fault
         yield _warn(RULE_CODES[rule], path, f"{format_field(path)} {shown}: {_MAY_REFUSE}.", "")

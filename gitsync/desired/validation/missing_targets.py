@@ -188,19 +188,19 @@ class _IdHints:
     left_out: Mapping[Key, SourceLocation]  # the locations of resources in files that no kustomization names
     rejected: Mapping[Key, SourceLocation]  # the locations of unusable documents
 
-    def find_rejected(self, target: _MissingTarget) -> str:
+    def explain_rejected(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose document has a problem of its own; "" for others."""
         source = self.rejected.get(target.key._replace(namespace=""))
         return f"{source} declares it, but cannot be used. Fix that first." if source else ""
 
-    def find_left_out(self, target: _MissingTarget) -> str:
+    def explain_left_out(self, target: _MissingTarget) -> str:
         """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
         source = self.left_out.get(target.key._replace(namespace=""))
         if source is None:
             return ""
         return f"{source} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
 
-    def find_known(self, target: _MissingTarget) -> str:
+    def explain_doubted(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose id is known, but doubted; "" for others."""
         known = self.known.get(target.key)
         if known is None:
@@ -243,9 +243,9 @@ def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hi
     waits = role == "owner" and member.waits_for_owners and not wrong_kind
     may_wait = role == "owner" and not waits
     suggestion = (
-        hints.find_rejected(target)
-        or hints.find_left_out(target)
-        or hints.find_known(target)
+        hints.explain_rejected(target)
+        or hints.explain_left_out(target)
+        or hints.explain_doubted(target)
         or _explain_renaming(member, target, names.find_new_name(key))
         or _suggest_target(key, names)
     )

@@ -20,7 +20,7 @@ from gitsync.desired.problems.finding import Finding
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import (
     ConfigMapKeyRef,

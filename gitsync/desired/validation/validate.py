@@ -21,7 +21,7 @@ from gitsync.desired.manifests.kubernetes_names import check_object_names
 from gitsync.desired.manifests.written_values import suggest_quotes
 from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.validation.annotations import check_annotations, check_inherited_policy
-from gitsync.desired.validation.any_type import (
+from gitsync.desired.validation.any_type_rules import (
     check_action,
     check_any_name,
     check_any_owners,
@@ -42,7 +42,7 @@ from gitsync.desired.validation.relations import (
     check_duplicates,
     check_overlaps,
 )
-from gitsync.desired.validation.schema import (
+from gitsync.desired.validation.spec_schema import (
     check_missing_spec,
     check_pairs,
     check_placeholder,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from gitsync.emulator.graph.settings import GraphSettings
+from gitsync.emulator.graph.graph_settings import GraphSettings
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse
 
 _READ = frozenset({"Group.Read.All", "Directory.Read.All"})

@@ -22,7 +22,7 @@ from gitsync.emulator.graph.answers import (
     refuse_value,
     require_permission,
 )
-from gitsync.emulator.graph.bodies import UNIFIED, check_change, check_new_group, show_group
+from gitsync.emulator.graph.group_bodies import UNIFIED, check_change, check_new_group, show_group
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, make_page
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import StoredResource

@@ -54,7 +54,7 @@ from gitsync.emulator.state.store import EmulatedOperation
 from gitsync.emulator.state.subscriptions import list_providers, list_subscriptions, show_provider, show_subscription
 from gitsync.emulator.types.actions import run_action
 from gitsync.emulator.types.bodies import build_body
-from gitsync.emulator.types.names import answer_name_check, find_database_account_name
+from gitsync.emulator.types.names import answer_database_account_name, answer_name_check
 from gitsync.emulator.types.quotas import USAGE_NAMESPACES, list_skus, list_usages
 
 _NEVER_LOGGED = {401, 429, *range(500, 600)}
@@ -243,7 +243,7 @@ _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     ("microsoft.policyinsights/checkpolicyrestrictions", "POST"): check_policy_restrictions,
     ("microsoft.resources/validateresources", "POST"): validate_resources,
     ("microsoft.resourcegraph/resources", "POST"): answer_query,
-    ("microsoft.documentdb/databaseaccountnames", "HEAD"): find_database_account_name,
+    ("microsoft.documentdb/databaseaccountnames", "HEAD"): answer_database_account_name,
     ("microsoft.network/locations/checkdnsnameavailability", "GET"): answer_name_check,
     ("microsoft.compute/skus", "GET"): list_skus,
     ("microsoft.insights/eventtypes/values", "GET"): list_events,

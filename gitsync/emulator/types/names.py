@@ -262,7 +262,7 @@ def answer_name_check(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
     return ServerResponse(200, answer | {"reason": reason, "message": error["message"]})
 
 
-def find_database_account_name(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
+def answer_database_account_name(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a HEAD of a Cosmos DB account name: 200 if it is taken, 404 if it is free."""
     unique = UNIQUE_NAMES["microsoft.documentdb/databaseaccounts"]
     if _find_refusal(cloud, unique, request.target.name) is None:

@@ -280,7 +280,7 @@ def _list_machines(
     return list(find(body))
 
 
-def _find_machine(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
+def _read_machine(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     size = find_value(body, ("properties", "hardwareProfile", "vmSize"))
     is_hosted = any(find_value(body, ("properties", name)) for name in ("host", "hostGroup"))
     if isinstance(size, str) and not is_hosted:  # a dedicated host has its own cores
@@ -289,7 +289,7 @@ def _find_machine(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
         )
 
 
-def _find_scale_set(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
+def _read_scale_set(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     size, count = find_value(body, ("sku", "name")), find_value(body, ("sku", "capacity"))
     is_spot = _is_spot(body, ("properties", "virtualMachineProfile", "priority"))
     if isinstance(size, str):
@@ -298,7 +298,7 @@ def _find_scale_set(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
         )
 
 
-def _find_pool(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
+def _read_machine_pool(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
     properties = body.get("properties")
     if isinstance(properties, Mapping):
         yield _read_pool(properties)
@@ -327,9 +327,9 @@ def _is_spot(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
 
 
 _MACHINES: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[EmulatedMachines]]]] = {
-    "microsoft.compute/virtualmachines": _find_machine,
-    "microsoft.compute/virtualmachinescalesets": _find_scale_set,
-    _CLUSTER: _find_pool,
-    _POOL: _find_pool,
+    "microsoft.compute/virtualmachines": _read_machine,
+    "microsoft.compute/virtualmachinescalesets": _read_scale_set,
+    _CLUSTER: _read_machine_pool,
+    _POOL: _read_machine_pool,
 }
 """Functions that find the machines of a body, by type in lower case."""

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name
 from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
+from gitsync.extensions.factories.kept_children import ChildShape, keep_children, merge_by_name
 
 GROUP = "compute.azure.com"
 

@@ -13,8 +13,8 @@ from typing import Any
 from gitsync.desired.formats.address_ranges import AddressRange, is_inside, parse_range
 from gitsync.desired.problems.field_path import find_member
 from gitsync.extensions.api import Extension, Extensions, Subject
-from gitsync.extensions.factories.embedded_children import ChildShape, keep_children, merge_by_name, replace
 from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, make_classifiers
+from gitsync.extensions.factories.kept_children import ChildShape, keep_children, merge_by_name, replace
 from gitsync.extensions.factories.private_endpoints import check_connections, export_private_address
 from gitsync.model.arm_id import ArmId
 

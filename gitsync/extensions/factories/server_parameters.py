@@ -22,12 +22,12 @@ class OnlyWhatWasSet:
     async def __call__(self, subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
         """Decides by the parameter as read; one that the rest of the chain skips stays skipped."""
         read_subject, answer = await next(subject)
-        reason = answer.skipped or self._find_reason(
+        reason = answer.skipped or self._explain_skip(
             read_subject.live.body.get("properties") if read_subject.live else None
         )
         return read_subject, skipped(reason) if reason else answer
 
-    def _find_reason(self, properties: Any) -> str:
+    def _explain_skip(self, properties: Any) -> str:
         """Why a parameter needs no manifest; "" if it may need one."""
         if not isinstance(properties, Mapping):
             return ""

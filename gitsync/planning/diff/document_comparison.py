@@ -13,8 +13,8 @@ from typing import Any
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.problems.checked_mapping import read_json_line
 from gitsync.model.verdict import Comparison
-from gitsync.planning.diff.handed_over import add_handed_over, take_live_values
-from gitsync.planning.diff.hints import Hints, make_kind_hints
+from gitsync.planning.diff.handed_over_values import add_handed_over, take_live_values
+from gitsync.planning.diff.hints import Hints, make_kind_hints, make_type_hints
 from gitsync.planning.diff.three_way import Remembered, compare, make_baseline
 
 ArmBody = Mapping[str, Any]
@@ -72,10 +72,12 @@ def build_document(comparison: Comparison) -> dict[str, Any]:
 
 @cache
 def make_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
-    """The hints for an ARM type: of that api-version, else of the kind's newest; empty for an unknown type."""
+    """The hints for an ARM type: of that api-version of the kind, else of the kind's newest; of ARM's own types if no
+    kind has the type.
+    """
     group_kind = catalog.group_kind_of(arm_type)
     kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*group_kind) if group_kind else None)
-    return replace(make_kind_hints(kind) if kind else Hints(), arm_type=arm_type)
+    return replace(make_kind_hints(kind) if kind else make_type_hints(arm_type, api_version), arm_type=arm_type)
 
 
 def read_pair(line: bytes, number: int) -> DocumentComparison:

@@ -1,4 +1,5 @@
-"""Hints for a comparison from the facts of a kind: which leaves are enumerations, and which are secrets.
+"""Hints for a comparison from the facts of a kind: which leaves are enumerations, which are secrets, and, of ARM's
+types, which Azure alone sets.
 
 By path and not by value: a word of an enumeration in one place may be free text in another.
 """
@@ -10,6 +11,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
+from gitsync.desired.catalog.arm_types import open_arm_types
+from gitsync.desired.catalog.body_paths import PathFacts, find_facts
+from gitsync.desired.catalog.body_types import BodyType
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
 from gitsync.model.facts import FieldType, Kind, TypeFacts
 
@@ -26,9 +30,12 @@ class Hints:
     own_id: str = ""  # the ARM id of the resource
     leaves: Mapping[str, Any] = field(default_factory=dict)  # a tree of steps, with the hints at its leaves
     answer: Mapping[str, Any] = field(default_factory=dict)  # all that Azure returned, for values that it has twice
+    body_type: BodyType | None = None  # ARM's type of the body, instead of `leaves`; None for one of ASO's kinds
 
     def told(self, path: JsonPath) -> Told | None:
         """The hint of the leaf at a path; everything below a secret is one."""
+        if self.body_type is not None:
+            return _read_facts(find_facts(self.body_type, path))
         node: Any = self.leaves
         for step in path:
             if isinstance(node, str):
@@ -39,10 +46,34 @@ class Hints:
                 return None
         return node if isinstance(node, str) else None  # type: ignore[return-value]  # only the functions below make leaves
 
+    def is_unproven(self, path: JsonPath, desired: Any) -> bool:
+        """Return whether a difference at first sight proves nothing: Azure alone sets the value, or git has the empty
+        text, by which many services mean their default. Only ARM's types show the first.
+        """
+        return self.body_type is not None and (desired == "" or self.is_set_by_azure(path))
+
+    def is_set_by_azure(self, path: JsonPath) -> bool:
+        """Return whether Azure alone sets the value at a path, as ARM's type states it."""
+        facts = find_facts(self.body_type, path) if self.body_type is not None else None
+        return facts is not None and facts.is_read_only
+
+
+def _read_facts(facts: PathFacts | None) -> Told | None:
+    if facts is None:
+        return None
+    return "secret" if facts.is_secret else "enum" if facts.has_no_case else None
+
+
+def make_type_hints(arm_type: str, api_version: str) -> Hints:
+    """The hints of an ARM type at an api-version, as ARM's own types have them; none of one that they do not have."""
+    return Hints(arm_type=arm_type, body_type=open_arm_types().find_body(arm_type, api_version))
+
 
 @cache
 def make_kind_hints(kind: Kind) -> Hints:
     """The hints of a kind. Cached, because a kind has thousands of fields, and hundreds of resources."""
+    if kind.is_any_type:
+        return make_type_hints(kind.arm_type, kind.api_version)
     return Hints(arm_type=kind.arm_type, leaves=_build_type_tree(kind.types[kind.spec], kind.types, (kind.spec,)))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, Final
 
-from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
+from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.desired.formats.leaf_changes import compute_changes, find, find_removed, is_same
 from gitsync.desired.formats.list_pairing import ATOMIC_MAPPINGS, TAGS, is_same_key
 from gitsync.model.secret import MASKED
@@ -73,7 +73,7 @@ def compare(
     own_id = hints.own_id or live.get("id")
     # Some rules need the answer as a whole, and the id by which the resource names itself.
     hints = replace(hints, answer=live, own_id=own_id if isinstance(own_id, str) else "")
-    first_sight = list(compare_first_sight(desired, live, hints))
+    first_sight = [_leave_unproven(found, hints) for found in compare_first_sight(desired, live, hints)]
     differences = tuple(difference for difference in first_sight if isinstance(difference, Difference))
     unverified_paths = [difference.path for difference in first_sight if isinstance(difference, Unverified)]
     if remembered is not None:
@@ -107,6 +107,13 @@ def compare(
     paths = {difference.path for difference in pending}
     drifted = _remove_reported(drifted, paths)  # a leaf that changed on both sides is reported once
     return Comparison(verdict=verdict, differences=_sort(pending + drifted), unverified=unverified)
+
+
+def _leave_unproven(found: Difference | Unverified, hints: Hints) -> Difference | Unverified:
+    if isinstance(found, Unverified):
+        return found
+    path = parse_pointer(found.path)
+    return Unverified(path) if hints.is_unproven(path, found.desired) else found
 
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Trust, read_trust
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Trust, read_trust
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.cloud import Cloud
@@ -24,7 +24,7 @@ from gitsync.providers.arm.http.messages import ArmRequest, Response
 from gitsync.providers.arm.http.retries import AuthenticatedTransport, Traffic
 
 if TYPE_CHECKING:
-    from gitsync.providers.arm.http.network import HttpConnection
+    from gitsync.providers.arm.http.connection import HttpConnection
 
 
 @asynccontextmanager
@@ -78,7 +78,7 @@ class Arms:
         return await self._open_transport(access)
 
     async def _open_transport(self, access: ArmAccess) -> AuthenticatedTransport:
-        from gitsync.providers.arm.http.network import open_connection  # noqa: PLC0415 - as above
+        from gitsync.providers.arm.http.connection import open_connection  # noqa: PLC0415 - as above
         from gitsync.providers.arm.http.transport import open_transport  # noqa: PLC0415 - azure and aiohttp are slow to import
 
         async with self._opening:  # resources open their credentials at the same time

@@ -19,10 +19,12 @@ from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.secret import Secret
-from gitsync.providers.arm.auth.access import ArmAccess, TokenCredential
+from gitsync.providers.arm.auth.arm_access import ArmAccess, TokenCredential
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.arm.http.bodies import (
+from gitsync.providers.arm.http.failures import read_absence
+from gitsync.providers.arm.http.messages import ArmRequest, Response, encode_payload, format_target
+from gitsync.providers.arm.http.response_bodies import (
     Entries,
     ListSource,
     Page,
@@ -32,8 +34,6 @@ from gitsync.providers.arm.http.bodies import (
     read_page,
     read_shown_resource,
 )
-from gitsync.providers.arm.http.failures import read_absence
-from gitsync.providers.arm.http.messages import ArmRequest, Response, encode_payload, format_target
 from gitsync.providers.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.providers.arm.lro.operations import Operations
 from gitsync.providers.arm.lro.poll import AcceptedWrite, accept_write

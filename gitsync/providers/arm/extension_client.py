@@ -8,7 +8,7 @@ from typing import Any
 from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.providers.arm.client import Writer
-from gitsync.providers.arm.http.bodies import Entries, read_object
+from gitsync.providers.arm.http.response_bodies import Entries, read_object
 
 
 class ExtensionClient:

@@ -12,7 +12,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provider import Provider
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.databases.failures import SERVICE_NAMES, DatabaseError
+from gitsync.providers.databases.database_failures import SERVICE_NAMES, DatabaseError
 
 PORTS: Final[Mapping[Provider, int]] = {Provider.POSTGRESQL: 5432, Provider.MYSQL: 3306}
 _LABELS: Final[Mapping[Provider, str]] = {Provider.POSTGRESQL: "postgres", Provider.MYSQL: "mysql"}
@@ -38,7 +38,7 @@ class ServerAddress(NamedTuple):
     port: int
 
 
-def find_address(owner_id: ArmId, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
+def read_address(owner_id: ArmId, server: Live, service: Provider, cloud: Cloud) -> ServerAddress:
     """Read the address of a server from its live state.
 
     Raises DatabaseError if the server has no name yet or is not ready (code WaitingForOwner), or if the name is not in

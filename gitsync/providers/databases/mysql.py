@@ -12,8 +12,14 @@ import pymysql
 
 from gitsync.desired.formats.user_names import ANY_HOST, parse_user
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.providers.databases import failures
-from gitsync.providers.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
+from gitsync.providers.databases import database_failures
+from gitsync.providers.databases.database_failures import (
+    Advice,
+    DatabaseError,
+    explain_network,
+    make_failure,
+    translate,
+)
 from gitsync.providers.databases.mysql_privileges import Dialect, Privileges, compare_privileges
 from gitsync.providers.databases.quoting import check_host, check_text, fold_privilege, quote_text, refuse_reserved
 from gitsync.providers.databases.sign_in import ServerAccess, echo_sign_in, find_password
@@ -25,36 +31,36 @@ _RESERVED: Final = frozenset(
 )
 
 _ADVICE: Final[Mapping[int, Advice]] = {
-    1040: failures.BUSY,
-    1203: failures.BUSY,
-    1226: failures.BUSY,
-    1053: failures.STARTING,
-    1045: failures.LOGIN_FAILED,
-    1130: failures.NOT_LET_IN,
-    1044: failures.NOT_ALLOWED,
-    1142: failures.NOT_ALLOWED,
-    1227: failures.NOT_ALLOWED,
-    1410: failures.NOT_ALLOWED,
-    1290: failures.READ_ONLY,
-    1836: failures.READ_ONLY,
-    1792: failures.READ_ONLY,
-    1396: failures.OTHER_WRITER,
-    1133: failures.OTHER_WRITER,
-    1141: failures.OTHER_WRITER,
-    1205: failures.OTHER_WRITER,
-    1470: failures.INVALID_USER,
-    1819: failures.INVALID_PASSWORD,
-    1064: failures.INVALID_PRIVILEGE,
-    1149: failures.INVALID_PRIVILEGE,
-    1221: failures.INVALID_PRIVILEGE,
-    1144: failures.INVALID_PRIVILEGE,
-    2013: failures.LOST,
-    2006: failures.LOST,
-    2026: failures.WITHOUT_TLS,
+    1040: database_failures.BUSY,
+    1203: database_failures.BUSY,
+    1226: database_failures.BUSY,
+    1053: database_failures.STARTING,
+    1045: database_failures.LOGIN_FAILED,
+    1130: database_failures.NOT_LET_IN,
+    1044: database_failures.NOT_ALLOWED,
+    1142: database_failures.NOT_ALLOWED,
+    1227: database_failures.NOT_ALLOWED,
+    1410: database_failures.NOT_ALLOWED,
+    1290: database_failures.READ_ONLY,
+    1836: database_failures.READ_ONLY,
+    1792: database_failures.READ_ONLY,
+    1396: database_failures.OTHER_WRITER,
+    1133: database_failures.OTHER_WRITER,
+    1141: database_failures.OTHER_WRITER,
+    1205: database_failures.OTHER_WRITER,
+    1470: database_failures.INVALID_USER,
+    1819: database_failures.INVALID_PASSWORD,
+    1064: database_failures.INVALID_PRIVILEGE,
+    1149: database_failures.INVALID_PRIVILEGE,
+    1221: database_failures.INVALID_PRIVILEGE,
+    1144: database_failures.INVALID_PRIVILEGE,
+    2013: database_failures.LOST,
+    2006: database_failures.LOST,
+    2026: database_failures.WITHOUT_TLS,
 }
 """Number of an error → what it means here."""
 
-_TELLING: Final = frozenset({failures.NOT_ALLOWED, failures.READ_ONLY, failures.NOT_LET_IN})
+_TELLING: Final = frozenset({database_failures.NOT_ALLOWED, database_failures.READ_ONLY, database_failures.NOT_LET_IN})
 """Where the words of the server say more, and quote nothing of a statement, which may have a password."""
 
 _READ_ACCOUNTS = "SELECT User, Host FROM mysql.user WHERE User = %s"
@@ -125,9 +131,9 @@ class MysqlConnector(NamedTuple):
             advice, detail = explain_network(cause)
             number = 0
         elif not number:  # the driver gave up on what it got
-            advice, detail = failures.MALFORMED, ""
+            advice, detail = database_failures.MALFORMED, ""
         else:
-            advice = _ADVICE.get(number, failures.REFUSED)
+            advice = _ADVICE.get(number, database_failures.REFUSED)
             detail = str(error.args[1]) if advice in _TELLING and len(error.args) > 1 else ""
         return make_failure(
             advice,
@@ -254,7 +260,10 @@ class MysqlUsers:
         failure = self._connector.explain(error, outcome_unknown=self.is_unsure)
         if number == 1045:  # not at the login, but of a GRANT
             failure = make_failure(
-                failures.NOT_ALLOWED, Provider.MYSQL, self._connector.access.address.host, native_code=str(number)
+                database_failures.NOT_ALLOWED,
+                Provider.MYSQL,
+                self._connector.access.address.host,
+                native_code=str(number),
             )
         return failure
 

@@ -9,8 +9,14 @@ from typing import Any, Final, NamedTuple
 import asyncpg
 
 from gitsync.model.provider import ProvidedResource, Provider
-from gitsync.providers.databases import failures
-from gitsync.providers.databases.failures import Advice, DatabaseError, explain_network, make_failure, translate
+from gitsync.providers.databases import database_failures
+from gitsync.providers.databases.database_failures import (
+    Advice,
+    DatabaseError,
+    explain_network,
+    make_failure,
+    translate,
+)
 from gitsync.providers.databases.grants import Grants
 from gitsync.providers.databases.quoting import check_text, make_verifier, quote_identifier, refuse_reserved
 from gitsync.providers.databases.sign_in import ServerAccess, echo_sign_in, find_password
@@ -32,22 +38,22 @@ _OPTIONS: Final[Mapping[str, tuple[str, str]]] = {
 """Of `roleOptions` → its column of pg_roles, its word in CREATE and ALTER ROLE."""
 
 _ADVICE: Final[Mapping[str, Advice]] = {
-    "28P01": failures.LOGIN_FAILED,
-    "28000": failures.LOGIN_FAILED,
-    "53300": failures.BUSY,
-    "57P01": failures.LOST,
-    "57P02": failures.LOST,
-    "57P03": failures.STARTING,
-    "57014": failures.SILENT,
-    "55P03": failures.OTHER_WRITER,
-    "25006": failures.READ_ONLY,
-    "42501": failures.NOT_ALLOWED,
-    "42710": failures.OTHER_WRITER,
-    "42704": failures.OTHER_WRITER,  # roles were looked up just before
-    "23505": failures.OTHER_WRITER,
-    "XX000": failures.OTHER_WRITER,  # "tuple concurrently updated"
-    "42939": failures.INVALID_USER,
-    "22P05": failures.INVALID_USER,  # a character that the encoding of the server lacks
+    "28P01": database_failures.LOGIN_FAILED,
+    "28000": database_failures.LOGIN_FAILED,
+    "53300": database_failures.BUSY,
+    "57P01": database_failures.LOST,
+    "57P02": database_failures.LOST,
+    "57P03": database_failures.STARTING,
+    "57014": database_failures.SILENT,
+    "55P03": database_failures.OTHER_WRITER,
+    "25006": database_failures.READ_ONLY,
+    "42501": database_failures.NOT_ALLOWED,
+    "42710": database_failures.OTHER_WRITER,
+    "42704": database_failures.OTHER_WRITER,  # roles were looked up just before
+    "23505": database_failures.OTHER_WRITER,
+    "XX000": database_failures.OTHER_WRITER,  # "tuple concurrently updated"
+    "42939": database_failures.INVALID_USER,
+    "22P05": database_failures.INVALID_USER,  # a character that the encoding of the server lacks
 }
 """SQLSTATE → what it means here."""
 
@@ -111,21 +117,21 @@ class PostgresqlConnector(NamedTuple):
         """Make what an error of the driver means."""
         code, detail = getattr(error, "sqlstate", None) or "", ""
         if isinstance(error, asyncpg.PostgresConnectionError):
-            advice, code = failures.LOST, ""
+            advice, code = database_failures.LOST, ""
         elif isinstance(error, asyncpg.PostgresError):
             # gitsync's statements contain no password, but a verifier: a syntax error might quote that.
-            advice = _ADVICE.get(code, failures.REFUSED)
+            advice = _ADVICE.get(code, database_failures.REFUSED)
             detail = "" if code.startswith("426") else str(error.args[0] if error.args else "")
             if "pg_hba.conf" in detail:
-                advice = failures.NOT_LET_IN
+                advice = database_failures.NOT_LET_IN
         elif type(error) is ConnectionError and "rejected SSL upgrade" in str(error):
-            advice = failures.WITHOUT_TLS
+            advice = database_failures.WITHOUT_TLS
         elif isinstance(error, OSError):
             advice, detail = explain_network(error)
         elif isinstance(error, asyncpg.InterfaceError | asyncpg.InternalClientError):
-            advice = failures.LOST
+            advice = database_failures.LOST
         else:
-            advice = failures.MALFORMED
+            advice = database_failures.MALFORMED
         return make_failure(
             advice,
             Provider.POSTGRESQL,

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Collection
 from typing import Final
 
-from gitsync.providers.databases.failures import DatabaseError
+from gitsync.providers.databases.database_failures import DatabaseError
 
 _PRIVILEGE: Final = re.compile(r"[A-Z_]+( [A-Z_]+)*")
 _CLAUSES: Final = frozenset({"ON", "TO", "FROM", "WITH", "IDENTIFIED", "REQUIRE"})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.providers.databases.address import ServerAddress
-from gitsync.providers.databases.failures import SERVICE_NAMES, DatabaseError
+from gitsync.providers.databases.database_failures import SERVICE_NAMES, DatabaseError
 from gitsync.providers.databases.quoting import check_text
 
 

@@ -23,12 +23,12 @@ from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
-from gitsync.providers.arm.auth.access import read_trust
+from gitsync.providers.arm.auth.arm_access import read_trust
 from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
-from gitsync.providers.databases.address import ServerAddress, choose_token_scope, find_address
-from gitsync.providers.databases.failures import RETRIED, SERVICE_NAMES, DatabaseError
+from gitsync.providers.databases.address import ServerAddress, choose_token_scope, read_address
+from gitsync.providers.databases.database_failures import RETRIED, SERVICE_NAMES, DatabaseError
 from gitsync.providers.databases.sign_in import ServerAccess, choose_administrator, find_password
 from gitsync.settings.backoff import Backoff, retry
 
@@ -104,7 +104,7 @@ class Databases:
         server = await self.read_server(owner_id)
         if server is None:
             return None
-        return self.server or find_address(owner_id, server, self.service, self.cloud)
+        return self.server or read_address(owner_id, server, self.service, self.cloud)
 
 
 class UserReader:

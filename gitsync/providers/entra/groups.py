@@ -25,21 +25,12 @@ from gitsync.model.live import Absence, Live
 from gitsync.model.provider import ProvidedResource
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.cloud import choose_graph
-from gitsync.providers.arm.http.bodies import ListSource, PagesRead, read_page
 from gitsync.providers.arm.http.failures import make_arm_error, read_absence
 from gitsync.providers.arm.http.messages import Response
+from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
-from gitsync.providers.entra.access import NEW, GraphService, GroupAccess, KnownGroups, read_time
-from gitsync.providers.entra.bodies import (
-    compute_changes,
-    compute_fixed_changes,
-    is_for_roles,
-    make_create,
-    needs_rule,
-    show_group,
-)
-from gitsync.providers.entra.requests import (
+from gitsync.providers.entra.graph_requests import (
     ABSENT,
     GROUPS,
     GraphRequest,
@@ -50,6 +41,15 @@ from gitsync.providers.entra.requests import (
     make_search,
     make_update,
     read_group,
+)
+from gitsync.providers.entra.group_access import NEW, GraphService, GroupAccess, KnownGroups, read_time
+from gitsync.providers.entra.group_conversion import (
+    compute_changes,
+    compute_fixed_changes,
+    is_for_roles,
+    make_create,
+    needs_rule,
+    show_group,
 )
 
 _SKEW: Final = timedelta(minutes=5)  # between the clocks of Graph and of this machine

@@ -18,13 +18,14 @@ from markupsafe import Markup
 from gitsync.errors import ExitCode
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.authors import list_busy_authors
-from gitsync.report.checks import format_way_on
+from gitsync.report.author_texts import list_busy_authors
+from gitsync.report.check_texts import format_way_on
+from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.html.links import Links, make_links
-from gitsync.report.html.listing import render_filters, render_listing
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, choose_tone, divide_bar
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
+from gitsync.report.html.resource_list import render_filters, render_listing
 from gitsync.report.html.sections import (
     ERRORS,
     WARNINGS,
@@ -35,7 +36,6 @@ from gitsync.report.html.sections import (
 )
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import DELETES, FAILED, IN_SYNC, REFUSED, REMOVED, Section, split_results
-from gitsync.report.people import leave_out_people
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.wording import (
     format_baseline_note,

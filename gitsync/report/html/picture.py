@@ -14,7 +14,9 @@ from markupsafe import Markup
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.report.escape import shorten
-from gitsync.report.html.layout import (
+from gitsync.report.html.looks import LOOKS, BarPart, Tone, choose_look, choose_tone, divide_bar
+from gitsync.report.html.markup import make_anchor, render_template
+from gitsync.report.html.picture_layout import (
     NameT,
     Placed,
     Size,
@@ -24,8 +26,6 @@ from gitsync.report.html.layout import (
     place_layers,
     route_references,
 )
-from gitsync.report.html.looks import LOOKS, BarPart, Tone, choose_look, choose_tone, divide_bar
-from gitsync.report.html.markup import make_anchor, render_template
 from gitsync.report.ordering import GroupName, group_results, make_reading_order, rate_urgency
 from gitsync.settings.logging import escape_controls
 

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.authors import list_doubts
-from gitsync.report.checks import MOST_REASONS, list_unchecked
+from gitsync.report.author_texts import list_doubts
+from gitsync.report.check_texts import MOST_REASONS, list_unchecked
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import Tone, choose_tone
 from gitsync.report.html.markup import render_template

@@ -20,7 +20,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
-from gitsync.repository.secrets.keyvault.keyvault import KeyVault, open_key_vault
+from gitsync.repository.secrets.keyvault.key_vault import KeyVault, open_key_vault
 from gitsync.repository.secrets.kubernetes.account import FOLDER
 from gitsync.repository.secrets.kubernetes.kubernetes import Kubernetes, open_kubernetes
 from gitsync.repository.secrets.protocols import SecretSource, Sink, VaultConnection
@@ -28,10 +28,10 @@ from gitsync.repository.secrets.sinks.dotenv import DotenvSink
 from gitsync.repository.secrets.sinks.folder import FolderSink
 from gitsync.repository.secrets.sinks.pipeline import PipelineSink, Tell
 from gitsync.repository.secrets.sinks.sops import SopsSink
-from gitsync.repository.secrets.sops import Sops
+from gitsync.repository.secrets.sops_program import Sops
+from gitsync.repository.secrets.sources.declared_objects import EncryptedSource, ManifestSource
 from gitsync.repository.secrets.sources.environment import EnvironmentSource
-from gitsync.repository.secrets.sources.folder import FolderSource
-from gitsync.repository.secrets.sources.manifests import EncryptedSource, ManifestSource
+from gitsync.repository.secrets.sources.mounted_folder import FolderSource
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.processes.programs import Grace

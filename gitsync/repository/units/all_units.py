@@ -6,23 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitsync.desired.manifests.unread_documents import find_templates
+from gitsync.desired.manifests.unread_documents import collect_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
 from gitsync.repository.units.argocd_sets import ARGO_CD
+from gitsync.repository.units.build_sandbox import UNRELEASED_CHART, Builds
 from gitsync.repository.units.chart_values import fill_values
 from gitsync.repository.units.controller_objects import follow
 from gitsync.repository.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.repository.units.discovery import FoundUnits
 from gitsync.repository.units.flux_objects import FLUX
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.object_fields import SourceView, read_published
 from gitsync.repository.units.object_reader import read_declarations
-from gitsync.repository.units.objects import SourceView, read_published
 from gitsync.repository.units.relevance import Relevance
-from gitsync.repository.units.sandbox import UNRELEASED_CHART, Builds
-from gitsync.repository.units.selection import CoveredFolders
 from gitsync.repository.units.unit_builds import BuiltUnits, build_units
+from gitsync.repository.units.unit_files import CoveredFolders
 
 _UNREAD: Final = frozenset({ARGO_CD.invalid, FLUX.invalid, "GeneratorNotFollowed"})
 """The codes of objects of controllers that cannot be read."""
@@ -99,7 +99,7 @@ def build_all(
     charts, unreadable = read_published(found.published, reader)
     view = SourceView(reader, context.repository, charts=charts)
     declared = _DeclaredBuilds(view, builds, FluxVariables(context.variables), relevance)
-    templates = find_templates(plain)
+    templates = collect_templates(plain)
     sources: tuple[tuple[Mapping[str, bytes], Mapping[str, Unit]], ...] = (
         ({path: text for path, text in plain.items() if path not in templates}, {}),
         (built.files, built.units),

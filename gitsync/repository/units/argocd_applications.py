@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from gitsync.desired.manifests.annotations import keeps_resources, read_wave
+from gitsync.desired.manifests.policy_annotations import keeps_resources, read_wave
 from gitsync.desired.manifests.yaml_documents import Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.model.unit import ChartRelease, ChartValues, FileSelection, ObjectSettings, SetValue, Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.charts import CHART, Chart
 from gitsync.repository.units.declarations import THIS_REPOSITORY, Declarations, DeclaredUnit, GitAddress
-from gitsync.repository.units.kustomization import resolve
-from gitsync.repository.units.objects import (
+from gitsync.repository.units.kustomization_files import resolve
+from gitsync.repository.units.object_fields import (
     InvalidFieldError,
     SourceView,
     compare_versions,
@@ -35,7 +35,7 @@ from gitsync.repository.units.objects import (
     read_text,
     read_texts,
 )
-from gitsync.repository.units.selection import compile_glob
+from gitsync.repository.units.unit_files import compile_glob
 
 OVERRIDES: Final = (".argocd-source.yaml", ".argocd-source-{}.yaml")
 """Files in the folder of a source whose values go over those of the Application; `{}` is its name."""

@@ -22,7 +22,7 @@ from gitsync.repository.units.argocd_applications import FINALIZER, NAMESPACE, c
 from gitsync.repository.units.argocd_templates import Renderer, normalize
 from gitsync.repository.units.controller_objects import MOST
 from gitsync.repository.units.declarations import Declarations, join_declarations
-from gitsync.repository.units.objects import (
+from gitsync.repository.units.object_fields import (
     Controller,
     InvalidFieldError,
     SourceView,
@@ -34,8 +34,8 @@ from gitsync.repository.units.objects import (
     read_switch,
     read_text,
 )
-from gitsync.repository.units.selection import Matcher, compile_glob
 from gitsync.repository.units.tree import find_folder, list_folders
+from gitsync.repository.units.unit_files import Matcher, compile_glob
 
 _REASONS: Final = {
     "clusterDecisionResource": "queries a cluster",

@@ -23,8 +23,8 @@ from gitsync.desired.manifests.yaml_documents import read_documents
 from gitsync.model.export import ObjectKind
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartValues, SetValue, Substitution, Unit, ValuesKey, ValuesReference
+from gitsync.repository.units.build_sandbox import ChartError
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.sandbox import ChartError
 from gitsync.repository.units.tree import SourceTree
 
 _MOST_STEPS: Final = 30  # as in Helm

@@ -29,8 +29,8 @@ from gitsync.repository.units.declarations import (
     ThisRepository,
     resolve_chart,
 )
-from gitsync.repository.units.selection import CoveredFolders, selects
 from gitsync.repository.units.tree import find_folder, list_folders
+from gitsync.repository.units.unit_files import CoveredFolders, selects
 
 MOST: Final = 2000
 """The most objects that are followed."""

@@ -14,11 +14,11 @@ from gitsync.desired.manifests.aso_groups import mentions_aso
 from gitsync.desired.manifests.aso_objects import count_aso_objects
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.unit import Unit
+from gitsync.repository.units.build_sandbox import BuildJob, UnbuildableError
 from gitsync.repository.units.helm import ChartJob
-from gitsync.repository.units.kustomization import NAMES, read_kustomization, resolve
+from gitsync.repository.units.kustomization_files import NAMES, read_kustomization, resolve
 from gitsync.repository.units.kustomize import KustomizeJob
 from gitsync.repository.units.object_reader import may_declare
-from gitsync.repository.units.sandbox import BuildJob, UnbuildableError
 
 _RESOURCES: Final = frozenset({"resources", "bases", "components"})
 

@@ -40,7 +40,7 @@ from gitsync.repository.units.declarations import (
     SourceName,
 )
 from gitsync.repository.units.flux_variables import CHANGES
-from gitsync.repository.units.objects import (
+from gitsync.repository.units.object_fields import (
     Controller,
     InvalidFieldError,
     SourceView,

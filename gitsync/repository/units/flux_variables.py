@@ -16,6 +16,7 @@ from gitsync.desired.manifests.expansions import ExpansionBudget
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.manifests.substitution import VariableUse, substitute
 from gitsync.desired.manifests.used_objects import find_in_cluster
+from gitsync.desired.manifests.variable_reader import make_too_large
 from gitsync.desired.manifests.variable_values import (
     DeclaredConfigMaps,
     ReferencedValues,
@@ -26,7 +27,6 @@ from gitsync.desired.manifests.variable_values import (
     join_lines,
     make_variables,
 )
-from gitsync.desired.manifests.variables import make_too_large
 from gitsync.desired.manifests.yaml_documents import Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.errors import TooLargeExpansionError

@@ -22,11 +22,7 @@ from gitsync.desired.manifests.origins import SOURCE_COMMENT
 from gitsync.desired.manifests.yaml_documents import MAX_BYTES
 from gitsync.errors import SourceError
 from gitsync.model.unit import ChartRelease, Unit
-from gitsync.repository.units.chart_values import list_files, merge_values
-from gitsync.repository.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.kustomize import build, has_tool
-from gitsync.repository.units.sandbox import (
+from gitsync.repository.units.build_sandbox import (
     MEMORY,
     ChartError,
     UnbuildableError,
@@ -36,6 +32,10 @@ from gitsync.repository.units.sandbox import (
     run_tool,
     write_files,
 )
+from gitsync.repository.units.chart_values import list_files, merge_values
+from gitsync.repository.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency
+from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomize import build, has_tool
 from gitsync.settings.processes.programs import Grace, Program, ProgramCall
 from gitsync.settings.processes.temporary_folders import open_temporary_folder
 

@@ -13,7 +13,7 @@ from typing import Any
 from gitsync.desired.manifests.origins import ORIGIN_PREFIX
 from gitsync.errors import SourceError
 from gitsync.model.problem import Problem
-from gitsync.repository.units.sandbox import (
+from gitsync.repository.units.build_sandbox import (
     MEMORY,
     TIMEOUT,
     UnbuildableError,

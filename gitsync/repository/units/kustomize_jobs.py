@@ -9,9 +9,10 @@ from dataclasses import replace
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
+from gitsync.repository.units.build_sandbox import BuildJob, UnbuildableError
 from gitsync.repository.units.flux_build import make_metadata_fields, place_at_object
 from gitsync.repository.units.kinds.builder import MadeJobs
-from gitsync.repository.units.kustomization import (
+from gitsync.repository.units.kustomization_files import (
     Kustomization,
     KustomizationReader,
     Reference,
@@ -21,7 +22,6 @@ from gitsync.repository.units.kustomization import (
     split_pair,
 )
 from gitsync.repository.units.kustomize import KustomizeJob
-from gitsync.repository.units.sandbox import BuildJob, UnbuildableError
 from gitsync.repository.units.tree import is_below
 
 FindStart = Callable[[Unit, KustomizationReader], tuple[str, KustomizationReader]]

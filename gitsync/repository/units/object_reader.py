@@ -21,7 +21,7 @@ from gitsync.repository.units.argocd_sets import ARGO_CD
 from gitsync.repository.units.declarations import BrokenObject, Declarations, join_declarations
 from gitsync.repository.units.flux_objects import FLUX
 from gitsync.repository.units.flux_variables import FluxVariables, ReplacedObject
-from gitsync.repository.units.objects import Controller, InvalidFieldError, SourceView, find_type
+from gitsync.repository.units.object_fields import Controller, InvalidFieldError, SourceView, find_type
 
 CONTROLLERS: Final = (FLUX, ARGO_CD)
 

@@ -22,7 +22,7 @@ from gitsync.desired.manifests.headers import is_object
 from gitsync.desired.manifests.unread_documents import skip
 from gitsync.desired.manifests.used_objects import is_feeding
 from gitsync.desired.manifests.yaml_documents import Document, read_documents
-from gitsync.repository.units.kustomization import NAMES, resolve, split_pair
+from gitsync.repository.units.kustomization_files import NAMES, resolve, split_pair
 from gitsync.repository.units.object_reader import may_declare
 from gitsync.repository.units.tree import find_folder
 

@@ -15,10 +15,11 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
+from gitsync.repository.units.build_sandbox import BuildJob, Builds, UnbuildableError, UnreleasedChartError
 from gitsync.repository.units.empty_builds import warn_empty_builds
 from gitsync.repository.units.flux_build import place_at_object
 from gitsync.repository.units.kinds.builder import find_builder
-from gitsync.repository.units.kustomization import (
+from gitsync.repository.units.kustomization_files import (
     KustomizationReader,
     MisnamedFileError,
     find_inline_fault,
@@ -27,9 +28,8 @@ from gitsync.repository.units.kustomization import (
 from gitsync.repository.units.kustomize import KustomizeJob, has_tool
 from gitsync.repository.units.object_reader import may_declare
 from gitsync.repository.units.relevance import Relevance
-from gitsync.repository.units.sandbox import BuildJob, Builds, UnbuildableError, UnreleasedChartError
-from gitsync.repository.units.selection import read_directories
 from gitsync.repository.units.tree import SourceTree, find_folder
+from gitsync.repository.units.unit_files import read_directories
 
 _REACHED = re.compile(r"recursed accumulation of path '([^']+)'")
 _NAMED_FILE = re.compile(r"(?:in File: |from ')([^'\s]+\.(?:ya?ml|json))")
@@ -188,7 +188,7 @@ def _make_problems(
     return tuple(
         replace(
             _locate(error.problem, reader),
-            level=_find_level(unit, error, below[name], reader.tree),
+            level=_decide_level(unit, error, below[name], reader.tree),
             unit=(unit.settings.cluster_folder or ROOT) if _may_lead_on(unit, below[name], reader.tree) else unit.name,
             parts=list_parts((*find_builder(unit.kind).list_reachable(unit, reader), *below[name])),
         )
@@ -209,7 +209,7 @@ def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
         return True
 
 
-def _find_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
+def _decide_level(unit: Unit, error: UnbuildableError, paths: Sequence[str], tree: SourceTree) -> Level:
     """Find the level: an error if the files of a unit mention ASO, or there are none, or they are too large to read."""
     # Nothing releases the chart, and the objects of a misnamed file are read as manifests: nothing is missing.
     is_misnamed = isinstance(error, MisnamedFileError) and error.problem.path == unit.file

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gitsync.errors import ConfigError
 from gitsync.settings.config.config import SETTINGS, Config
 from gitsync.settings.config.setting import Authority, Setting, SettingForm
-from gitsync.settings.config.values import parse_value
+from gitsync.settings.config.setting_values import parse_value
 
 if TYPE_CHECKING:
     from gitsync.model.unit import UnitEntry  # making its classes takes long

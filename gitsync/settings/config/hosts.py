@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from urllib.parse import quote
 
-from gitsync.settings.config.values import OFF
+from gitsync.settings.config.setting_values import OFF
 
 
 class Host(StrEnum):

@@ -22,7 +22,7 @@ from gitsync.settings.config.config import SETTINGS, Config
 from gitsync.settings.config.config_file import FILE_NAME, check_source_file, read_config_file
 from gitsync.settings.config.flags import CONFIG_VARIABLE
 from gitsync.settings.config.setting import VARIABLE_PREFIX, Setting, SettingForm
-from gitsync.settings.config.values import OFF, is_loopback, parse_value
+from gitsync.settings.config.setting_values import OFF, is_loopback, parse_value
 from gitsync.settings.files.checkouts import is_in_repository
 
 _PREFIX = "GITSYNC_"

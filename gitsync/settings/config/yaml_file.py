@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import yaml
 
 from gitsync.errors import ConfigError
-from gitsync.settings.config.values import OFF, ON
+from gitsync.settings.config.setting_values import OFF, ON
 
 _NULL = "tag:yaml.org,2002:null"
 

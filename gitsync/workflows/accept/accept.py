@@ -28,8 +28,8 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.workflows.accept.built_units import find_text
 from gitsync.workflows.accept.drift import Accepted, DriftedField, DriftedResource, NotAccepted
+from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, describe_request, find_request
 from gitsync.workflows.accept.fields import BY_HAND, collect_drift, cut
-from gitsync.workflows.accept.proof import Tree, compare_with_live, describe_request, find_request
 
 Texts = dict[str, bytes | None]
 
@@ -324,7 +324,7 @@ def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: M
     except SourceError as error:
         return _Failure(error.message)
     accepted = _join(parts)
-    faults = {resource.key: _find_fault(tree, edited, resource, results[resource.key]) for resource in accepted}
+    faults = {resource.key: _explain_fault(tree, edited, resource, results[resource.key]) for resource in accepted}
     if reasons := {key: reason for key, reason in faults.items() if reason}:
         return _Failure(next(iter(reasons.values())), reasons)
     keys = {resource.key for resource in accepted}
@@ -334,7 +334,7 @@ def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: M
     return None
 
 
-def _find_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Result) -> str:
+def _explain_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: Result) -> str:
     """Explain why the edited tree has more or less than the drift of a resource; "" if it has just that."""
     now = edited.prepared.get(resource.key)
     if resource.is_gone:

@@ -30,13 +30,13 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
 from gitsync.repository.git.source.listing import EntryKind, SourceListing
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.tree import is_below
 from gitsync.repository.units.unit_builds import list_inputs
 from gitsync.settings.config.config_file import FILE_NAME
 from gitsync.workflows.accept.drift import DriftedResource, NotAccepted
+from gitsync.workflows.accept.edit_proof import Tree, describe_request, find_request
 from gitsync.workflows.accept.fields import cut
-from gitsync.workflows.accept.proof import Tree, describe_request, find_request
 
 MOST_CANDIDATES: Final = 20
 """Texts that are tried: for each, its unit is built."""

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.catalog.weakening_fields import find_weakening
+from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.desired.formats.leaf_changes import find
@@ -47,10 +48,11 @@ from gitsync.planning.diff.projection import project, select_desired
 from gitsync.planning.diff.rules.own_entries import is_own_entry
 from gitsync.planning.diff.three_way import UNDONE
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
-from gitsync.workflows.accept.proof import Tree, compare_with_live, find_request
+from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.workflows.accept.wanted_fields import WantedFields
+from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
 from gitsync.workflows.imports.conversion.live_body import convert_value, find_field_position
-from gitsync.workflows.imports.conversion.manifests import ManifestIndex
 
 BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to restore the value from git."
 
@@ -66,6 +68,10 @@ _MADE: Final = {
     "identityMap": "It is a list of references to identities.",
 }
 """Why a field is skipped, by how its value is made."""
+
+
+_MODES: Final = {"$reference": "reference", "$secret": "secret", "$configMap": "configMap"}
+"""How a value is made, by the word that stands for it in the body of an AzureResource."""
 
 
 class FoundDrift(NamedTuple):
@@ -103,7 +109,7 @@ def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields:
         if result.verdict is Verdict.HELD and result.manifest.hold and not search.is_named:
             left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
             continue
-        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.find_fields()
+        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.list_fields()
         drifted = tuple(outcome for outcome in found if isinstance(outcome, DriftedField))
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         left += refused
@@ -173,7 +179,7 @@ class _Search:
             return [self.leave_unread()]
         if not self.is_named:
             kind = open_catalog().kind_of(prepared.resource)
-            weakness = find_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
+            weakness = explain_weakening(kind.arm_type, "", None, None, is_gone=True) if kind else ""
             return [
                 self.leave_unless_named(
                     f"It was deleted in Azure, so its manifest would be removed. {weakness}".strip(), ()
@@ -194,7 +200,7 @@ class _Search:
         locations = tuple(prepared.resource.source for prepared in stay)
         return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, locations)]
 
-    def find_fields(self) -> list[DriftedField | NotAccepted]:
+    def list_fields(self) -> list[DriftedField | NotAccepted]:
         """Find the fields that Azure changed, in the order of the report."""
         prepared = self.tree.prepared.get(self.result.key)
         if prepared is None:
@@ -299,29 +305,46 @@ class _Reading:
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
-            return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
+            is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
+            reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]
+            return search.leave(reason, field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
         try:
-            mode = find_field_position(self.kind, field).mode
+            mode = self.find_mode(field, old)
             if mode == "reference":
                 return self.read_reference(path, field, old, live)
             if mode:
                 return search.leave(_MADE.get(mode, "gitsync computes its value."), field)
             if old is None and desired is not None:
                 return search.leave("Its value comes from another object, such as a ConfigMap.", field)
-            new = REMOVED if live is None else convert_value(self.kind, field, live, self.refer)
+            new = REMOVED if live is None else self.convert(path, field, live)
         except UnfitValueError:
             return search.leave("Azure has a value that the kind does not allow.", field)
         return self.make_field(path, field, old, new)
 
+    def find_mode(self, field: FieldPath, old: Any) -> str:
+        """Find how the value of a field is made; "" for a plain one. `old` is what the manifest has there."""
+        if self.kind.is_any_type:
+            return _MODES.get(find_word(old), "")
+        return find_field_position(self.kind, field).mode
+
+    def convert(self, path: JsonPath, field: FieldPath, live: Any) -> Any:
+        """Return what a field has to say for the value that Azure shows. Raises UnfitValueError if it has no form."""
+        if self.kind.is_any_type:
+            return convert_any_value(self.kind, path, live)
+        return convert_value(self.kind, field, live, self.refer)
+
     def read_reference(self, path: JsonPath, field: FieldPath, old: Any, live: Any) -> DriftedField | NotAccepted:
         """Make the field of a reference by its ARM id. One to another manifest is skipped."""
+        inside = field
+        if word := find_word(old):
+            inside, old = (*field, word), old[word]
         if isinstance(old, str) and isinstance(live, str):
             return self.make_field(path, field, old, live)
         if old is not None and live is None:
             return self.make_field(path, field, old, REMOVED)
         if isinstance(old, Mapping) and "armId" in old and isinstance(live, str):
-            return self.make_field(path, (*field, "armId"), old["armId"], live)
+            return self.make_field(path, (*inside, "armId"), old["armId"], live)
         now = f", and Azure has {live} now" if isinstance(live, str) and live else ""
         is_by_name = isinstance(old, Mapping) and {"kind", "name"} <= old.keys()
         target = f" to {old['kind']}/{old['name']}" if is_by_name else ""
@@ -334,7 +357,7 @@ class _Reading:
         mask = search.tree.reader.redactions.mask
         if any(mask(text) != text for text in (json.dumps(value, default=str) for value in (old, new))):
             return search.leave("Its value has a secret in it.", field)
-        weakness = find_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)
+        weakness = explain_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)
         if weakness and not search.is_named:
             return search.leave_unless_named(weakness, field)
         author = find_author(search.result.changed_by, pointer)

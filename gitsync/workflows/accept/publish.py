@@ -24,15 +24,15 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Who
 from gitsync.model.clock import Clock
 from gitsync.report.wording import format_plural, shorten_revision
-from gitsync.repository.git.access import GitAccess, Remote
+from gitsync.repository.git.git_access import GitAccess, Remote
 from gitsync.repository.git.source.checkout import is_content_of
 from gitsync.repository.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.repository.git.source.git_directory import find_git_directory, find_person
 from gitsync.repository.git.source.location import check_ref
-from gitsync.repository.git.source.worktree import Head, WorkTree, find_head, find_work_tree
+from gitsync.repository.git.source.worktree import Head, WorkTree, find_work_tree, read_head
 from gitsync.repository.git.state.commits import Author, Commit, write_commit
 from gitsync.repository.git.state.heartbeats import name_heartbeats
-from gitsync.repository.git.state.stores import DEFAULT_BRANCH, make_author, open_own_repository
+from gitsync.repository.git.state.store_choice import DEFAULT_BRANCH, make_author, open_own_repository
 from gitsync.repository.git.state.worker_branches import name_workers
 from gitsync.workflows.accept.drift import Accepted, DriftedResource
 
@@ -177,7 +177,7 @@ def open_repository(publication: Publication) -> Iterator[tuple[WorkTree, Head]]
             hint="Omit --branch and --pull-request to edit the files.",
         )
     with tree:
-        head = find_head(tree)
+        head = read_head(tree)
         if head.commit is None:
             raise ConfigError(f"{tree.top} has no commit yet.", hint="Commit the manifests, and run it again.")
         yield tree, head

@@ -21,12 +21,12 @@ from gitsync.model.edit import REMOVED
 from gitsync.model.problem import SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.verdict import DRIFTED, Verdict
-from gitsync.report.authors import format_change
+from gitsync.report.author_texts import format_change
 from gitsync.report.escape import format_code, format_value, shorten
 from gitsync.report.hosts.host import HostUse, PullRequest, PullRequestHost, RequestState
 from gitsync.report.hosts.opening import open_host
 from gitsync.report.markdown import select_fitting
-from gitsync.repository.git.access import Remote
+from gitsync.repository.git.git_access import Remote
 from gitsync.repository.git.source.checkout import find_remote
 from gitsync.repository.git.source.clone import list_advertised
 from gitsync.repository.git.source.worktree import WorkTree

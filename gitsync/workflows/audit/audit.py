@@ -17,9 +17,9 @@ from enum import StrEnum
 from typing import Final
 
 from gitsync.agent.attribution.activity_log import is_key_action, read_log
-from gitsync.agent.attribution.attribution import SKEW, list_ids
 from gitsync.agent.attribution.change import RecordedChange, Verb
-from gitsync.agent.checks.requests import CheckRequests
+from gitsync.agent.attribution.drift_authors import SKEW, list_ids
+from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.attribution import AuthorKind
 from gitsync.model.record import LastRun, Record

@@ -27,8 +27,8 @@ from gitsync.providers.arm.client import Arm, Reader
 from gitsync.providers.arm.session import Session
 from gitsync.report.wording import format_plural
 from gitsync.settings.config.config import Config
-from gitsync.workflows.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.workflows.doctor.rights import NeededRight, Use, has_own_credential, list_needed_rights, name_scope
+from gitsync.workflows.doctor.setup_check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.workflows.doctor.source import ANY_SUBSCRIPTION
 
 PATIENCE: Final = 30.0

@@ -11,14 +11,14 @@ from gitsync.errors import ConfigError, GitsyncError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
 from gitsync.providers.arm.arms import open_arms
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.settings.config.config import Config
 from gitsync.settings.processes.programs import Program
 from gitsync.settings.redaction import Redactions
 from gitsync.workflows.doctor.azure import PATIENCE, AzureExamination
-from gitsync.workflows.doctor.check import Check, make_doubt, make_failure, make_ok
+from gitsync.workflows.doctor.setup_check import Check, make_doubt, make_failure, make_ok
 from gitsync.workflows.doctor.source import SourceFindings, check_tool, examine_source, list_needed_tools
-from gitsync.workflows.doctor.stores import examine_stores
+from gitsync.workflows.doctor.store_examination import examine_stores
 
 _SOPS_SINK = "sops"
 

@@ -12,10 +12,10 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from gitsync.agent.attribution.attribution import RIGHTS
-from gitsync.agent.checks.bodies import hide_values
-from gitsync.agent.checks.rights import list_request_paths
-from gitsync.agent.run.exports import list_needed_secrets
+from gitsync.agent.attribution.drift_authors import RIGHTS
+from gitsync.agent.checks.check_rights import list_request_paths
+from gitsync.agent.checks.planned_bodies import hide_values
+from gitsync.agent.run.run_exports import list_needed_secrets
 from gitsync.desired.catalog.any_type import list_sent_members
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.children import KindTree

@@ -21,12 +21,11 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.wording import format_plural
 from gitsync.settings.config.config import Config
 from gitsync.settings.processes.programs import Grace
 from gitsync.settings.redaction import Redactions
-from gitsync.workflows.doctor.check import Check, make_doubt, make_ok
 from gitsync.workflows.doctor.rights import (
     READ_ALL,
     NeededRight,
@@ -35,6 +34,7 @@ from gitsync.workflows.doctor.rights import (
     list_needed_rights,
     name_scope,
 )
+from gitsync.workflows.doctor.setup_check import Check, make_doubt, make_ok
 
 _POWERFUL: Final = {
     "microsoft.authorization/roleassignments/write": "It allows granting any role, including Owner, to any identity at "

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitsync.agent.run.connections import find_global_subscription, open_source, open_state
-from gitsync.agent.run.manifests import prepare_resources, read_declared_manifests, redact_manifests
+from gitsync.agent.run.prepared_manifests import prepare_resources, read_declared_manifests, redact_manifests
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared
 from gitsync.desired.request.credential_choice import choose_offline
@@ -31,7 +31,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.processes.programs import Grace, Program, ProgramCall, run, select_environment
 from gitsync.settings.redaction import Redactions
-from gitsync.workflows.doctor.check import Check, CheckLevel, make_doubt, make_failure, make_ok
+from gitsync.workflows.doctor.setup_check import Check, CheckLevel, make_doubt, make_failure, make_ok
 
 ANY_SUBSCRIPTION = "<subscription>"
 

@@ -13,7 +13,6 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.workflows.imports.conversion.found_resources import (
-    UNKNOWN,
     ForeignResource,
     FoundResource,
     Omission,
@@ -63,9 +62,9 @@ class Acceptance:
         """Note a resource or a type without a manifest."""
         self._left_out.add(Omission(reason, subject))
 
-    def note_foreign(self, arm_id: ArmId, entry: Mapping[str, Any]) -> None:
-        """Note a resource of a type without a kind."""
-        self.leave_out(arm_id.arm_type, UNKNOWN)
+    def note_foreign(self, arm_id: ArmId, entry: Mapping[str, Any], reason: str) -> None:
+        """Note a resource of a type that gitsync does not manage, for a reason."""
+        self.leave_out(arm_id.arm_type, reason)
         self._foreign.add(ForeignResource(arm_id, entry))
 
     def note_unread(self, line: str) -> None:
@@ -74,7 +73,7 @@ class Acceptance:
 
     async def accept(self, resources: Sequence[FoundResource]) -> list[FoundResource]:
         """Keep what is imported, and return each resource below which there may be more to import."""
-        reasons = await asyncio.gather(*map(self._find_reason, resources))
+        reasons = await asyncio.gather(*map(self._explain_skip, resources))
         accepted = []
         for resource, reason in zip(resources, reasons, strict=True):
             if reason:
@@ -100,7 +99,7 @@ class Acceptance:
             unread=tuple(sorted(self._unread)),
         )
 
-    async def _find_reason(self, resource: FoundResource) -> str:
+    async def _explain_skip(self, resource: FoundResource) -> str:
         """Explain why a resource gets no manifest; "" if it gets one."""
         if self.filters.excludes(resource.arm_id, resource.kind.arm_type):
             return EXCLUDED

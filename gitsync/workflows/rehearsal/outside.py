@@ -14,7 +14,7 @@ from gitsync.desired.problems.finding import find_location
 from gitsync.desired.validation.references import OWNERS, REFERENCES, is_arm_id, list_named_references
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.workflows.rehearsal.rebuild import Rebuild, RebuiltResource
@@ -54,7 +54,7 @@ def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[G
     yield from (_describe_watched(group, rebuild) for group in watched.values())
 
 
-def find_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping[ArmId, ArmId]:
+def collect_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping[ArmId, ArmId]:
     """Find the resources that Azure refuses to create, since a resource that they refer to is missing. Return the ids
     of the missing resources by the ids of those that refer to them. Missing owners are left out: a run sends no request
     below them.

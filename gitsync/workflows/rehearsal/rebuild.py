@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gitsync.agent.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.agent.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.spec_visitor import Visit, visit_spec
 from gitsync.desired.problems.field_path import FieldPath

@@ -18,8 +18,8 @@ from loguru import logger
 from gitsync.agent.run.connections import open_source, open_state
 from gitsync.agent.run.emulator_settings import load_emulator_settings
 from gitsync.agent.run.known_ids import read_known_from
-from gitsync.agent.run.load import RunInput, load_run_input
-from gitsync.agent.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.agent.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.agent.run.run_input import RunInput, load_run_input
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.http.server import Emulator
@@ -34,8 +34,8 @@ from gitsync.model.rehearsal import Gap, GapKind, Rehearsal
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
 from gitsync.planning.planned_writes import foresee
-from gitsync.planning.run_problems import find_agent
-from gitsync.providers.arm.clock import SystemClock
+from gitsync.planning.run_problems import decide_agent
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.progress import Progress, Silent
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.settings.config.config import Config
@@ -46,9 +46,9 @@ from gitsync.workflows.rehearsal.blanks import list_blanks
 from gitsync.workflows.rehearsal.fixed_ids import list_fixed_ids
 from gitsync.workflows.rehearsal.interrupts import interrupt
 from gitsync.workflows.rehearsal.known_values import collect_known_values, find_subscription_of
-from gitsync.workflows.rehearsal.missing_values import list_missing_values
-from gitsync.workflows.rehearsal.outside import find_refused, list_outside
+from gitsync.workflows.rehearsal.outside import collect_refused, list_outside
 from gitsync.workflows.rehearsal.rebuild import Rebuild
+from gitsync.workflows.rehearsal.rebuild_inputs import list_missing_values
 from gitsync.workflows.rehearsal.restores import list_losses
 from gitsync.workflows.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
 from gitsync.workflows.rehearsal.seeding import collect_seeds, plant
@@ -79,7 +79,7 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
     unsealed = replace(config, digest_key=None, previous_digest_key=None)
     with open_source(config, grace) as source, open_state(unsealed, source, clock, writes=False) as store:
         state = store.load()
-        agent = find_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+        agent = decide_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
         state = _add_foreign(state, config, source, redactions)
         settings = join_source_settings(config, source.contents.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
@@ -117,7 +117,7 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     units = sandbox.source.contents.units.values()
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
     if rebuild is not None:
-        refused = find_refused(rebuild, manifests.known_ids)
+        refused = collect_refused(rebuild, manifests.known_ids)
         sandbox = replace(sandbox, emulator=_refuse(sandbox.emulator, refused))
     seeds = collect_seeds(recorded, prepared, rebuild)
     store, keys = MemoryStore(), _collect_keys(recorded, prepared)

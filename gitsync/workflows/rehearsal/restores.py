@@ -71,19 +71,19 @@ def list_losses(rebuild: Rebuild) -> Iterator[Gap]:
         if soft is not None and soft.recover is not None and not _is_forgotten(member, soft):
             if not names_restore(member, _REPLACING):
                 yield _describe_name(member, soft)
-        elif find_data(member.kind) and not names_restore(member):
+        elif describe_data(member.kind) and not names_restore(member):
             empty.setdefault(_find_top(member, keys).key, []).append(member)
     servers = {
         member.prepared.relations.owner.key
         for member in rebuild.members
-        if member.prepared.relations.owner and find_data(member.kind)
+        if member.prepared.relations.owner and describe_data(member.kind)
     }
     for key, group in empty.items():
         if key not in servers or keys[key].kind.arm_type.casefold() != _SQL_SERVER:
             yield _describe_data(keys[key], len(group))
 
 
-def find_data(kind: Kind) -> str:
+def describe_data(kind: Kind) -> str:
     """Find the data of a kind that a rebuild does not restore; "" for none."""
     arm_type = kind.arm_type.casefold()
     return "" if arm_type in _WITHOUT or arm_type.startswith(_PASSING) else find_loss(arm_type)
@@ -141,7 +141,7 @@ def _find_top(member: RebuiltResource, members: dict[Key, RebuiltResource]) -> R
     while current and (owner := current.prepared.relations.owner) and owner.key and owner.key not in seen:
         seen.add(owner.key)
         current = members.get(owner.key)
-        if current and find_data(current.kind) and current.kind.arm_type.casefold() != _SQL_SERVER:
+        if current and describe_data(current.kind) and current.kind.arm_type.casefold() != _SQL_SERVER:
             top = current
     return top
 
@@ -154,7 +154,7 @@ def _describe_data(member: RebuiltResource, number: int) -> Gap:
     return Gap(
         kind=GapKind.DATA,
         key=member.key,
-        message=f"A rebuild creates it without {find_data(member.kind)}.{also}",
+        message=f"A rebuild creates it without {describe_data(member.kind)}.{also}",
         hint=hint,
         stops=False,
         source=member.prepared.resource.source,

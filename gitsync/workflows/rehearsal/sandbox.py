@@ -32,7 +32,7 @@ from gitsync.model.report import BUILT_IN_EMULATOR, Report
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.verdict import Action
 from gitsync.providers.arm.arms import open_arms
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.report.progress import Progress
 from gitsync.repository.git.source.checkout import Checkout

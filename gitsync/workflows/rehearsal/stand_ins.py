@@ -34,7 +34,7 @@ from gitsync.model.signin import Method
 from gitsync.repository.git.state.store import Update, compute_changes, merge
 from gitsync.repository.secrets.protocols import SecretSource
 from gitsync.repository.secrets.sinks.status import KeptConfigMaps
-from gitsync.repository.secrets.sources.manifests import ManifestSource
+from gitsync.repository.secrets.sources.declared_objects import ManifestSource
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config import Config
 

@@ -10,7 +10,7 @@ from gitsync.desired.catalog.children import KindTree
 from gitsync.desired.formats.json_members import read_mapping, read_text
 from gitsync.errors import RefusedListError
 from gitsync.model.arm_id import ArmId
-from gitsync.providers.arm.http.bodies import ListSource
+from gitsync.providers.arm.http.response_bodies import ListSource
 from gitsync.workflows.imports.acceptance import Acceptance
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
 from gitsync.workflows.imports.resource_reader import Body, ResourceReader
@@ -42,7 +42,7 @@ async def list_at_subscription(
         kind = tree.find(arm_type)
         if kind is None:
             for arm_id, entry in row.items():
-                acceptance.note_foreign(arm_id, entry)
+                acceptance.note_foreign(arm_id, entry, tree.explain_missing(arm_type))
             continue
         found = [FoundResource(kind=kind, arm_id=arm_id, owner_id=root, body=entry) for arm_id, entry in row.items()]
         await acceptance.accept(found)

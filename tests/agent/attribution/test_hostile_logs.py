@@ -15,9 +15,9 @@ from gitsync.agent.attribution.activity_log import is_key_action, read_log, read
 from gitsync.agent.attribution.resource_graph import read_graph
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import AuthorKind
-from gitsync.report.authors import format_change, format_creation
+from gitsync.report.author_texts import format_change, format_creation
 from tests.agent.attribution.rows import AMY, GRAPH, LOG, ROB, VAULT, graph_row, log_rows
-from tests.agent.checks.asking import make_questions
+from tests.agent.checks.asking import make_checks
 from tests.support.arm_rig import anonymous, rigged
 from tests.support.hostile_texts import HOSTILE
 from tests.support.scripted_server import Say
@@ -26,13 +26,15 @@ SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 SECRET = "hunter2"
 LONGEST = 1000
 
-odd = st.recursive(
+unexpected = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=30) | st.sampled_from([*HOSTILE.values()]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
 ROW = log_rows(VAULT, 1, ROB)[0]
-rows = st.lists(st.dictionaries(st.sampled_from([*ROW]), odd, max_size=5).map(lambda cells: ROW | cells), max_size=6)
+rows = st.lists(
+    st.dictionaries(st.sampled_from([*ROW]), unexpected, max_size=5).map(lambda cells: ROW | cells), max_size=6
+)
 
 
 def list_texts(changes):
@@ -134,7 +136,7 @@ ANSWERS = [
 async def test_a_log_that_cannot_be_read_is_a_gap(say, why):
     async with rigged(access=anonymous) as rig:
         rig.server.on("GET", LOG, say)
-        found = await read_log([ArmId(VAULT)], SINCE, SINCE + timedelta(days=1), make_questions(rig))
+        found = await read_log([ArmId(VAULT)], SINCE, SINCE + timedelta(days=1), make_checks(rig))
     assert found.changes == (), why
     assert found.gap
     assert len(found.gap) < LONGEST
@@ -153,7 +155,7 @@ GRAPH_ANSWERS = [
 async def test_a_graph_that_cannot_be_read_is_a_gap(body):
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, Say(200, body))
-        found = await read_graph([ArmId(VAULT)], SINCE, make_questions(rig))
+        found = await read_graph([ArmId(VAULT)], SINCE, make_checks(rig))
         assert len(rig.server.seen) <= 5
     assert (found.changes, bool(found.gap)) == ((), True)
 
@@ -161,5 +163,5 @@ async def test_a_graph_that_cannot_be_read_is_a_gap(body):
 async def test_a_row_of_another_resource_is_not_taken_for_this_one():
     async with rigged(access=anonymous) as rig:
         rig.server.on("POST", GRAPH, Say(200, {"data": [graph_row(VAULT + "2", 1, AMY, "tags")]}))
-        found = await read_graph([ArmId(VAULT)], SINCE, make_questions(rig))
+        found = await read_graph([ArmId(VAULT)], SINCE, make_checks(rig))
     assert {change.arm_id for change in found.changes} <= {VAULT.lower() + "2"}

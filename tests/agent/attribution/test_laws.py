@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.agent.attribution.attribution import Drift, OwnWrites, find_authors
+from gitsync.agent.attribution.drift_authors import Drift, OwnWrites, find_authors
 from gitsync.agent.attribution.resource_graph import PATH
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 changes = st.tuples(st.sampled_from([ROB, AMY, SAM]), st.sets(st.sampled_from(FIELDS), max_size=3))
 histories = st.lists(changes, max_size=8)
-odd = st.recursive(
+unexpected = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
@@ -63,8 +63,8 @@ def test_each_path_is_of_the_last_person_who_changed_it_and_no_one_else_is_named
     found = find(rows, [], paths=tuple(sorted(map(pointer, differing))))
     last = {field: by for by, fields in history for field in sorted(fields)}
     expected = {pointer(field): last[field] for field in differing if field in last}
-    assert {path: one.name for one in found for path in one.paths} == expected
-    assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
+    assert {path: attribution.name for attribution in found for path in attribution.paths} == expected
+    assert [attribution.at for attribution in found] == sorted((attribution.at for attribution in found), reverse=True)
     assert all(bool(author.doubt) is not bool(author.paths) for author in found)
 
 
@@ -79,7 +79,10 @@ def test_neither_the_order_of_rows_nor_the_source_decides_who_is_named(history):
     assert (by_graph[0].name, by_graph[0].at) == (by_log[0].name, by_log[0].at)
 
 
-@given(st.lists(st.dictionaries(st.sampled_from([*graph_row(VAULT, 1), *log_rows(VAULT, 1)[0]]), odd), max_size=4), odd)
+@given(
+    st.lists(st.dictionaries(st.sampled_from([*graph_row(VAULT, 1), *log_rows(VAULT, 1)[0]]), unexpected), max_size=4),
+    unexpected,
+)
 def test_unexpected_rows_fail_nothing(rows, cell):
     graph = [*rows, graph_row(VAULT, 1) | {"attrs": cell, "changes": cell}]
     log = [*rows, log_rows(VAULT, 1)[0] | {"claims": cell, "caller": cell, "properties": cell, "status": cell}]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gitsync.agent.checks.requests import CheckRequests
+from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, Findings, PlannedChange
 from gitsync.model.gvk import Key
@@ -58,11 +58,11 @@ def only(findings: Findings) -> CheckFinding:
 
 
 @asynccontextmanager
-async def asking():
+async def requesting():
     """A rig, and the checks against its server."""
     async with rigged() as rig:
-        yield rig, make_questions(rig)
+        yield rig, make_checks(rig)
 
 
-def make_questions(rig: Rig) -> CheckRequests:
+def make_checks(rig: Rig) -> CheckRequests:
     return CheckRequests(rig.arm, rig.talk)

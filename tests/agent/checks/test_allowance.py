@@ -26,7 +26,7 @@ ORDER = [
 
 
 def test_the_riskiest_change_comes_first():
-    ranks = rank_by_risk(one for changes, _ in reversed(ORDER) for one in changes.values())
+    ranks = rank_by_risk(change for changes, _ in reversed(ORDER) for change in changes.values())
     names = [key.name for key in sorted(ranks, key=ranks.__getitem__)]
     for changes, why in ORDER:
         first, names = names[: len(changes)], names[len(changes) :]
@@ -48,7 +48,7 @@ def test_requests_beyond_a_hundred_changes_are_a_tenth_and_never_more_than_the_m
     wanted = [claim(rank) for rank in range(count) for _ in range(for_each)]
     granted = budget.grant(wanted)
     assert sum(granted) <= max(0, MOST - sent)
-    more = sum(one.is_more for one, is_granted in zip(wanted, granted, strict=True) if is_granted)
+    more = sum(request.is_more for request, is_granted in zip(wanted, granted, strict=True) if is_granted)
     assert more <= max(0, count - ALL_OF) * FOR_EACH_MORE
     assert granted == sorted(granted, reverse=True)  # no request before one of a riskier change
 

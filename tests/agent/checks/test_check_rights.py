@@ -52,13 +52,13 @@ def test_a_check_requests_just_the_actions_of_the_role(tmp_path, check, document
     config = Config(
         source=str(world.folder), subscription=SUBSCRIPTION, checks=(check.value,), register_providers=False
     )
-    role, without = (build_role(one, Redactions()) for one in (config, replace(config, checks=("none",))))
+    role, without = (build_role(settings, Redactions()) for settings in (config, replace(config, checks=("none",))))
     (tmp_path / "settings.yaml").write_text(ESTATE)
     anonymous = EmulatedPrincipal(client=ANONYMOUS, object=ANONYMOUS, actions=role.actions, scopes=role.scopes)
     world.settings = replace(read_settings(tmp_path / "settings.yaml"), principals=(anonymous,))
     report = world.plan(checks=(check.value,))
     missing = {finding.missing_right for result in report.results for finding in result.change.checks} - {""}
     assert (missing, [f"{r.method} {r.path}" for r in world.requests if r.status == 403]) == (set(), [])
-    asked = {request.action.casefold() for request in world.requests}
+    requested = {request.action.casefold() for request in world.requests}
     added = set(role.actions) - set(without.actions)
-    assert [action for action in sorted(added) if not fnmatch.filter(asked, action.casefold())] == []
+    assert [action for action in sorted(added) if not fnmatch.filter(requested, action.casefold())] == []

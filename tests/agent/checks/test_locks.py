@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.agent.checks.locks import check_locks, evaluate, read_deny_assignment, read_lock
-from gitsync.agent.checks.requests import CheckRequests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, PlannedChange
 from gitsync.model.gvk import Key
@@ -210,7 +210,7 @@ def test_an_unexpected_deny_assignment_does_not_count(properties):
     assert read_deny_assignment(row) is None
 
 
-async def _ask(changes, answers, credential=None):
+async def _query(changes, answers, credential=None):
     """The findings by name of the resource, and the lines of what was requested."""
     async with rigged(credential=credential, access=anonymous) as rig:
         for path, answer in answers.items():
@@ -233,7 +233,7 @@ def forbid(action: str) -> Say:
 
 async def test_one_list_of_locks_and_one_of_deny_assignments_serve_a_subscription():
     changes = [change(arm_id=f"{GROUP}{n % 4}/providers/Microsoft.Storage/storageAccounts/app{n}") for n in range(20)]
-    found, lines = await _ask(changes, {SUB + LOCKS: say(lock(f"{GROUP}0", "ReadOnly")), SUB + DENIALS: say()})
+    found, lines = await _query(changes, {SUB + LOCKS: say(lock(f"{GROUP}0", "ReadOnly")), SUB + DENIALS: say()})
     assert sorted(lines) == [f"GET {SUB}{DENIALS}", f"GET {SUB}{LOCKS}"]
     assert {name for name, finding in found if finding.verdict == "refused"} == {
         "app0",
@@ -254,7 +254,7 @@ async def test_who_may_not_list_a_subscription_is_shown_the_locks_of_the_group()
         f"{GROUP}2{LOCKS}": denied,
         SUB + DENIALS: say(),
     }
-    found, lines = await _ask(changes, answers)
+    found, lines = await _query(changes, answers)
     assert [(name, finding.verdict.value) for name, finding in found] == [("app", "refused"), ("other", "not-checked")]
     assert found[1][1].missing_right == "Microsoft.Authorization/locks/read"
     assert len(lines) == 4
@@ -270,20 +270,20 @@ async def test_who_may_not_list_a_subscription_is_shown_the_locks_of_the_group()
     ],
 )
 async def test_no_answer_is_not_fine(answer):
-    found, _ = await _ask([DELETE], {SUB + LOCKS: answer, SUB + DENIALS: say()})
+    found, _ = await _query([DELETE], {SUB + LOCKS: answer, SUB + DENIALS: say()})
     assert [finding.verdict.value for _, finding in found] == ["not-checked"]
 
 
 async def test_the_token_says_who_is_denied():
     answers = {SUB + LOCKS: say(), SUB + DENIALS: say(denial(GROUP, "*", to=[US]))}
-    found, lines = await _ask([DELETE], answers, StaticCredential())
+    found, lines = await _query([DELETE], answers, StaticCredential())
     assert [finding.verdict.value for _, finding in found] == ["refused"]
     assert len(lines) == 2
 
 
 async def test_a_resource_outside_of_subscriptions_is_not_concerned():
     tenant = replace(CREATE, arm_id=ArmId("/providers/Microsoft.Subscription/aliases/one"))
-    assert await _ask([tenant], {}) == ([], [])
+    assert await _query([tenant], {}) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -294,6 +294,6 @@ async def test_a_resource_outside_of_subscriptions_is_not_concerned():
     ],
 )
 async def test_nothing_is_asked_of_a_subscription_that_is_not_known(arm_id, doubt, message):
-    found, lines = await _ask([change(arm_id=arm_id, doubt=doubt)], {})
+    found, lines = await _query([change(arm_id=arm_id, doubt=doubt)], {})
     assert [finding.message for _, finding in found] == [message]
     assert lines == []

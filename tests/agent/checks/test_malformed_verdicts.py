@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.agent.checks import policy, policy_claims, preflight
+from gitsync.agent.checks.check_requests import Unanswered
 from gitsync.agent.checks.machines import read_size
-from gitsync.agent.checks.requests import Unanswered
 from gitsync.errors import ArmError
 from gitsync.model.check import CheckVerdict
 from tests.agent.checks.asking import GROUP, storage, storage_id
@@ -118,9 +118,9 @@ def test_an_unexpected_answer_of_preflight_is_never_fine(answer, details):
 
 @given(row=ROWS)
 def test_an_unexpected_size_raises_nothing(row):
-    for odd in (
+    for unexpected in (
         row,
         {**row, "resourceType": "virtualMachines", "name": "x", "family": "f", "locations": ["westeurope"]},
     ):
-        size = read_size(odd, "westeurope")
+        size = read_size(unexpected, "westeurope")
         assert size is None or size.cores >= 0

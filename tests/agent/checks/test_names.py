@@ -12,7 +12,7 @@ from gitsync.agent.checks.names import (
 )
 from gitsync.model.check import HiddenValue, PlannedChange
 from gitsync.model.verdict import Action
-from tests.agent.checks.asking import GROUP, SUB, asking, change, only, show, storage
+from tests.agent.checks.asking import GROUP, SUB, change, only, requesting, show, storage
 from tests.support.scripted_server import Say
 
 FINE, REFUSED, WARNING, NOT_CHECKED = "fine", "refused", "warning", "not-checked"
@@ -204,7 +204,7 @@ CHECK_VAULT = f"{SUB}/providers/Microsoft.KeyVault/checkNameAvailability"
 
 
 async def test_a_free_name_is_one_question():
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("POST", CHECK_STORAGE, FREE)
         found = await check_names([storage(), storage(group=f"{GROUP}2", name="stapp1")], requests)
         assert show(found) == [("stapp1", FINE, "")] * 2
@@ -224,7 +224,7 @@ async def test_a_free_name_is_one_question():
     ],
 )
 async def test_a_taken_name_may_be_our_own(resource, verdict):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("POST", CHECK_STORAGE, TAKEN)
         rig.server.on("GET", storage().arm_id, resource)
         finding = only(await check_names([storage()], requests))
@@ -233,7 +233,7 @@ async def test_a_taken_name_may_be_our_own(resource, verdict):
 
 
 async def test_a_holder_in_this_subscription_needs_no_other_question():
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, say(row(VAULT)))
         changes = [create(VAULT), create(VAULT, "recover"), create(VAULT, group="other")]
         assert [finding.verdict for _, finding in await check_names(changes, requests)] == [REFUSED, FINE, REFUSED]
@@ -241,7 +241,7 @@ async def test_a_holder_in_this_subscription_needs_no_other_question():
 
 
 async def test_the_recovery_of_nothing_is_refused():
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, say())
         finding = only(await check_names([create(VAULT, "recover")], requests))
         assert (finding.verdict, finding.code) == (REFUSED, "SoftDeletedVaultDoesNotExist")
@@ -249,7 +249,7 @@ async def test_the_recovery_of_nothing_is_refused():
 
 
 async def test_what_was_recovered_already_is_fine():
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, say())
         rig.server.on("GET", VAULT, Say(200, {"id": VAULT}))
         assert only(await check_names([create(VAULT, "recover")], requests)).verdict == FINE
@@ -271,7 +271,7 @@ async def test_what_was_recovered_already_is_fine():
     ],
 )
 async def test_no_answer_is_not_fine(deleted, availability, expected):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", DELETED_VAULTS, deleted)
         rig.server.on("POST", CHECK_VAULT, availability)
         found = await check_names([create(VAULT)], requests)
@@ -279,7 +279,7 @@ async def test_no_answer_is_not_fine(deleted, availability, expected):
 
 
 async def test_the_right_that_is_missing_is_named():
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("POST", CHECK_STORAGE, forbid("Microsoft.Storage/checknameavailability/read"))
         finding = only(await check_names([storage()], requests))
         assert finding.missing_right == "Microsoft.Storage/checknameavailability/read"
@@ -287,7 +287,7 @@ async def test_the_right_that_is_missing_is_named():
 
 @pytest.mark.parametrize(("status", "verdict"), [(200, REFUSED), (404, FINE), (403, NOT_CHECKED)])
 async def test_the_name_of_a_cosmos_account_is_asked_by_head(status, verdict):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         path = "/providers/Microsoft.DocumentDB/databaseAccountNames/db1"
         rig.server.on("HEAD", path, Say(status))
         assert only(await check_names([change(COSMOS)], requests)).verdict == verdict
@@ -304,7 +304,7 @@ async def test_the_name_of_a_cosmos_account_is_asked_by_head(status, verdict):
     ],
 )
 async def test_the_label_of_a_public_address_is_asked_for_in_its_region(body, answer, expected):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         path = f"{SUB}/providers/Microsoft.Network/locations/westeurope/CheckDnsNameAvailability"
         rig.server.on("GET", path, Say(200, answer))
         address = change(ADDRESS, {"location": "West Europe", "properties": {"dnsSettings": body}})
@@ -324,14 +324,14 @@ async def test_the_label_of_a_public_address_is_asked_for_in_its_region(body, an
     ],
 )
 async def test_other_changes_are_not_concerned(other):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         assert await check_names([other], requests) == []
         assert rig.server.lines == []
 
 
 @pytest.mark.parametrize("unknown", [storage("<name>"), storage(doubt="no Secret has its subscription")])
 async def test_a_name_that_is_not_known_yet_is_not_asked_for(unknown):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         finding = only(await check_names([unknown], requests))
         assert finding.verdict == NOT_CHECKED
         assert finding.message == unknown.id_gap != ""
@@ -349,7 +349,7 @@ async def test_a_name_that_is_not_known_yet_is_not_asked_for(unknown):
     ],
 )
 async def test_a_replacement_must_not_keep_its_own_name(arm_id, live, verdict, why):
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         finding = only(await check_names([change(arm_id, live_body=live, replaces=True)], requests))
         assert finding.verdict == verdict, why
         assert arm_id != VAULT or "for 7 days" in finding.message

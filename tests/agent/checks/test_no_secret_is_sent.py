@@ -6,8 +6,8 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsync.agent.checks.bodies import hide_values
-from gitsync.agent.checks.checks import Checks
+from gitsync.agent.checks.check_table import Checks
+from gitsync.agent.checks.planned_bodies import hide_values
 from gitsync.model.check import CheckName
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
@@ -56,7 +56,7 @@ PROPERTIES_ONLY = st.builds(
 )
 
 
-async def ask(bodies):
+async def send_request(bodies):
     """The requests that all checks send about these bodies."""
     changes = [
         change(f"{GROUP}/providers/{kind}/n{number}", hide_values(body), called=f"{number}-{rank}")
@@ -79,14 +79,16 @@ async def ask(bodies):
 @settings(max_examples=scale(20), deadline=None)  # each runs all checks, and each run of the tests has others
 @given(st.lists(st.one_of(BODIES, PROPERTIES_ONLY), min_size=1, max_size=3))
 def test_no_check_holds_a_secret(bodies):
-    for seen in asyncio.run(ask([{"location": "westeurope"}, *bodies])):
+    for seen in asyncio.run(send_request([{"location": "westeurope"}, *bodies])):
         text = json.dumps([seen.path, seen.query, seen.body, dict(seen.headers)])
         assert MARK not in text, seen.line
 
 
 def test_the_hunt_finds_what_is_sent():
     """The bodies of the hunt are sent, so that it would see a secret in them."""
-    seen = asyncio.run(ask([{"location": "westeurope", "properties": {"a": "in-the-open", "b": Secret(MARK)}}]))
+    seen = asyncio.run(
+        send_request([{"location": "westeurope", "properties": {"a": "in-the-open", "b": Secret(MARK)}}])
+    )
     requests = [
         json.dumps(request.body)
         for request in seen

@@ -3,17 +3,17 @@
 import pytest
 
 from gitsync.agent.checks.allowance import LIMIT_REACHED, MOST
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.agent.checks.policy import AUDITED, CHANGED, DENIED, NOT_EVALUATED, SAMPLED, SAMPLES, check_policy
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
-from tests.agent.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id
+from tests.agent.checks.asking import GROUP, SUB, change, only, requesting, show, storage, storage_id
 from tests.support.scripted_server import Say
 
 FINE, REFUSED, WARNING, SILENT = "fine", "refused", "warning", "not-checked"
 ASSIGNMENTS = "/providers/Microsoft.Authorization/policyAssignments"
 EXEMPTIONS = "/providers/Microsoft.Authorization/policyExemptions"
-ASK = "/providers/Microsoft.PolicyInsights/checkPolicyRestrictions"
+REQUEST = "/providers/Microsoft.PolicyInsights/checkPolicyRestrictions"
 EUROPE = f"{SUB}{ASSIGNMENTS}/only-europe"
 
 
@@ -51,12 +51,14 @@ def listed(*rows: dict) -> Say:
     return Say(200, {"value": list(rows)})
 
 
-async def ask(changes, said: Say, *, assignments: Say | None = None, exemptions: Say | None = None, scope: str = GROUP):
+async def send_request(
+    changes, said: Say, *, assignments: Say | None = None, exemptions: Say | None = None, scope: str = GROUP
+):
     """Findings, and the requests that were sent."""
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", scope + ASSIGNMENTS, assignments or listed(assignment()))
         rig.server.on("GET", scope + EXEMPTIONS, exemptions or listed())
-        rig.server.on("POST", scope + ASK, said)
+        rig.server.on("POST", scope + REQUEST, said)
         findings = await check_policy(changes, requests)
         return findings, rig.server.seen
 
@@ -67,9 +69,9 @@ async def test_the_question_has_the_known_body_and_what_a_policy_might_add():
         "location": "westeurope",
         "properties": {"key": HiddenValue.SECRET, "a": [HiddenValue.SECRET, 1]},
     }
-    findings, seen = await ask([storage(body=body)], Say(200, {}))
+    findings, seen = await send_request([storage(body=body)], Say(200, {}))
     assert show(findings) == [("stapp1", FINE, "")]
-    assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{ASK}"]
+    assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}", f"POST {GROUP}{REQUEST}"]
     assert seen[1].body == {
         "resourceDetails": {
             "resourceContent": {
@@ -104,7 +106,7 @@ SETTING = f"{storage_id()}/providers/Microsoft.Insights/diagnosticSettings/d"
     ],
 )
 async def test_a_child_names_its_owner(planned, scope, type_, owner):
-    _, seen = await ask([planned], Say(200, {}), scope=scope)
+    _, seen = await send_request([planned], Say(200, {}), scope=scope)
     details = seen[1].body["resourceDetails"]
     assert details["resourceContent"]["type"] == type_
     assert details["resourceContent"]["name"] == planned.arm_id.rpartition("/")[2]
@@ -114,16 +116,16 @@ async def test_a_child_names_its_owner(planned, scope, type_, owner):
 async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
     changes = [change(GROUP), storage(), storage("old", f"{SUB}/resourceGroups/old")]
     """Its request names the group anyway."""
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         for scope in (SUB, f"{SUB}/resourceGroups/old"):
             rig.server.on("GET", scope + ASSIGNMENTS, listed(assignment()))
-            rig.server.on("POST", scope + ASK, Say(200, {}))
+            rig.server.on("POST", scope + REQUEST, Say(200, {}))
         assert {verdict for _, verdict, _ in show(await check_policy(changes, requests))} == {FINE}
         assert sorted(rig.server.lines) == [
             f"GET {SUB}{ASSIGNMENTS}",  # which has what is assigned to its groups, too
-            f"POST {SUB}{ASK}",
-            f"POST {SUB}{ASK}",
-            f"POST {SUB}/resourceGroups/old{ASK}",
+            f"POST {SUB}{REQUEST}",
+            f"POST {SUB}{REQUEST}",
+            f"POST {SUB}/resourceGroups/old{REQUEST}",
         ]
         scopes = {seen.body["resourceDetails"].get("scope") for seen in rig.server.seen if seen.method == "POST"}
         assert scopes == {None, GROUP}
@@ -139,7 +141,7 @@ async def test_the_subscription_is_asked_about_what_goes_into_a_new_group():
 )
 async def test_without_a_policy_in_force_nothing_more_is_asked(rows):
     changes = [*(storage(f"st{number}") for number in range(20)), storage("gone", action=Action.DELETE)]
-    findings, seen = await ask(changes, Say(200, {}), assignments=listed(*rows))
+    findings, seen = await send_request(changes, Say(200, {}), assignments=listed(*rows))
     assert [request.line for request in seen] == [f"GET {GROUP}{ASSIGNMENTS}"]
     assert show(findings) == sorted((f"st{number}", FINE, "") for number in range(20))
 
@@ -147,13 +149,13 @@ async def test_without_a_policy_in_force_nothing_more_is_asked(rows):
 async def test_a_policy_of_one_resource_or_of_a_management_group_is_in_force():
     above = "/providers/Microsoft.Management/managementGroups/all"
     for own_id in (f"{storage_id()}{ASSIGNMENTS}/a", f"{above}{ASSIGNMENTS}/a"):
-        _, seen = await ask([storage()], Say(200, {}), assignments=listed(assignment(own_id)))
+        _, seen = await send_request([storage()], Say(200, {}), assignments=listed(assignment(own_id)))
         assert len(seen) == 2
 
 
 async def test_one_question_for_a_distinct_body():
     twice = [storage("a", called="first"), storage("a", called="second"), storage("b")]
-    findings, seen = await ask(twice, answer(evaluation()))
+    findings, seen = await send_request(twice, answer(evaluation()))
     assert sorted(request.method for request in seen) == ["GET", "GET", "POST", "POST"]
     assert {verdict for _, verdict, _ in show(findings)} == {REFUSED}
 
@@ -164,7 +166,7 @@ def sized(number: int):
 
 
 async def test_more_than_the_limit_is_not_checked_and_says_how_to_go_on():
-    findings, seen = await ask([sized(number) for number in range(MOST)], Say(200, {}))
+    findings, seen = await send_request([sized(number) for number in range(MOST)], Say(200, {}))
     left_out = [finding for _, finding in findings if finding.code == LIMIT_REACHED]
     assert len(seen) + len(left_out) == 1 + MOST
     assert len(seen) <= MOST
@@ -173,7 +175,7 @@ async def test_more_than_the_limit_is_not_checked_and_says_how_to_go_on():
 
 async def test_many_names_of_one_body_are_sampled_and_that_is_said():
     changes = [storage(f"st{'x' * (number % 7)}{number:03}") for number in range(50)]
-    findings, seen = await ask(changes, Say(200, {}))
+    findings, seen = await send_request(changes, Say(200, {}))
     names = [request.body["resourceDetails"]["resourceContent"]["name"] for request in seen[1:]]
     assert len(names) == SAMPLES
     assert {min(map(len, names)), max(map(len, names))} == {5, 11}
@@ -203,9 +205,9 @@ OF_GROUP["evaluationDetails"]["evaluatedExpressions"][1]["expressionKind"] = "va
     ],
 )
 async def test_what_a_sample_says_of_the_others(said, verdicts, why):
-    findings, seen = await ask([storage(f"st{number}") for number in range(9)], answer(said))
-    asked = {request.body["resourceDetails"]["resourceContent"]["name"] for request in seen if request.body}
-    others = {(verdict, code) for name, verdict, code in show(findings) if name not in asked}
+    findings, seen = await send_request([storage(f"st{number}") for number in range(9)], answer(said))
+    requested = {request.body["resourceDetails"]["resourceContent"]["name"] for request in seen if request.body}
+    others = {(verdict, code) for name, verdict, code in show(findings) if name not in requested}
     assert others == verdicts, why
 
 
@@ -221,18 +223,18 @@ async def test_what_a_sample_says_of_the_others(said, verdicts, why):
 )
 async def test_groups_share_a_question_if_the_assignments_are_the_same_for_all(assigned, requests, why):
     changes = [storage(f"st{number}", f"{GROUP}{number}") for number in range(6)]
-    async with asking() as (rig, asked):
+    async with requesting() as (rig, requested):
         rig.server.on("GET", SUB + ASSIGNMENTS, listed(assigned))
         for number in range(6):
-            rig.server.on("POST", f"{GROUP}{number}{ASK}", Say(200, {}))
-        await check_policy(changes, asked)
+            rig.server.on("POST", f"{GROUP}{number}{REQUEST}", Say(200, {}))
+        await check_policy(changes, requested)
         lines = [request.line for request in rig.server.seen]
     assert len(lines) == 1 + requests, why
 
 
 async def test_who_may_read_only_groups_lists_the_assignments_of_each():
     changes = [storage("st", f"{GROUP}{number}", called=f"st{number}") for number in range(2)]
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", SUB + ASSIGNMENTS, Say(403, {"error": {"code": "AuthorizationFailed", "message": "No."}}))
         for number in range(2):
             rig.server.on("GET", f"{GROUP}{number}{ASSIGNMENTS}", listed())
@@ -273,7 +275,7 @@ async def test_who_may_read_only_groups_lists_the_assignments_of_each():
     ],
 )  # fmt: skip
 async def test_each_answer_has_its_verdict(planned, said, verdict, code):
-    findings, _ = await ask([planned], said)
+    findings, _ = await send_request([planned], said)
     [(_, found, found_code)] = show(findings)
     assert (found, found_code) == (verdict, code)
 
@@ -322,12 +324,12 @@ TAGGED = {"location": "westeurope", "tags": {"Env": "prod"}}
     ],
 )
 async def test_each_restriction_of_a_field_has_its_verdict(body, row, verdict, code):
-    findings, _ = await ask([storage(body=body)], answer(fields=[row]))
+    findings, _ = await send_request([storage(body=body)], answer(fields=[row]))
     assert show(findings) == [("stapp1", verdict, code)]
 
 
 async def test_an_unknown_name_or_region_is_a_pending_field():
-    _, seen = await ask([storage("<the name>", body={"location": HiddenValue.LATER})], answer())
+    _, seen = await send_request([storage("<the name>", body={"location": HiddenValue.LATER})], answer())
     assert seen[1].body["pendingFields"] == [{"field": "name"}, {"field": "location"}, {"field": "tags"}]
     assert seen[1].body["resourceDetails"]["resourceContent"] == {"type": "Microsoft.Storage/storageAccounts"}
 
@@ -359,7 +361,7 @@ LATER, BEFORE = "2099-01-01T00:00:00Z", "2020-01-01T00:00:00Z"
 )  # fmt: skip
 async def test_a_denial_is_looked_up_before_it_is_called_refused(rows, exempt, verdict, says):
     said = answer(evaluation("Deny", "location", reference="ref1"))
-    findings, _ = await ask([storage()], said, assignments=rows, exemptions=exempt)
+    findings, _ = await send_request([storage()], said, assignments=rows, exemptions=exempt)
     finding = only(findings)
     assert finding.verdict == verdict
     assert says in finding.message
@@ -367,9 +369,9 @@ async def test_a_denial_is_looked_up_before_it_is_called_refused(rows, exempt, v
 
 async def test_what_is_exempt_or_not_enforced_changes_nothing():
     said = answer(evaluation("Modify", "properties.a"), evaluation("Audit"))
-    findings, _ = await ask([storage()], said, exemptions=listed(exemption()))
+    findings, _ = await send_request([storage()], said, exemptions=listed(exemption()))
     assert only(findings).verdict is CheckVerdict.FINE
-    findings, _ = await ask([storage()], said, assignments=listed(assignment(enforcementMode="DoNotEnforce")))
+    findings, _ = await send_request([storage()], said, assignments=listed(assignment(enforcementMode="DoNotEnforce")))
     assert show(findings) == [("stapp1", WARNING, AUDITED)]
 
 
@@ -378,14 +380,14 @@ async def test_a_finding_names_the_assignment_its_words_and_the_field():
     rows = listed(assignment(nonComplianceMessages=texts))
     for reference, text in (("", "Use Europe."), ("other", "Use Europe."), ("PARIS", "Use Paris.")):
         said = answer(evaluation("Deny", "location", reference=reference))
-        finding = only((await ask([storage()], said, assignments=rows))[0])
+        finding = only((await send_request([storage()], said, assignments=rows))[0])
         assert finding.message == f'The policy assignment "Only Europe" at {SUB} denies it: {text}'
         assert finding.contact == 'Ask the owner of the policy assignment "Only Europe" for an exemption.'
         assert finding.path == "/location"
 
 
 async def test_a_change_of_a_policy_is_foretold():
-    findings, _ = await ask([storage()], answer(fields=[field("tags.cost/center", defaultValue="7")]))
+    findings, _ = await send_request([storage()], answer(fields=[field("tags.cost/center", defaultValue="7")]))
     finding = only(findings)
     assert finding.message.endswith(
         'would set tags.cost/center to "7". Azure would then differ from git, and later plans would not show it.'
@@ -395,4 +397,4 @@ async def test_a_change_of_a_policy_is_foretold():
 
 async def test_a_field_and_a_body_denied_by_one_policy_are_one_finding():
     said = answer(evaluation("Deny", "tags.env"), fields=[field("tags.env", effect="Deny")])
-    assert len((await ask([storage()], said))[0]) == 1
+    assert len((await send_request([storage()], said))[0]) == 1

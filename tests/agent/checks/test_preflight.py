@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE
 from gitsync.agent.checks.preflight import (
     API_VERSION,
     AT_ONCE,
@@ -12,10 +13,9 @@ from gitsync.agent.checks.preflight import (
     PATH,
     check_preflight,
 )
-from gitsync.agent.checks.requests import UNKNOWN_VALUE
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
-from tests.agent.checks.asking import GROUP, SUB, asking, change, only, show, storage, storage_id
+from tests.agent.checks.asking import GROUP, SUB, change, only, requesting, show, storage, storage_id
 from tests.support.scripted_server import BREAK, Say
 
 FINE, REFUSED, WARNING, SILENT = "fine", "refused", "warning", "not-checked"
@@ -34,15 +34,15 @@ def detail(code: str, target: str = "", message: str = "No.", **more) -> dict:
     return {"code": code, "message": message, **({"target": target} if target else {}), **more}
 
 
-async def ask(changes, *answers: Say):
-    async with asking() as (rig, requests):
+async def send_request(changes, *answers: Say):
+    async with requesting() as (rig, requests):
         rig.server.on("POST", PATH, *answers)
         return await check_preflight(changes, requests), [seen.body for seen in rig.server.seen]
 
 
 async def test_the_question_has_the_whole_body_and_needs_no_right_to_write():
     body = {"location": "West Europe", "name": "stapp1", "sku": {"name": "Standard_LRS"}, "properties": {"a": True}}
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("POST", PATH, validated(storage_id().upper()))
         assert show(await check_preflight([storage(body=body)], requests)) == [("stapp1", FINE, "")]
         [seen] = rig.server.seen
@@ -81,7 +81,7 @@ async def test_the_question_has_the_whole_body_and_needs_no_right_to_write():
     ],
 )
 async def test_scope_type_and_name_come_from_the_id(arm_id, scope, type_, name):
-    _, [body] = await ask([change(arm_id, {"properties": {}})], validated())
+    _, [body] = await send_request([change(arm_id, {"properties": {}})], validated())
     assert (body["scope"], body["type"], body["resources"][0]["name"]) == (scope, type_, name)
     assert "location" not in body
 
@@ -96,7 +96,7 @@ async def test_one_request_for_a_type_location_and_scope():
         change(f"{GROUP}/providers/Microsoft.Network/publicIPAddresses/ip"),
         storage("gone", action=Action.DELETE),
     ]
-    findings, bodies = await ask(changes, validated(*(each.arm_id for each in changes)))
+    findings, bodies = await send_request(changes, validated(*(each.arm_id for each in changes)))
     assert sorted(len(body["resources"]) for body in bodies) == [1, 1, 1, 22]
     assert {verdict for _, verdict, _ in show(findings)} == {FINE}
     assert len(findings) == len(changes) - 1
@@ -106,7 +106,7 @@ GROUPS = f"{SUB}/resourcegroups"
 
 
 @pytest.mark.parametrize(
-    ("rows", "asked", "why"),
+    ("rows", "requested", "why"),
     [
         (Say(200, {"value": []}), 0, "the group does not exist yet"),
         (Say(200, {"value": [{"id": GROUP.upper()}]}), 2, "the group is there, and will be adopted"),
@@ -114,14 +114,14 @@ GROUPS = f"{SUB}/resourcegroups"
         (Say(200, {"value": [{"id": None}]}), 2, "an entry that cannot be read may be the group"),
     ],
 )
-async def test_nothing_is_asked_about_what_is_in_a_group_that_does_not_exist(rows, asked, why):
+async def test_nothing_is_asked_about_what_is_in_a_group_that_does_not_exist(rows, requested, why):
     network = change(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub")
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", GROUPS, rows)
         rig.server.on("POST", PATH, validated())
         findings = await check_preflight([change(GROUP), storage(), network], requests)
         scopes = [request.body["scope"] for request in rig.server.seen if request.body]
-    assert scopes.count(GROUP) == asked, why
+    assert scopes.count(GROUP) == requested, why
     assert {finding.verdict for _, finding in findings} == {CheckVerdict.NOT_CHECKED}
 
 
@@ -155,14 +155,14 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
             "byId": {"<id of the identity>": {}},
         },
     }
-    findings, [asked] = await ask([storage(body=body)], validated(storage_id()))
+    findings, [requested] = await send_request([storage(body=body)], validated(storage_id()))
     assert show(findings) == [("stapp1", FINE, "")]
-    assert asked["resources"][0]["properties"] == {
+    assert requested["resources"][0]["properties"] == {
         "password": "[length('foo')]",
         "list": ["[length('foo')]", "[[concat('a')]", "[plain", 3],
         "byId": "[length('foo')]",
     }
-    assert asked["resources"][0]["tags"] == {"a": "[[x]"}
+    assert requested["resources"][0]["tags"] == {"a": "[[x]"}
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ async def test_unknown_values_inside_properties_are_expressions_and_texts_are_es
     ],
 )
 async def test_what_cannot_be_asked_is_not_checked_and_says_why(planned, code, path):
-    findings, bodies = await ask([planned], validated(planned.arm_id))
+    findings, bodies = await send_request([planned], validated(planned.arm_id))
     finding = only(findings)
     assert (finding.verdict, finding.code, finding.path) == (CheckVerdict.NOT_CHECKED, code, path)
     assert path in finding.message
@@ -228,18 +228,18 @@ AUTHORIZATION = (
     ],
 )
 async def test_each_answer_has_its_verdict(answer, verdict, code):
-    findings, bodies = await ask([ONE], answer)
+    findings, bodies = await send_request([ONE], answer)
     assert show(findings) == [("stapp1", verdict, code)]
     assert len(bodies) == 1, "only a 429 is tried again"
 
 
 async def test_no_answer_is_not_fine():
-    findings, _ = await ask([ONE], Say(fault=BREAK))
+    findings, _ = await send_request([ONE], Say(fault=BREAK))
     assert only(findings).verdict is CheckVerdict.NOT_CHECKED
 
 
 async def test_a_missing_right_is_named():
-    findings, _ = await ask([ONE], refusal(detail("InvalidTemplateDeployment", message=AUTHORIZATION)))
+    findings, _ = await send_request([ONE], refusal(detail("InvalidTemplateDeployment", message=AUTHORIZATION)))
     finding = only(findings)
     assert finding.missing_right == "Microsoft.Storage/storageAccounts/write"
     assert finding.advice == "Grant Microsoft.Storage/storageAccounts/write to gitsync's identity."
@@ -264,7 +264,7 @@ TOKEN = {**INFO, "evaluationDetails": {"missingPolicyTokenDetails": [{"shouldDen
 )
 async def test_a_policy_is_named_with_its_assignment(message, additions, assignment, says):
     denied = detail("RequestDisallowedByPolicy", "stapp1", message, additionalInfo=additions)
-    findings, _ = await ask([ONE], refusal(denied))
+    findings, _ = await send_request([ONE], refusal(denied))
     finding = only(findings)
     assert finding.verdict is CheckVerdict.REFUSED
     assert f'"{assignment}"' in finding.message
@@ -274,7 +274,9 @@ async def test_a_policy_is_named_with_its_assignment(message, additions, assignm
 
 async def test_each_policy_that_denies_is_named():
     infos = [{"info": {"policyAssignmentDisplayName": name}} for name in ("One", "Two")]
-    findings, _ = await ask([ONE], refusal(detail("RequestDisallowedByPolicy", "stapp1", "No.", additionalInfo=infos)))
+    findings, _ = await send_request(
+        [ONE], refusal(detail("RequestDisallowedByPolicy", "stapp1", "No.", additionalInfo=infos))
+    )
     assert [finding.message for _, finding in findings] == [
         'The policy assignment "One" denies it: No.',
         'The policy assignment "Two" denies it: No.',
@@ -288,7 +290,7 @@ async def test_reasons_find_their_resources_by_id_or_name_and_the_others_stay_op
         detail("A", f"{hub}/ONE"),
         detail("Outer", "spoke/one", details=[detail("B", "properties.addressPrefix"), detail("C")]),
     )
-    findings, bodies = await ask(changes, answer)
+    findings, bodies = await send_request(changes, answer)
     assert show(findings) == [
         ("hub-one", REFUSED, "A"),
         ("spoke-one", REFUSED, "B"),
@@ -305,7 +307,7 @@ async def test_a_reason_that_may_be_about_several_refuses_none(target):
         change(f"{GROUP}/providers/Microsoft.Network/virtualNetworks/{name}/subnets/one", called=name)
         for name in ("hub", "spoke")
     ]
-    findings, _ = await ask(changes, refusal(detail("A", target, "The reason.")))
+    findings, _ = await send_request(changes, refusal(detail("A", target, "The reason.")))
     assert show(findings) == [("hub", SILENT, "A"), ("spoke", SILENT, "A")]
     assert all("The reason." in finding.message for _, finding in findings)
 
@@ -315,12 +317,12 @@ async def test_a_reason_that_may_be_about_several_refuses_none(target):
     [("StorageAccountAlreadyTaken", SILENT), ("InvalidResourceLocation", SILENT), ("InvalidAddressPrefix", REFUSED)],
 )
 async def test_what_is_replaced_does_not_stand_in_its_own_way(code, verdict):
-    findings, _ = await ask([storage(replaces=True)], refusal(detail(code, "stapp1")))
+    findings, _ = await send_request([storage(replaces=True)], refusal(detail(code, "stapp1")))
     assert show(findings) == [("stapp1", verdict, code)]
 
 
 async def test_text_of_azure_is_cut_and_on_one_line():
-    findings, _ = await ask([ONE], refusal(detail("A", "stapp1", "line\n" * 5000)))
+    findings, _ = await send_request([ONE], refusal(detail("A", "stapp1", "line\n" * 5000)))
     message = only(findings).message
     assert "\n" not in message
     assert len(message) < 400

@@ -2,11 +2,11 @@
 
 import pytest
 
+from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.agent.checks.quota import EXCEEDED, NOT_OFFERED, NOTHING_LISTED, check_quota
-from gitsync.agent.checks.requests import UNKNOWN_VALUE, UNUSABLE_ANSWER
 from gitsync.model.check import CheckVerdict, HiddenValue
 from gitsync.model.verdict import Action
-from tests.agent.checks.asking import GROUP, SUB, asking, change, show, storage
+from tests.agent.checks.asking import GROUP, SUB, change, requesting, show, storage
 from tests.support.scripted_server import Say
 
 FINE, REFUSED, WARNING, SILENT = "fine", "refused", "warning", "not-checked"
@@ -79,8 +79,8 @@ def agent_pool(**properties):
     return change(f"{CLUSTER}/agentPools/np", {"properties": {"vmSize": "Standard_D4s_v3", "count": 1, **properties}})
 
 
-async def ask(*changes, sizes=SIZES, limits=LIMITS, addresses=(), accounts=()):
-    async with asking() as (rig, requests):
+async def send_request(*changes, sizes=SIZES, limits=LIMITS, addresses=(), accounts=()):
+    async with requesting() as (rig, requests):
         for path, rows in ((SKUS, sizes), (COMPUTE, limits), (NETWORK, addresses), (STORAGE, accounts)):
             rig.server.on("GET", path, rows if isinstance(rows, Say) else Say(200, {"value": list(rows)}))
         rig.server.on("GET", CLUSTER, Say(200, {"id": CLUSTER, **WE}))
@@ -130,14 +130,14 @@ BIG = {"enableAutoScaling": True, "minCount": 2, "maxCount": 3}
     ],
 )
 async def test_each_need_has_its_verdict(planned, verdict, code):
-    findings, _ = await ask(planned, accounts=[usage("StorageAccounts")])
+    findings, _ = await send_request(planned, accounts=[usage("StorageAccounts")])
     assert show(findings) == [(planned.key.name, verdict, code)]
 
 
 async def test_the_sum_of_the_plan_counts():
-    findings, seen = await ask(*(machine(f"vm{number}") for number in range(3)))
+    findings, seen = await send_request(*(machine(f"vm{number}") for number in range(3)))
     assert {verdict for _, verdict, _ in show(findings)} == {FINE}
-    findings, seen = await ask(*(machine(f"vm{number}") for number in range(4)), scale_set(1))
+    findings, seen = await send_request(*(machine(f"vm{number}") for number in range(4)), scale_set(1))
     assert {verdict for _, verdict, _ in show(findings)} == {WARNING}
     message = findings[0][1].message
     assert "needs 20 more of standardDSv3Family in westeurope, but 12 of 20 are left" in message
@@ -148,12 +148,12 @@ async def test_the_sum_of_the_plan_counts():
 
 async def test_cores_of_the_region_are_a_limit_of_their_own():
     limits = [usage("cores", 98), usage("standardDSv3Family"), usage("virtualMachines")]
-    [(_, finding)] = (await ask(machine(), limits=limits))[0]
+    [(_, finding)] = (await send_request(machine(), limits=limits))[0]
     assert "needs 4 more of cores" in finding.message
 
 
 async def test_a_delete_frees_nothing_for_certain():
-    findings, _ = await ask(scale_set(4), machine("old", action=Action.DELETE))
+    findings, _ = await send_request(scale_set(4), machine("old", action=Action.DELETE))
     [(_, finding)] = findings
     assert finding.verdict is CheckVerdict.WARNING
     assert "Quota that the plan's deletes release is not counted" in finding.message
@@ -163,7 +163,7 @@ LIVE = scale_set(3).body
 
 
 @pytest.mark.parametrize(
-    ("planned", "verdict", "asked"),
+    ("planned", "verdict", "requested"),
     [
         (scale_set(3, action=Action.UPDATE, live_body=LIVE), FINE, []),
         (scale_set(2, action=Action.UPDATE, live_body=LIVE), FINE, []),
@@ -178,28 +178,28 @@ LIVE = scale_set(3).body
         (storage(action=Action.UPDATE, live_body=WE), FINE, []),
     ],
 )  # fmt: skip
-async def test_an_update_needs_the_difference(planned, verdict, asked):
-    findings, seen = await ask(planned)
+async def test_an_update_needs_the_difference(planned, verdict, requested):
+    findings, seen = await send_request(planned)
     assert [found for _, found, _ in show(findings)] == [verdict]
-    assert [request.path for request in seen] == asked
+    assert [request.path for request in seen] == requested
 
 
 async def test_a_smaller_family_does_not_pay_for_another():
     live = scale_set(1).body
     planned = change(scale_set(1).arm_id, {**WE, "sku": {"name": "Standard_E4", "capacity": 2}}, live_body=live)
-    [(_, finding)] = (await ask(planned))[0]
+    [(_, finding)] = (await send_request(planned))[0]
     assert "needs 8 more of standardEFamily" in finding.message
 
 
 async def test_an_autoscaler_is_named():
-    [(_, finding)] = (await ask(cluster(pool(1, **BIG | {"maxCount": 9}))))[0]
+    [(_, finding)] = (await send_request(cluster(pool(1, **BIG | {"maxCount": 9}))))[0]
     assert "With its autoscalers, the plan may need up to 36 more of standardDSv3Family" in finding.message
 
 
 async def test_a_pool_is_where_its_cluster_is():
-    _, seen = await ask(agent_pool())
+    _, seen = await send_request(agent_pool())
     assert [request.path for request in seen] == [CLUSTER, SKUS, COMPUTE]
-    _, seen = await ask(agent_pool(), cluster())
+    _, seen = await send_request(agent_pool(), cluster())
     assert [request.path for request in seen] == [SKUS, COMPUTE]
 
 
@@ -218,7 +218,7 @@ ADDRESS = f"{GROUP}/providers/Microsoft.Network/publicIPAddresses"
 )
 async def test_public_addresses(allocation, limits, verdict):
     body = {**WE, "properties": {"publicIPAllocationMethod": allocation}}
-    findings, seen = await ask(*(change(f"{ADDRESS}/{name}", body) for name in "ab"), addresses=limits)
+    findings, seen = await send_request(*(change(f"{ADDRESS}/{name}", body) for name in "ab"), addresses=limits)
     assert {found for _, found, _ in show(findings)} == {verdict}
     assert len(seen) == 1
 
@@ -236,20 +236,20 @@ async def test_public_addresses(allocation, limits, verdict):
     ],
 )
 async def test_storage_accounts(accounts, verdict, code):
-    findings, seen = await ask(storage(), accounts=accounts)
+    findings, seen = await send_request(storage(), accounts=accounts)
     assert show(findings) == [("stapp1", verdict, code)]
     assert len(seen) == 1
 
 
 @pytest.mark.parametrize("sizes", [[], [{"resourceType": "disks"}], Say(404), Say(200, "<html>")])
 async def test_no_sizes_is_not_refused(sizes):
-    [(_, verdict, _)] = show((await ask(machine(), sizes=sizes))[0])
+    [(_, verdict, _)] = show((await send_request(machine(), sizes=sizes))[0])
     assert verdict == SILENT
 
 
 async def test_each_region_and_subscription_has_its_own_limits():
     east = storage("east", body={"location": "East US"})
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", STORAGE, Say(200, {"value": [usage("StorageAccounts", 1, 1)]}))
         rig.server.on("GET", STORAGE.replace("westeurope", "eastus"), Say(200, {"value": [usage("StorageAccounts")]}))
         findings = await check_quota([storage(), east, change(GROUP)], requests)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.agent.checks.checks import list_checks
+from gitsync.agent.checks.check_table import list_checks
 from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings, ManagementLock
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.model.check import CheckVerdict

@@ -8,7 +8,7 @@ from gitsync.agent.checks.policy import check_policy, read_assignment
 from gitsync.agent.checks.preflight import PATH, check_preflight
 from gitsync.agent.checks.quota import check_quota
 from gitsync.model.check import CheckVerdict
-from tests.agent.checks.asking import GROUP, asking, change, only, show, storage
+from tests.agent.checks.asking import GROUP, change, only, requesting, show, storage
 from tests.support.recordings import FOLDER, needs_recordings
 from tests.support.scripted_server import Say
 
@@ -38,7 +38,7 @@ async def test_every_recorded_assignment_is_read():
         found = [read_assignment(row) for row in answer["value"]]
         assert all(each and each.title for each in found), "every row is one"
         assert any(each.covers(storage(group=f"{ZERO}/resourceGroups/rg").arm_id) for each in found if each)
-        async with asking() as (rig, requests):
+        async with requesting() as (rig, requests):
             scope = f"{ZERO}/resourceGroups/rg"
             rig.server.on("GET", f"{scope}/providers/Microsoft.Authorization/policyAssignments", Say(200, answer))
             rig.server.on("POST", f"{scope}/providers/Microsoft.PolicyInsights/checkPolicyRestrictions", Say(200, {}))
@@ -60,7 +60,7 @@ async def test_every_recorded_list_of_usages_is_read(recorded):
         "Microsoft.Network": change(f"{group}/providers/Microsoft.Network/publicIPAddresses/ip", body),
         "Microsoft.Storage": storage("st", group, body=body),
     }[recorded["path"].split("/")[4]]
-    async with asking() as (rig, requests):
+    async with requesting() as (rig, requests):
         rig.server.on("GET", recorded["path"], Say(200, recorded["answer"]))
         assert only(await check_quota([planned], requests)).verdict is CheckVerdict.FINE
         assert [seen.path for seen in rig.server.seen] == [recorded["path"]]
@@ -71,7 +71,7 @@ async def test_a_recorded_quota_is_a_warning_of_preflight():
     assert REFUSALS
     for error in REFUSALS:
         wrapped = {"code": "ResourceValidationFailed", "message": "See details.", "details": [error]}
-        async with asking() as (rig, requests):
+        async with requesting() as (rig, requests):
             rig.server.on("POST", PATH, Say(400, {"error": wrapped}))
             planned = change(f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/set")
             assert show(await check_preflight([planned], requests)) == [("set", "warning", "QuotaExceeded")]

@@ -31,8 +31,8 @@ def deny(scope: str, *actions: str, **more) -> dict:
 ABOVE = {SUB, GROUP, GROUP.upper(), ACCOUNT.arm_id}
 CASES = [
     *(
-        (one, lock(scope, level), REFUSED if scope in ABOVE or (scope == BLOBS.arm_id and one.deletes) else FINE)
-        for one in (DELETE, REPLACE)
+        (action, lock(scope, level), REFUSED if scope in ABOVE or (scope == BLOBS.arm_id and action.deletes) else FINE)
+        for action in (DELETE, REPLACE)
         for scope in SCOPES
         for level in ("CanNotDelete", "ReadOnly")
     ),

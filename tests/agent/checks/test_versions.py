@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.agent.checks.requests import CheckRequests
+from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.agent.checks.versions import check_versions, evaluate, find_manifest_version, read_listings
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckVerdict, HiddenValue, PlannedChange
@@ -138,7 +138,7 @@ async def test_without_types_nothing_is_checked(answer, message):
     assert (finding.verdict, finding.message) == (CheckVerdict.NOT_CHECKED, message)
 
 
-async def _ask(changes, *answers):
+async def _query(changes, *answers):
     async with rigged() as rig:
         rig.server.on("GET", PROVIDER, *answers)
         found = await check_versions(changes, CheckRequests(rig.arm, rig.talk))
@@ -146,7 +146,7 @@ async def _ask(changes, *answers):
 
 
 async def test_a_provider_is_asked_once():
-    found, seen = await _ask([change(), change("2016-01-01"), change(below="deletedAccounts")], Say(200, STORAGE))
+    found, seen = await _query([change(), change("2016-01-01"), change(below="deletedAccounts")], Say(200, STORAGE))
     assert [finding.verdict.value for finding in found] == ["fine", "refused", "fine"]
     assert [(request.line.casefold(), request.query) for request in seen] == [
         (f"GET {PROVIDER}".casefold(), "api-version=2021-04-01")
@@ -166,7 +166,7 @@ async def test_a_provider_is_asked_once():
     ],
 )
 async def test_no_answer_is_not_fine(answer, right):
-    (finding,), _ = await _ask([change()], answer)
+    (finding,), _ = await _query([change()], answer)
     assert (finding.verdict.value, finding.missing_right) == ("not-checked", right)
 
 
@@ -174,7 +174,7 @@ async def test_no_answer_is_not_fine(answer, right):
     "unknown", [{"arm_id": ArmId("/subscriptions/<id>/resourceGroups/rg")}, {"doubt": "no Secret has it"}]
 )
 async def test_nothing_is_asked_of_a_subscription_that_is_not_known(unknown):
-    (finding,), seen = await _ask([change(**unknown)])
+    (finding,), seen = await _query([change(**unknown)])
     assert finding.message.startswith("The ARM id is not known yet")
     assert seen == []
 
@@ -183,6 +183,6 @@ async def test_a_resource_of_the_tenant_is_looked_up_there():
     alias = change(
         arm_id=ArmId("/providers/Microsoft.Subscription/aliases/one"), arm_type="Microsoft.Subscription/aliases"
     )
-    (finding,), seen = await _ask([alias])
+    (finding,), seen = await _query([alias])
     assert seen[0].line == "GET /providers/Microsoft.Subscription"
     assert finding.verdict == "not-checked"

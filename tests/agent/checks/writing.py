@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from gitsync.agent.checks.checks import Check
-from gitsync.agent.checks.requests import CheckRequests
+from gitsync.agent.checks.check_requests import CheckRequests
+from gitsync.agent.checks.check_table import Check
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, read_settings
 from gitsync.emulator.state.store import MemoryStore, Store

@@ -11,7 +11,7 @@ from gitsync.errors import ArmError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
-from gitsync.planning.list_cover import ListedResource, find_cover
+from gitsync.planning.list_cover import ListedResource, choose_cover
 from tests.support.handmade_kinds import a_kind
 
 KIND = a_kind(arm_type="Microsoft.X/parents/things")
@@ -35,23 +35,23 @@ class Azure:
     def __init__(self, parents, answer):
         self.things = [thing(parent, name) for parent in parents for name in "ab"]
         self.answer = answer
-        self.asked = Counter()
+        self.requested = Counter()
         self.at_once = self.most_at_once = 0
-        self.lists = Lists(find_cover(self.things), self.read)
+        self.lists = Lists(choose_cover(self.things), self.read)
 
     async def read(self, _key, difference):
-        self.asked[difference.path] += 1
+        self.requested[difference.path] += 1
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         await asyncio.sleep(0.001)
         self.at_once -= 1
         yield self.answer(difference.path)
 
-    async def look_up_every(self, judge=lambda entry: entry["id"]):
+    async def look_up_every(self, evaluate=lambda entry: entry["id"]):
         async def find(resource):
             async def decide(entry):
                 await asyncio.sleep(0)
-                return judge(entry)
+                return evaluate(entry)
 
             return await self.lists.find_approval(resource.key, KIND, resource.arm_id, decide)
 
@@ -74,14 +74,14 @@ async def test_a_list_is_asked_for_once_and_serves_all_that_wait():
     assert [found.casefold() for found in await azure.look_up_every()] == [
         resource.arm_id.casefold() for resource in azure.things
     ]
-    assert set(azure.asked.values()) == {1}
+    assert set(azure.requested.values()) == {1}
     assert azure.most_at_once > 1, "once the first has shown that lists are of use"
     assert await azure.look_up_every() == [None] * 16, "an entry is handed out once, and a list is not asked for again"
-    assert azure.asked.total() == 8
+    assert azure.requested.total() == 8
 
 
 @pytest.mark.parametrize(
-    ("answer", "judge", "asked", "why"),
+    ("answer", "evaluate", "requested", "why"),
     [
         (refuse(405, "MethodNotAllowed"), None, 1, "a refusal counts for all lists of the type"),
         (refuse(404, "ResourceNotFound"), None, 8, "a parent that does not exist says nothing of the others"),
@@ -90,10 +90,10 @@ async def test_a_list_is_asked_for_once_and_serves_all_that_wait():
         (show_both, lambda _entry: None, 2, "three entries in a row that approve nothing"),
     ],
 )
-async def test_lists_that_are_of_no_use_are_given_up(answer, judge, asked, why):
+async def test_lists_that_are_of_no_use_are_given_up(answer, evaluate, requested, why):
     azure = Azure("12345678", answer)
-    assert await azure.look_up_every(judge or (lambda entry: entry["id"])) == [None] * 16
-    assert azure.asked.total() == asked, why
+    assert await azure.look_up_every(evaluate or (lambda entry: entry["id"])) == [None] * 16
+    assert azure.requested.total() == requested, why
 
 
 async def test_a_failed_judgement_leaves_the_turn_to_the_next():
@@ -104,10 +104,10 @@ async def test_a_failed_judgement_leaves_the_turn_to_the_next():
             raise ValueError("a bug in a rule")
         return entry["id"]
 
-    async def judge(entry):
+    async def evaluate(entry):
         return fail_once(entry)
 
-    tasks = [azure.lists.find_approval(resource.key, KIND, resource.arm_id, judge) for resource in azure.things]
+    tasks = [azure.lists.find_approval(resource.key, KIND, resource.arm_id, evaluate) for resource in azure.things]
     found = await asyncio.gather(*tasks, return_exceptions=True)
     assert isinstance(found[0], ValueError)
     assert None not in found[1:]

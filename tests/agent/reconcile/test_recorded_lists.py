@@ -17,7 +17,7 @@ from gitsync.model.verdict import Verdict
 from gitsync.planning.diff.hints import make_kind_hints
 from gitsync.planning.diff.three_way import Remembered, compare, make_baseline
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
-from gitsync.workflows.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from tests.support.recordings import FOLDER, needs_recordings
 
 RECORDED = FOLDER / "arm-traffic-az" / "list-get-pairs"
@@ -43,11 +43,11 @@ def read_pairs(catalog, provider):
         yield kind, recording, ArmId(recording["list"]).key in lists
 
 
-def read_asked_pairs(catalog, provider):
-    return [(kind, pair) for kind, pair, is_asked in read_pairs(catalog, provider) if is_asked]
+def read_requested_pairs(catalog, provider):
+    return [(kind, pair) for kind, pair, is_requested in read_pairs(catalog, provider) if is_requested]
 
 
-def ask_for_all(catalog, kind, arm_id, shown):
+def request_all(catalog, kind, arm_id, shown):
     """The request of a manifest that sets all that it can to what Azure shows; secrets are never compared."""
     found = FoundResource(kind=kind, arm_id=ArmId(arm_id), owner_id=ArmId(arm_id).parent, body=shown)
     manifests = make_manifests([found], ManifestStyle(existing={}, namespace="default"))
@@ -60,7 +60,7 @@ def ask_for_all(catalog, kind, arm_id, shown):
 def without_secrets(value):
     if isinstance(value, dict):
         return {name: without_secrets(call) for name, call in value.items() if not isinstance(call, Secret)}
-    return [without_secrets(one) for one in value] if isinstance(value, list) else value
+    return [without_secrets(entry) for entry in value] if isinstance(value, list) else value
 
 
 def approves(kind, body, before, shown):
@@ -70,15 +70,15 @@ def approves(kind, body, before, shown):
     return comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 
-def list_leaves(asked, shown, path=()):
+def list_leaves(requested, shown, path=()):
     """The paths of the values that are set, and shown just so."""
-    if isinstance(asked, dict) and isinstance(shown, dict):
-        for name in asked.keys() & shown.keys() - {"name", "type", "id"}:
-            yield from list_leaves(asked[name], shown[name], (*path, name))
-    elif isinstance(asked, list) and isinstance(shown, list) and len(asked) == len(shown):
-        for index, (one, other) in enumerate(zip(asked, shown, strict=True)):
+    if isinstance(requested, dict) and isinstance(shown, dict):
+        for name in requested.keys() & shown.keys() - {"name", "type", "id"}:
+            yield from list_leaves(requested[name], shown[name], (*path, name))
+    elif isinstance(requested, list) and isinstance(shown, list) and len(requested) == len(shown):
+        for index, (one, other) in enumerate(zip(requested, shown, strict=True)):
             yield from list_leaves(one, other, (*path, index))
-    elif isinstance(asked, str | int | float) and asked == shown:
+    elif isinstance(requested, str | int | float) and requested == shown:
         yield path
 
 
@@ -93,7 +93,7 @@ def change(body, path):
     return changed
 
 
-NEVER_ASKED = {
+NEVER_REQUESTED = {
     "associations": 1,  # of a rule of data collection: associations are listed at what they extend
     "databases": 1,  # of an elastic pool
     "replicas": 4,  # of a PostgreSQL server: entries have an empty `sku.name`, and neither version nor administrator
@@ -123,15 +123,18 @@ def list_missing(shown, read, path=""):
 
 def test_the_recorded_lists_are_those_that_a_run_requests(catalog):
     rows = [row for provider in PAIRS for row in read_pairs(catalog, provider)]
-    assert Counter(pair["list"].rpartition("/")[2] for _, pair, is_asked in rows if not is_asked) == NEVER_ASKED
+    assert (
+        Counter(pair["list"].rpartition("/")[2] for _, pair, is_requested in rows if not is_requested)
+        == NEVER_REQUESTED
+    )
     assert len(rows) == 198
 
 
 @pytest.mark.parametrize("provider", PAIRS)
 def test_what_an_entry_approves_is_not_contradicted_by_the_read(catalog, provider):
     contradicted = []
-    for kind, pair in read_asked_pairs(catalog, provider):
-        body = ask_for_all(catalog, kind, pair["path"], pair["entry"])
+    for kind, pair in read_requested_pairs(catalog, provider):
+        body = request_all(catalog, kind, pair["path"], pair["entry"])
         assert approves(kind, body, pair["entry"], pair["entry"]), pair["path"]
         if not approves(kind, body, pair["entry"], pair["get"]):
             contradicted.append(pair["path"])
@@ -143,7 +146,7 @@ def test_an_entry_approves_no_value_that_the_read_shows_as_changed(catalog, prov
     """Of each value that can be set: another one was set, and read before. Lists that no run requests count too."""
     hidden = []
     for kind, pair, _ in read_pairs(catalog, provider):
-        body = ask_for_all(catalog, kind, pair["path"], pair["get"])
+        body = request_all(catalog, kind, pair["path"], pair["get"])
         for path in list_leaves(body, pair["get"]):
             other, before = change(body, path), change(pair["get"], path)
             if approves(kind, other, before, pair["entry"]) and not approves(kind, other, before, pair["get"]):
@@ -155,8 +158,8 @@ def test_an_entry_approves_no_value_that_the_read_shows_as_changed(catalog, prov
 def test_an_entry_shows_all_that_can_be_set(catalog, provider):
     """So no list is requested in vain."""
     in_vain = []
-    for kind, pair in read_asked_pairs(catalog, provider):
-        body = ask_for_all(catalog, kind, pair["path"], pair["get"])
+    for kind, pair in read_requested_pairs(catalog, provider):
+        body = request_all(catalog, kind, pair["path"], pair["get"])
         assert approves(kind, body, pair["get"], pair["get"]), pair["path"]
         if not approves(kind, body, pair["get"], pair["entry"]):
             in_vain.append(pair["path"])
@@ -164,7 +167,7 @@ def test_an_entry_shows_all_that_can_be_set(catalog, provider):
 
 
 def test_what_entries_lack_is_known(catalog):
-    rows = [row for provider in PAIRS for row in read_asked_pairs(catalog, provider)]
+    rows = [row for provider in PAIRS for row in read_requested_pairs(catalog, provider)]
     lacking = {(kind.arm_type, name) for kind, pair in rows for name in list_missing(pair["entry"], pair["get"])}
     assert lacking == SHOWN_BY_READS_ONLY
     exported = {(kind.arm_type, path) for kind, _ in rows for path in kind.config_maps.values()}

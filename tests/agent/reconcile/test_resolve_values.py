@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
-from gitsync.agent.reconcile.protocols import Observing
+from gitsync.agent.reconcile.run_views import Observing
 from gitsync.agent.reconcile.stages.resolve_values import resolve_values
 from gitsync.errors import DeadlineError
 from gitsync.model.plan import Apply

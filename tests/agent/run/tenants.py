@@ -14,7 +14,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT, EmulatedPrincipal
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.cloud import make_cloud
 from tests.support.private_ca import make
 from tests.support.world import SUBSCRIPTION, World

@@ -120,7 +120,7 @@ def test_a_handler_that_fails_leaves_it_unready_and_its_children_waiting(world):
     assert world.sent("PUT") == [ALIAS_ID]
 
 
-async def asks_what_is_denied(subject, azure):
+async def requests_what_is_denied(subject, azure):
     await azure.call(f"{subject.arm_id}/accept", API)
 
 
@@ -129,7 +129,7 @@ def test_what_a_handler_is_refused_is_reported(world):
         limits=None,
         rules=rules("{match: {method: POST, path: '*/accept'}, answer: {status: 403, code: LocationRequired}}"),
     )
-    world.extensions = (Extension(group="subscription.azure.com", kind="Alias", succeeded=asks_what_is_denied),)
+    world.extensions = (Extension(group="subscription.azure.com", kind="Alias", succeeded=requests_what_is_denied),)
     found = of(world.says(alias=ALIAS).sync(), "Alias")
     assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
     assert found.condition.message.startswith("LocationRequired")

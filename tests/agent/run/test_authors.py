@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from gitsync.agent.attribution.attribution import OTHER_FIELDS, RIGHTS
+from gitsync.agent.attribution.drift_authors import OTHER_FIELDS, RIGHTS
 from gitsync.emulator.faults import Canned, FaultRule, Match, Move
 from gitsync.emulator.settings import ANONYMOUS, EmulatedPrincipal
 from gitsync.model.attribution import AuthorKind, ChangeSource
@@ -49,7 +49,7 @@ def authors(report) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-def asked(world) -> list[str]:
+def requested(world) -> list[str]:
     """The checks of the last run, by the last word of their paths."""
     return sorted(r.path.rpartition("/")[2] for r in world.requests if r.path.endswith((f"/{GRAPH}", f"/{LOG}")))
 
@@ -65,7 +65,7 @@ def test_a_plan_and_a_sync_report_who_changed_what(world):
             "one": [("amy@contoso.com", "Azure CLI")],
             "core": [("44444444-0000-4000-8000-000000000000", "")],
         }, run
-        assert asked(world) == [GRAPH, GRAPH, LOG], "groups have a table of their own, and the child is in the log"
+        assert requested(world) == [GRAPH, GRAPH, LOG], "groups have a table of their own, and the child is in the log"
         [vnet], [subnet] = of(report, "VirtualNetwork").changed_by, of(report, "VirtualNetworksSubnet").changed_by
         assert (vnet.correlation_id, vnet.paths, vnet.source) == (first, (PREFIXES,), ChangeSource.RESOURCE_GRAPH)
         assert (subnet.correlation_id, subnet.paths, subnet.source) == (second, (), ChangeSource.ACTIVITY_LOG)
@@ -76,7 +76,7 @@ def test_what_the_checks_cost_is_in_the_cost_of_the_sync(world):
     world.somebody_changes(VNET_ID, WIDER)
     world.somebody_changes(SUBNET_ID, NARROWER)
     plan = world.plan(who="auto")
-    assert (plan.requests.checks, len(asked(world))) == (1, 2)
+    assert (plan.requests.checks, len(requested(world))) == (1, 2)
     [_, promised, *_] = format_costs(plan)
     sent = world.sync(who="auto").requests
     assert f"about {sent.reads} reads, {sent.checks} check, {sent.writes} writes" in promised
@@ -96,7 +96,7 @@ def test_nothing_is_requested(world, changes, settings, why):
     else:
         world.says(**{**ESTATE, **changes})
     report = world.plan(**settings)
-    assert (authors(report), asked(world)) == ({}, []), why
+    assert (authors(report), requested(world)) == ({}, []), why
 
 
 def test_who_changed_what_git_changed_too(world):
@@ -119,7 +119,7 @@ def test_who_deleted_what_is_missing(world):
     assert authors(report) == {name: [("sam@contoso.com", "Azure Portal")] for name in ("hub", "one")}, (
         "and all below it"
     )
-    assert asked(world) == [GRAPH, LOG]
+    assert requested(world) == [GRAPH, LOG]
 
 
 TIMES = [
@@ -151,7 +151,7 @@ def test_the_log_is_read_page_by_page(world):
         )
     report = world.plan(who="auto")
     assert authors(report) == {"one": [(f"{number}@contoso.com", "Azure Portal") for number in (3, 2, 1, 0)]}
-    assert asked(world).count(LOG) > 4
+    assert requested(world).count(LOG) > 4
 
 
 def test_the_author_comes_later_than_the_change(world):
@@ -259,4 +259,4 @@ def test_no_answer_fails_a_run(world, answer, expected, why):
     assert expected in change.doubt, why
     assert report.exit_code == 0
     assert of(report, "VirtualNetwork").is_fine
-    assert len(asked(world)) == 2, "neither is asked twice"
+    assert len(requested(world)) == 2, "neither is asked twice"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from gitsync.cli.offline import read_offline
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions

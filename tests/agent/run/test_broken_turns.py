@@ -59,18 +59,18 @@ def test_a_fault_after_the_write_loses_nothing_of_it(tmp_path):
 
 def test_a_fault_is_not_tried_again_after_prunes(tmp_path):
     """It could end better then, and no one would hear of it."""
-    asked = []
+    requested = []
 
     async def once(subject, azure, next):
-        asked.append(subject.key.name)
-        raise KeyError(len(asked))
+        requested.append(subject.key.name)
+        raise KeyError(len(requested))
 
     world = World(tmp_path).says(group=GROUP, vnet=VNET, old=VNET.replace("name: hub", "name: old"))
     world.sync()
     extended(world, Extension(group=VNETS[0], kind=VNETS[1], pre_check=once)).says(group=GROUP, vnet=VNET)
     report = world.sync(prune=True)
     assert of(report, "VirtualNetwork", "old").action is Action.DELETE
-    assert (report.exit_code, asked) == (70, ["hub"])
+    assert (report.exit_code, requested) == (70, ["hub"])
 
 
 def theirs(**points) -> Extension:

@@ -115,7 +115,9 @@ def test_a_token_is_one_for_all_that_sign_in_alike(tmp_path):
     world = Tenants(tmp_path, "team")
     groups = {f"g{n}": annotated(GROUP.replace("name: core", f"name: g{n}"), credential_from=f"s{n}") for n in range(4)}
     subscriptions = [SUBSCRIPTION, SUBSCRIPTION, OTHER, OTHER]
-    secrets = {f"s{n}": secret("team", f"s{n}", subscription=one) for n, one in enumerate(subscriptions)}
+    secrets = {
+        f"s{n}": secret("team", f"s{n}", subscription=subscription) for n, subscription in enumerate(subscriptions)
+    }
     assert world.says(**groups, **secrets).sync().exit_code == 0
     assert world.issued == ["team-client"]
 
@@ -285,10 +287,10 @@ class Far:
     is_remote = True
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     async def read(self, address: Address, _keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        self.asked.append(str(address))
+        self.requested.append(str(address))
         if (address.namespace, address.name) == ("down", "aso-credential"):
             raise SecretStoreError("The vault answered 403.")
         if (address.namespace, address.name) != ("far", "aso-credential"):
@@ -307,7 +309,7 @@ def test_a_remote_source_is_read_by_a_sync_and_a_plan_reports_what_it_cannot_com
     world.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": far})
     world.says(group=inside(GROUP, "far"))
     report = world.plan()
-    assert far.asked == []
+    assert far.requested == []
     assert [problem.code for problem in report.problems] == ["CredentialNotLookedUp"]
     assert of(report, "ResourceGroup").arm_id == GROUP_ID, "of the global credential, as far as is known"
     assert of(report, "ResourceGroup").condition.message.startswith("The ARM id is not known yet")

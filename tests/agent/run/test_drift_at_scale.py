@@ -159,7 +159,7 @@ MOVES = [  # where, what is set there, to what; where the difference is reported
     ("Microsoft.Compute/disks/disk-{n}", "", DELETED),
     (f"{RULE}/ssh", "", DELETED),
 ]
-NOT_ASKED_FOR = [
+NOT_REQUESTED = [
     ("", "/tags/added-by-policy", "yes"),
     (f"{NETWORK}/virtualNetworks/vnet-{{n}}", "/properties/flowTimeoutInMinutes", 10),
     (STORAGE, "/properties/allowCrossTenantReplication", True),
@@ -173,7 +173,7 @@ def test_fifty_changes_behind_its_back_are_found_named_and_fixed(large, tmp_path
     touched = [row[0] for row in MOVES]
     rows = [(at(1 + touched[:index].count(row[0]), row[0]), *row[1:]) for index, row in enumerate(MOVES)]
     assert len({row[0] for row in rows}) == 50, "each is made to a resource of its own"
-    beside = [(at(5, path), pointer, value) for path, pointer, value in NOT_ASKED_FOR]
+    beside = [(at(5, path), pointer, value) for path, pointer, value in NOT_REQUESTED]
     behind(world, beside)
     before = behind(world, [row[:3] for row in rows])
 
@@ -477,11 +477,11 @@ def test_whatever_azure_shows_otherwise_is_found(small, ours, tmp_path, turn):
     """One value of every resource is made another; each resource's values take turns."""
     world = small.copy(tmp_path)
     bodies = received(world, [arm_id for arm_id in world.azure().ids() if arm_id.casefold() in ours])
-    asked = {arm_id: list(scalars(body)) for arm_id, body in bodies.items()}
-    rows = [(arm_id, found[(turn * 7) % len(found)], "else") for arm_id, found in asked.items() if found]
-    before = shown(world, asked)
+    requested = {arm_id: list(scalars(body)) for arm_id, body in bodies.items()}
+    rows = [(arm_id, found[(turn * 7) % len(found)], "else") for arm_id, found in requested.items() if found]
+    before = shown(world, requested)
     behind(world, rows)
-    after = shown(world, asked)
+    after = shown(world, requested)
     visible = {arm_id.casefold() for arm_id, _, _ in rows if before[arm_id] != after[arm_id]}
     assert len(visible) >= 40
     assert set(moved(world.plan())) == visible

@@ -14,7 +14,7 @@ from gitsync.model.record import Durations
 from gitsync.model.schedule import Estimate, Schedule
 from gitsync.model.verdict import Action
 from gitsync.report.json import build_document
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.world import GROUP, SUBNET, VNET, World, annotated, key, read_status
 
 CORE = key("ResourceGroup", "resources.azure.com", "core")

@@ -178,13 +178,13 @@ def test_a_plan_reads_no_remote_source_and_does_not_take_that_for_missing(world)
     world.says(group=GROUP, server=server("db", "password"))
     report = world.plan()
     assert [result.action for result in report.results] == [Action.CREATE] * 2
-    assert source.asked == []
+    assert source.requested == []
     source.has(secret_at("db"), password="hunter2hunter2")
     assert said(of(world.sync(), "FlexibleServer")) == READY
-    assert source.asked[-1] == secret_at("db")
-    asked = len(source.asked)
+    assert source.requested[-1] == secret_at("db")
+    requested = len(source.requested)
     assert [result.verdict for result in world.plan().results] == [Verdict.IN_SYNC] * 2
-    assert len(source.asked) == asked
+    assert len(source.requested) == requested
 
 
 def test_26_what_is_skipped_exports_anyway(world, sink):

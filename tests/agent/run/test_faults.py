@@ -345,8 +345,8 @@ def test_a_database_that_is_ours_is_blocked_by_the_check_of_its_owner(tmp_path):
     found = of(report, "Database")
     assert found.condition.reason == "ReconciliationBlocked"
     assert found.condition.message == 'Owning cluster is in provisioning state "Accepted"'
-    asked = [request for request in world.requests if request.path == CLUSTER_ID]
-    assert len(asked) > 2, "it was looked at again as long as there was time"
+    requested = [request for request in world.requests if request.path == CLUSTER_ID]
+    assert len(requested) > 2, "it was looked at again as long as there was time"
 
 
 def test_a_post_check_runs_again_until_it_agrees(tmp_path):

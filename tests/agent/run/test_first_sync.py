@@ -21,10 +21,10 @@ class Answer:
 
     def __init__(self, yes: bool) -> None:
         self.yes = yes
-        self.asked = []
+        self.requested = []
 
     def __call__(self, target, counts):
-        self.asked.append((target, counts))
+        self.requested.append((target, counts))
         return self.yes
 
 
@@ -56,11 +56,11 @@ def test_yes_goes_on_and_is_not_asked_again(world):
     world.confirm, world.is_local = Answer(yes=True), False
     report = world.sync()
     assert {result.outcome for result in report.results} == {Outcome.CHANGED}
-    ((target, counts),) = world.confirm.asked
+    ((target, counts),) = world.confirm.requested
     assert counts == ChangeCounts(creates=3, updates=0, deletes=0, hindered=0)
     assert (target.subscription, target.agent) == (SUBSCRIPTION, "gitsync")
     world.sync()
-    assert len(world.confirm.asked) == 1, "something is recorded now"
+    assert len(world.confirm.requested) == 1, "something is recorded now"
 
 
 def test_the_counts_are_those_that_azure_has(world):
@@ -70,14 +70,14 @@ def test_the_counts_are_those_that_azure_has(world):
     world.confirm, world.is_local = Answer(yes=False), False
     with pytest.raises(DeclinedError):
         world.sync()
-    assert world.confirm.asked[0][1] == ChangeCounts(creates=0, updates=3, deletes=0, hindered=0)
+    assert world.confirm.requested[0][1] == ChangeCounts(creates=0, updates=3, deletes=0, hindered=0)
 
 
 @pytest.mark.parametrize(("writes", "is_local", "why"), [(False, False, "a plan"), (True, True, "an emulator")])
 def test_no_one_is_prompted(world, writes, is_local, why):
     world.confirm, world.is_local = Answer(yes=False), is_local
     (world.sync if writes else world.plan)()
-    assert world.confirm.asked == [], why
+    assert world.confirm.requested == [], why
 
 
 def test_the_name_of_the_subscription_is_read_once(world):

@@ -119,14 +119,14 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
 def test_two_clusters_at_once_are_ambiguous(world):
     report = world.says_files(TREE).sync(prune=True)
     assert (world.writes, report.exit_code) == ([], 1)
-    asked = [(problem.unit, problem.hint) for problem in report.problems if problem.code == "UnitsConflict"]
-    assert [unit for unit, _ in asked] == [
+    requested = [(problem.unit, problem.hint) for problem in report.problems if problem.code == "UnitsConflict"]
+    assert [unit for unit, _ in requested] == [
         "clusters/dev/flux-system/infra",
         "clusters/dev/flux-system/network",
         "clusters/prod/flux-system/infra",
         "clusters/prod/flux-system/network",
     ]
-    assert asked[-1][1].startswith("Set --path clusters/prod")
+    assert requested[-1][1].startswith("Set --path clusters/prod")
 
     alone = read_offline(Config(source=str(world.folder), path=PROD), Redactions())
     assert (alone.problems, {resource.key.name for resource in alone.prepared}) == ((), {"core", "net", "spare"})

@@ -4,10 +4,10 @@ import pytest
 
 from gitsync.agent.run.revision_plan import plan_revisions
 from gitsync.emulator.settings import EmulatorSettings
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.agent.run.test_review import planned

@@ -10,7 +10,7 @@ from gitsync.extensions.registry import BUILT_IN
 from gitsync.model.condition import ConditionStatus
 from gitsync.model.record import Claim
 from gitsync.model.result import Outcome
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.fake_clock import FakeClock
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, SUBNET, VNET, World, of

@@ -22,7 +22,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.model.record import Claim, Durations, Record
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
 from tests.support.git_repositories import init_bare
 from tests.support.parts import change

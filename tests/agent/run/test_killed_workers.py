@@ -101,7 +101,7 @@ def test_a_worker_is_killed_in_a_push(
         process = start("sync", *flags, folder=site.folder / "work", **served.variables)
         (site.folder / "victim").write_text(str(process.pid))
         assert ended(process).code == -signal.SIGKILL, what
-        sent = [one for one in served.sent() if one[0] == "PUT"]
+        sent = [request for request in served.sent() if request[0] == "PUT"]
     script.unlink()
     assert name_resources(sent) <= {*VICTIMS}
     asyncio.run(check_the_end(site, undisturbed, sent))

@@ -17,7 +17,7 @@ from gitsync.report import json as report_json
 from gitsync.report import markdown, text
 from gitsync.report.html.page import render as render_page
 from gitsync.report.pipelines import annotate_github
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.world import GROUP, VNET, World, key, read_status
 
 CORE = key("ResourceGroup", "resources.azure.com", "core")

@@ -115,14 +115,16 @@ def test_an_unchanged_estate_takes_a_request_a_collection(world):
     assert report.summary == {"in-sync": SIZE}
     assert world.writes == []
     assert read_status(world) == before, "no list changes a record"
-    asked = len(world.requests)
+    requested = len(world.requests)
     everywhere = 10  # types of a group are listed in the subscription, groups too
     of_parents = 2 * GROUPS  # containers and queues; subnets and rules are in the entries of their parents
-    assert asked == everywhere + of_parents + GROUPS, "and a blob service, one in each account, has no list to share"
+    assert requested == everywhere + of_parents + GROUPS, (
+        "and a blob service, one in each account, has no list to share"
+    )
     assert {result.ending.requests for result in report.results} == {0, 1}
 
     planned = world.plan()
-    assert len(world.requests) == asked
+    assert len(world.requests) == requested
     assert results(planned) == results(world.plan(reads="each"))
     assert results(report) == results(world.sync(reads="each"))
     assert len(world.requests) == SIZE
@@ -220,8 +222,8 @@ def test_a_list_shows_drift_and_a_read_decides_about_it(world):
     assert {write.split()[1].casefold() for write in world.writes} == expected
     writes = [request for request in world.requests if request.method == "PUT"]
     for write in writes:
-        place = next(i for i, request in enumerate(world.requests) if request is write)
-        reads = [request.path for request in world.requests[:place] if request.method == "GET"]
+        location = next(i for i, request in enumerate(world.requests) if request is write)
+        reads = [request.path for request in world.requests[:location] if request.method == "GET"]
         assert write.path in reads, "what is written was read by itself"
     assert world.sync().summary == {"in-sync": SIZE}
     assert {path for path, text in read_status(world).items() if before[path] != text} != set()

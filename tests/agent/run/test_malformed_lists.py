@@ -66,13 +66,13 @@ def is_there(world, path, api_version):
 def make_groups(*documents):
     """A copy of these documents for each row of the table, in a group of its own: core0, core1, …"""
     return {
-        f"d{row}-{place}": document.replace("name: core", f"name: core{row}").replace("name: hub", f"name: hub{row}")
+        f"d{row}-{location}": document.replace("name: core", f"name: core{row}").replace("name: hub", f"name: hub{row}")
         for row in range(len(MALFORMED))
-        for place, document in enumerate(documents)
+        for location, document in enumerate(documents)
     }
 
 
-def find_place(arm_id, row):
+def find_location(arm_id, row):
     return arm_id.replace("/core", f"/core{row}").replace("/hub", f"/hub{row}")
 
 
@@ -80,7 +80,7 @@ def play_malformed(world, **when):
     """Put something foreign into each group, and answer its list as its row describes."""
     played = []
     for row, (body, _) in enumerate(MALFORMED):
-        world.outside("PUT", find_place(STRANGER_ID, row), STRANGER, "2023-01-01")
+        world.outside("PUT", find_location(STRANGER_ID, row), STRANGER, "2023-01-01")
         match = {"method": "GET", "path": f"*/resourcegroups/core{row}/resources", **when}
         rule = json.dumps({"match": match, "answer": {"status": 200, "body": body}})
         played.append(rule.replace("/resourceGroups/core/", f"/resourceGroups/core{row}/"))
@@ -95,10 +95,10 @@ def test_groups_with_something_foreign_in_them_outlast_unexpected_lists(world, w
     deleted = set(world.sent("DELETE"))
     world.settings = EmulatorSettings(limits=None)
     for row, (_, why) in enumerate(MALFORMED):
-        assert find_place(GROUP_ID, row) not in deleted, why
+        assert find_location(GROUP_ID, row) not in deleted, why
         assert of(report, "ResourceGroup", f"core{row}").record is not None, why
-        assert is_there(world, find_place(STRANGER_ID, row), "2023-01-01"), why
-        deleted -= {find_place(VNET_ID, row), find_place(SUBNET_ID, row)}
+        assert is_there(world, find_location(STRANGER_ID, row), "2023-01-01"), why
+        deleted -= {find_location(VNET_ID, row), find_location(SUBNET_ID, row)}
     assert not deleted, "only what is on record goes, each by itself"
     assert report.exit_code in {0, 1}
 
@@ -161,7 +161,7 @@ def test_what_was_deleted_may_still_show_in_a_list(world):
     assert world.sent("DELETE") == [VNET_ID, GROUP_ID]
 
 
-ODD_RESOURCES = [
+MALFORMED_RESOURCES = [
     (None, "an empty body"),
     ({}, "nothing in it"),
     ({"value": []}, "an empty list"),
@@ -171,7 +171,7 @@ ODD_RESOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
+@pytest.mark.parametrize(("body", "why"), MALFORMED_RESOURCES)
 def test_what_is_read_wrongly_is_neither_deleted_nor_forgotten(world, body, why):
     world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body)
@@ -181,7 +181,7 @@ def test_what_is_read_wrongly_is_neither_deleted_nor_forgotten(world, body, why)
     assert found.record is not None
 
 
-@pytest.mark.parametrize(("body", "why"), ODD_RESOURCES)
+@pytest.mark.parametrize(("body", "why"), MALFORMED_RESOURCES)
 def test_what_is_read_wrongly_is_neither_written_nor_created(world, body, why):
     world.synced(group=GROUP, vnet=VNET)
     play(world, "GET", "*/virtualnetworks/hub", body)

@@ -34,8 +34,10 @@ RULE = """\
 def owned_by(document: str, arm_id: str) -> str:
     """The document with an owner that it names by id."""
     lines = document.splitlines(keepends=True)
-    start = next(place for place, line in enumerate(lines) if line.strip() == "owner:")
-    end = next(place for place, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith("        "))
+    start = next(location for location, line in enumerate(lines) if line.strip() == "owner:")
+    end = next(
+        location for location, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith("        ")
+    )
     return "".join((*lines[: start + 1], f"        armId: {arm_id}\n", *lines[end:]))
 
 

@@ -227,7 +227,7 @@ def test_what_is_ignored_holds_nothing(world):
 
 # ---- laws ----
 
-PLACES: dict[str, Callable[[str, str], dict[str, str]]] = {
+LOCATIONS: dict[str, Callable[[str, str], dict[str, str]]] = {
     "read": lambda name, text: {f"read/{name}.yaml": text},
     "capitals": lambda name, text: {f"read/{name}.YAML": text},
     "beside": lambda name, text: {f"beside/{name}.yaml": text},
@@ -244,7 +244,7 @@ FIXED = {
     "broken/b.yaml": HUB + "  x: [\n",
 }
 NAMES = ("one-group", "second-one", "the-third")
-STEPS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(PLACES))), min_size=1, max_size=5)
+STEPS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(LOCATIONS))), min_size=1, max_size=5)
 
 
 @needs_kustomize
@@ -258,22 +258,22 @@ def test_only_what_is_missing_is_deleted_and_prune_never_stops(steps):
         say_all(world, at)
         world.sync(prune=True, max_deletes=9)
         exists = set(NAMES)
-        for name, place in steps:
+        for name, location in steps:
             was_gone = at[name] == "gone"
-            at[name] = place
+            at[name] = location
             say_all(world, at)
             world.sync(prune=True, max_deletes=9)
             deleted = {arm_id.rpartition("/")[2] for arm_id in world.sent("DELETE")}
-            assert deleted <= {name for name, place in at.items() if place == "gone"}, (steps, at)
-            exists = (exists - deleted) | ({name} if place == "read" else set())
-            if place == "gone" and not was_gone:
+            assert deleted <= {name for name, location in at.items() if location == "gone"}, (steps, at)
+            exists = (exists - deleted) | ({name} if location == "read" else set())
+            if location == "gone" and not was_gone:
                 assert name not in exists, (steps, at)
 
 
 def say_all(world: World, at: dict[str, str]) -> None:
     files = dict(FIXED)
-    for name, place in at.items():
-        files |= PLACES[place](name, HUB.replace("hub", name))
+    for name, location in at.items():
+        files |= LOCATIONS[location](name, HUB.replace("hub", name))
     for old in world.folder.iterdir():
         if old.name != ".git":
             shutil.rmtree(old) if old.is_dir() else old.unlink()

@@ -12,7 +12,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 from gitsync.providers.arm.arms import open_arms
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.providers.arm.session import Session

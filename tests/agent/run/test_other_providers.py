@@ -16,8 +16,8 @@ from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.diff.secret_changes import CHANGED, NEVER_SET
 from gitsync.planning.run_problems import DEFAULT_AGENT
-from gitsync.repository.git.state.folder import StatusFolder
 from gitsync.repository.git.state.seal import RecordSeals
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.world import GROUP, GROUP_ID, KilledError, World, of
 
 KEY = Secret("k" * 40)

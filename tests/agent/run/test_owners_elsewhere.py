@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.model.verdict import Verdict
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.agent.run.test_secret_digests import KEY, OTHER_KEY
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 

@@ -40,12 +40,12 @@ def test_it_is_read_and_sent_again(tmp_path, status, code, message):
     world = refused_world(tmp_path, "PUT", status, code, message, times=3)
     report = world.says(group=GROUP, net=CHANGED).sync()
     assert report.exit_code == 0
-    asked = [
+    requested = [
         request.method for request in world.requests if request.path == VNET_ID and request.method in {"GET", "PUT"}
     ]
-    puts = [at for at, method in enumerate(asked) if method == "PUT"]
+    puts = [at for at, method in enumerate(requested) if method == "PUT"]
     assert len(puts) == 4
-    assert all("GET" in asked[first:second] for first, second in pairwise(puts))
+    assert all("GET" in requested[first:second] for first, second in pairwise(puts))
 
 
 def test_what_lasts_keeps_the_azure_answer_and_has_advice(tmp_path):

@@ -135,9 +135,9 @@ def test_a_manifest_that_moves_and_breaks_between_two_runs_is_held_where_it_stoo
 
 
 def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another_agent():
-    one = prepared(vnet(), vnet_id())
+    network = prepared(vnet(), vnet_id())
     for agent, unit in (("ours", "."), ("theirs", "net"), ("", ".")):
-        apply = Apply(prepared=one, record=record(vnet(), vnet_id(), unit="net", agent=agent))
+        apply = Apply(prepared=network, record=record(vnet(), vnet_id(), unit="net", agent=agent))
         kept = build_unattempted(apply, "ours", datetime(2026, 1, 2, tzinfo=UTC)).record
         assert kept is not None
         assert kept.manifest.unit == unit, agent
@@ -148,7 +148,7 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
         {"net/hub.yaml": textwrap.dedent(VNET).encode(), "group.yaml": textwrap.dedent(GROUP).encode()}
     )
     found = prepare(manifests, catalog=CATALOG, subscription=SUBSCRIPTION)
-    applies = [Apply(prepared=one) for one in found]
+    applies = [Apply(prepared=resource) for resource in found]
     assert {key.kind: result.manifest.unit for key, result in expect_records(applies, "us").items()} == {
         "VirtualNetwork": "net",
         "ResourceGroup": ".",

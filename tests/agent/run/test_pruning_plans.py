@@ -96,7 +96,7 @@ ESTATE = {
     "data/files": FILES,
     "data/orders": ORDERS,
 }
-ODD = {
+UNEXPECTED = {
     "net/broken": "apiVersion: [",
     "odd/trace": "apiVersion: example.com/v1\nkind: VirtualNetworks\nmetadata: {name: hub}\n",
     "odd/typo": TWO.replace("name: two", "name: twos").replace("10.0.1.", "10.0.2."),
@@ -134,20 +134,20 @@ def choose(among: Mapping[str, str], most: int | None = None) -> st.SearchStrate
 @given(
     removed=choose(ESTATE) | choose(ESTATE, 3).map(lambda kept: set(ESTATE) - kept),
     detached=choose(ESTATE, 2),
-    odd=choose(ODD, 2),
+    unexpected=choose(UNEXPECTED, 2),
     strangers=choose(STRANGERS),
     gone=choose(GONE, 1),
     is_reviewed=st.booleans(),
 )
 @settings(max_examples=scale(10), deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, odd, strangers, gone, is_reviewed):
+def test_a_plan_shows_the_deletes_of_the_sync(removed, detached, unexpected, strangers, gone, is_reviewed):
     with tempfile.TemporaryDirectory(prefix="gitsync-tests-") as name:
         world = _sync_estate().copy(Path(name))
         policies = {path: annotated(ESTATE[path], reconcile_policy="detach-on-delete") for path in detached}
         last = {**ESTATE, **policies}
         world.says_files(_name_files(last))  # no run applies this commit, and its policies count anyway
         left = {path: text for path, text in last.items() if path not in removed}
-        world.says_files(_name_files({**left, **{path: ODD[path] for path in odd}}))
+        world.says_files(_name_files({**left, **{path: UNEXPECTED[path] for path in unexpected}}))
         for arm_id in sorted(strangers):
             world.outside("PUT", arm_id, {"location": "westeurope"}, STRANGERS[arm_id])
         for arm_id in sorted(gone):

@@ -58,7 +58,7 @@ def says(world, document):
     return world.says(one=document) if "kind: ResourceGroup" in document else world.says(group=GROUP, one=document)
 
 
-def asked_for(document):
+def requested(document):
     """What Azure has of the fields in question."""
     probes = document["properties"].get("probes", [])
     return (
@@ -86,7 +86,7 @@ def test_it_is_pending_and_shown_and_gone_after_one_write(world, tmp_path, case,
     assert of(world.sync(), kind).verdict is Verdict.IN_SYNC
     assert world.writes == []
     version = "2020-06-01" if kind == "ResourceGroup" else NETWORK
-    assert asked_for(world.read(written.arm_id, version)) == asked_for(
+    assert requested(world.read(written.arm_id, version)) == requested(
         _created(tmp_path, after).read(written.arm_id, version)
     )
 

@@ -22,7 +22,7 @@ from tests.support.replaced_files import (
     FORMS,
     HUB,
     LFS,
-    PLACES,
+    LOCATIONS,
     REMOVALS,
     SOPS,
     list_deletes_after,
@@ -61,17 +61,17 @@ def add_another(world: World) -> None:
 # ---- every form, in every location that needs no tool ----
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", LOCATIONS)
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_not_a_document_any_more_deletes_nothing(tmp_path, place, form):
-    files, path = PLACES[place]
+def test_what_is_not_a_document_any_more_deletes_nothing(tmp_path, location, form):
+    files, path = LOCATIONS[location]
     assert list_deletes_after(tmp_path, files, path, FORMS[form](files[path])) == []
 
 
-@pytest.mark.parametrize("place", ["a file", "a file of JSON", "a folder with options"])
+@pytest.mark.parametrize("location", ["a file", "a file of JSON", "a folder with options"])
 @pytest.mark.parametrize("removal", REMOVALS)
-def test_what_is_read_and_does_not_have_it_deletes_it(tmp_path, place, removal):
-    files, path = PLACES[place]
+def test_what_is_read_and_does_not_have_it_deletes_it(tmp_path, location, removal):
+    files, path = LOCATIONS[location]
     if path.endswith(".json") and removal not in {"nothing", "null", "an empty mapping", "an empty list"}:
         pytest.skip("no JSON")
     assert list_deletes_after(tmp_path, files, path, REMOVALS[removal]) == ["hub"]

@@ -113,7 +113,7 @@ def test_a_resource_that_was_moved_is_adopted_at_its_new_location(world):
     report = world.sync(prune=True)
     found = [of(report, kind) for kind in ("VirtualNetwork", "VirtualNetworksSubnet")]
     assert [(result.verdict, result.action) for result in found] == [(Verdict.ADOPT, Action.NONE)] * 2
-    assert [one.record.arm_id for one in found] == [new_id, f"{new_id}/subnets/one"]
+    assert [replacement.record.arm_id for replacement in found] == [new_id, f"{new_id}/subnets/one"]
     assert (world.writes, report.exit_code) == ([], 0)
     assert {result.verdict for result in world.sync(prune=True).results} == {Verdict.IN_SYNC}, "one record for each"
 

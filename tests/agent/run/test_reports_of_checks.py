@@ -36,10 +36,10 @@ def test_a_refusal_is_an_alert_at_the_field_that_it_is_about(world: World):
     (found,) = [
         result for result in sarif.build_log(report)["runs"][0]["results"] if result["ruleId"] == "check-policy"
     ]
-    place = found["locations"][0]["physicalLocation"]
+    location = found["locations"][0]["physicalLocation"]
     line = next(number for number, row in enumerate(VNET.strip().splitlines(), 1) if "location:" in row)
-    assert (found["level"], place["artifactLocation"]["uri"]) == ("error", "network.yaml")
-    assert place["region"]["startLine"] == line
+    assert (found["level"], location["artifactLocation"]["uri"]) == ("error", "network.yaml")
+    assert location["region"]["startLine"] == line
     assert f"(spec.location, network.yaml:{line})" in text.render(report)
 
 

@@ -66,13 +66,13 @@ def test_twenty_changes_share_their_checks(world):
     world.says(group=GROUP, **accounts(*(["LRS"] * 19), "ZRS"))
     plain = world.plan()
     report = world.plan(checks=tuple(CheckName))
-    asked = Counter(request.path.casefold().rpartition("/")[2] for request in world.requests)
-    assert {name: asked[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
-    assert asked["checkpolicyrestrictions"] == 4, "three names of nineteen equal bodies, and another body"
-    assert asked["policyexemptions"] == 1
-    assert asked["microsoft.storage"] == 1, "one read of the provider"
-    assert asked["checknameavailability"] == 20, "every name is another one"
-    assert report.requests.checks == asked["validateresources"] + 4 + asked["checknameavailability"]
+    requested = Counter(request.path.casefold().rpartition("/")[2] for request in world.requests)
+    assert {name: requested[name] for name in ONCE} == dict.fromkeys(ONCE, 1)
+    assert requested["checkpolicyrestrictions"] == 4, "three names of nineteen equal bodies, and another body"
+    assert requested["policyexemptions"] == 1
+    assert requested["microsoft.storage"] == 1, "one read of the provider"
+    assert requested["checknameavailability"] == 20, "every name is another one"
+    assert report.requests.checks == requested["validateresources"] + 4 + requested["checknameavailability"]
     assert plain.requests.checks == 0
     refused = of(report, "StorageAccount", "stapp19").change.checks
     assert {result.check for result in refused if result.verdict is CheckVerdict.REFUSED} == {

@@ -438,24 +438,24 @@ def test_38_the_owner_is_a_label_of_what_is_claimed(world):
     assert f'"serviceoperator.azure.com/resource-id": "{VNET_ID}"' in status
 
 
-def read_annotations(world, place):
-    return json.loads((world.state / f"default/{place}.json").read_text())["metadata"]["annotations"]
+def read_annotations(world, location):
+    return json.loads((world.state / f"default/{location}.json").read_text())["metadata"]["annotations"]
 
 
 def test_the_annotations_of_the_operator_are_those_of_aso(world):
-    place, prefix = "resources.azure.com/ResourceGroup/core", "serviceoperator.azure.com/"
+    location, prefix = "resources.azure.com/ResourceGroup/core", "serviceoperator.azure.com/"
     generation, operator = f"{prefix}latest-reconciled-generation", f"{prefix}operator-namespace"
     world.says(group=SKIPPED).sync(agent="ours")
-    assert read_annotations(world, place) == {operator: "ours"}, "skip sends nothing"
+    assert read_annotations(world, location) == {operator: "ours"}, "skip sends nothing"
     world.says(group=GROUP).sync(agent="ours")
-    assert read_annotations(world, place) == {generation: "1", operator: "ours", f"{prefix}resource-id": GROUP_ID}
+    assert read_annotations(world, location) == {generation: "1", operator: "ours", f"{prefix}resource-id": GROUP_ID}
     changed = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {a: b}")
     world.says(group=annotated(changed, reconcile_policy="skip")).sync(agent="ours")
-    assert read_annotations(world, place)[generation] == "1", "and the change is not sent"
+    assert read_annotations(world, location)[generation] == "1", "and the change is not sent"
     world.says(group=changed).sync(agent="ours")
-    assert read_annotations(world, place)[generation] == "2"
+    assert read_annotations(world, location)[generation] == "2"
     world.sync(agent="ours")
-    assert read_annotations(world, place)[generation] == "2", "nothing changed"
+    assert read_annotations(world, location)[generation] == "2", "nothing changed"
 
 
 def test_a_claim_is_recorded(world):

@@ -17,7 +17,7 @@ from gitsync.model.plan import Apply, Node
 from gitsync.model.result import Result
 from gitsync.model.schedule import Estimate, PlannedWrite
 from gitsync.model.verdict import Action
-from gitsync.planning.schedule import make_schedule
+from gitsync.planning.forecast import make_schedule
 from gitsync.providers.arm.http.throttle import Throttle
 from gitsync.providers.arm.session import Session
 from gitsync.providers.arm.write_locks import WriteLocks

@@ -183,12 +183,12 @@ def test_equal_secrets_have_unequal_digests_and_none_shows_the_value(world):
 
 def test_a_record_of_the_first_release_is_taken_for_one_without_a_key(world):
     estate(world, "one").sync()
-    place = next(world.state.rglob("FlexibleServer/orders.json"))
+    location = next(world.state.rglob("FlexibleServer/orders.json"))
     changed, count = re.subn(
-        r'("administratorLoginPassword":) \{\s*"\$secret": ""\s*\}', r'\1 "<secret>"', place.read_text()
+        r'("administratorLoginPassword":) \{\s*"\$secret": ""\s*\}', r'\1 "<secret>"', location.read_text()
     )
     assert count == 1
-    place.write_text(changed)
+    location.write_text(changed)
     server = server_of(world.sign(KEY).sync(digest_key=KEY))
     assert (server.verdict, server.comparison.because, world.writes) == (
         Verdict.IN_SYNC,

@@ -9,12 +9,12 @@ import pytest
 from gitsync.errors import SourceError
 from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.verdict import Action
-from gitsync.providers.arm.auth.access import Network
-from gitsync.providers.arm.http.network import open_connection
-from gitsync.repository.secrets.keyvault.keyvault import open_key_vault
+from gitsync.providers.arm.auth.arm_access import Network
+from gitsync.providers.arm.http.connection import open_connection
+from gitsync.repository.secrets.keyvault.key_vault import open_key_vault
 from gitsync.repository.secrets.kubernetes.kubernetes import open_kubernetes
 from gitsync.repository.secrets.sinks.folder import FolderSink
-from gitsync.repository.secrets.sources.folder import FolderSource
+from gitsync.repository.secrets.sources.mounted_folder import FolderSource
 from gitsync.repository.secrets.stores import SecretStores
 from tests.agent.run.exporters import ACCOUNT_ID, KEY_1, READY, SERVER_ID, UNWRITABLE, account, said, server, world_with
 from tests.support import private_ca
@@ -214,9 +214,9 @@ class RemoteWorld(World):
         self.sink = MemorySink()
         self.ca = private_ca.make(folder)
 
-    def reads(self, place):
+    def reads(self, location):
         self.secret_stores = SecretStores(
-            order=("manifests", self.name), sources={self.name: place}, sinks=(self.sink,)
+            order=("manifests", self.name), sources={self.name: location}, sinks=(self.sink,)
         )
 
 
@@ -232,9 +232,9 @@ class ClusterWorld(RemoteWorld):
         async with (
             super().azure() as azure,
             self.cluster as cluster,
-            open_kubernetes(cluster.environment, self.clock, cluster.folder) as place,
+            open_kubernetes(cluster.environment, self.clock, cluster.folder) as location,
         ):
-            self.reads(place)
+            self.reads(location)
             yield azure
 
 
@@ -251,9 +251,9 @@ class VaultWorld(RemoteWorld):
             super().azure() as azure,
             self.vault as vault,
             open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
-            open_key_vault(vault.url, StaticCredential(), way, self.clock) as place,
+            open_key_vault(vault.url, StaticCredential(), way, self.clock) as location,
         ):
-            self.reads(place)
+            self.reads(location)
             yield azure
 
 

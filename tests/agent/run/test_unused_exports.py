@@ -2,11 +2,11 @@
 
 import pytest
 
-from gitsync.agent.run.exports import list_needed_secrets, warn_unused_exports
+from gitsync.agent.run.run_exports import list_needed_secrets, warn_unused_exports
 from gitsync.desired.manifests.selection import Selection
 from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, ObjectKind
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import SecretKeyRef, SecretMapRef, Template
 from tests.support.handmade_kinds import a_resource

@@ -8,10 +8,10 @@ import pytest
 
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from gitsync.providers.arm.auth.access import Network
-from gitsync.providers.arm.http.network import open_connection
+from gitsync.providers.arm.auth.arm_access import Network
+from gitsync.providers.arm.http.connection import open_connection
 from gitsync.report.text import render
-from gitsync.repository.secrets.keyvault.keyvault import open_key_vault
+from gitsync.repository.secrets.keyvault.key_vault import open_key_vault
 from gitsync.repository.secrets.stores import SecretStores
 from tests.agent.run.exporters import SERVER_ID, server
 from tests.agent.run.test_cluster_of_the_job import Pod

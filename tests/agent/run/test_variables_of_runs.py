@@ -179,8 +179,8 @@ def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_dele
     spare = TAGGED.replace("core", "spare")
     from_secret(world, optional=True)
     world.units["spare.yaml"] = world.units["group.yaml"]
-    whole = {"group": TAGGED, "spare": spare, "secret": secret(TOKEN="t", TENANT="t")}
-    world.says(**whole).sync(prune=True)
+    complete = {"group": TAGGED, "spare": spare, "secret": secret(TOKEN="t", TENANT="t")}
+    world.says(**complete).sync(prune=True)
 
     report = world.says(group=TAGGED.replace("${TENANT}", "x")).sync(prune=True)
     assert (report.exit_code, world.read(GROUP_ID)["tags"], world.sent("DELETE")) == (0, {"note": "", "id": "x"}, [])
@@ -188,7 +188,7 @@ def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_dele
     assert (problem.level, problem.field) == (Level.WARNING, "spec.tags.note")
     assert of(report, "ResourceGroup", "spare").condition.reason == "PruneHeld"
 
-    world.says(**whole).sync(prune=True)
+    world.says(**complete).sync(prune=True)
     report = world.says(group=TAGGED).sync(prune=True)
     assert (report.exit_code, world.writes) == (1, [])
     assert {(problem.level, problem.field) for problem in report.problems if problem.code == "VariableNotSet"} == {
@@ -200,14 +200,14 @@ def test_a_missing_value_is_empty_where_it_identifies_nothing_and_holds_the_dele
 def test_a_source_that_does_not_answer_does_not_hold_up_the_run(world):
     class Hung(MemorySource):
         async def read(self, address, keys):
-            self.asked.append(address)
+            self.requested.append(address)
             await asyncio.Event().wait()
 
     from_secret(world).says(group=TAGGED)
     hung = Hung("vault", {})
     world.secret_stores = SecretStores(order=("vault",), sources={"vault": hung})
     report = world.sync(resource_timeout=0.05)
-    assert (report.exit_code, world.writes, NAMES in hung.asked) == (1, [], True)
+    assert (report.exit_code, world.writes, NAMES in hung.requested) == (1, [], True)
     assert any("timed out waiting for Secret default/cluster" in problem.message for problem in report.problems)
 
 
@@ -216,7 +216,7 @@ def test_a_plan_reads_no_remote_source(world):
     vault = MemorySource("vault", {NAMES: {"TOKEN": Secret(TOKEN), "TENANT": Secret("me")}}, is_remote=True)
     world.secret_stores = SecretStores(order=("vault",), sources={"vault": vault})
     report = world.plan()
-    assert (report.exit_code, vault.asked) == (1, [])
+    assert (report.exit_code, vault.requested) == (1, [])
     unknown = [problem for problem in report.problems if problem.code == "VariableNotKnown"]
     levels = {problem.message.split()[5]: problem.level.value for problem in unknown}
     assert levels == {"TOKEN": "warning", "TENANT": "error"}, "an id is needed, a tag is not"

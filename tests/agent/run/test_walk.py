@@ -93,6 +93,6 @@ async def test_every_owner_ends_before_its_dependents_begin(edges):
             graph[str(high)].append(str(low))
     order = []
     await walked(nodes(**graph), remember(order))
-    place = {(what, name): index for index, (what, name, _) in enumerate(order)}
-    assert all(place["end", other] < place["begin", name] for name, others in graph.items() for other in others)
-    assert len(place) == 16
+    location = {(what, name): index for index, (what, name, _) in enumerate(order)}
+    assert all(location["end", other] < location["begin", name] for name, others in graph.items() for other in others)
+    assert len(location) == 16

@@ -18,7 +18,7 @@ from gitsync.report import json as report_json
 from gitsync.report import summary, text
 from gitsync.report.records import list_operations
 from gitsync.report.wording import format_headline
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.fault_rules import rules
 from tests.support.hypothesis_profile import sample
 from tests.support.json_schemas import list_faults
@@ -92,7 +92,7 @@ def check_told(world: World, report: Report, taken: set[str]) -> None:
             assert arm_id in there, f"{arm_id} is Ready on record, and gone"
     for arm_id, result in by_id.items():
         was_deleted = (
-            any(arm_id.startswith(one) for one in taken) and arm_id not in there and arm_id in before_ids(world)
+            any(arm_id.startswith(prefix) for prefix in taken) and arm_id not in there and arm_id in before_ids(world)
         )
         assert not was_deleted or result.action is Action.DELETE, (arm_id, result.action)
     page = summary.render(records.values(), revision=None)

@@ -17,8 +17,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gitsync.agent.run.gathering import NOT_ENDED, gather
-from gitsync.agent.run.load import RunInput
 from gitsync.agent.run.run import execute
+from gitsync.agent.run.run_input import RunInput
 from gitsync.agent.run.workers import drop_bodies
 from gitsync.emulator.faults import FaultRule
 from gitsync.emulator.http.handler import LoggedRequest
@@ -30,8 +30,8 @@ from gitsync.model.manifests import Manifests
 from gitsync.model.record import Durations, Record, State
 from gitsync.model.report import Report
 from gitsync.model.shard import Shard
-from gitsync.providers.arm.clock import SystemClock
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.providers.arm.real_clock import SystemClock
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.pins import Pin
@@ -319,8 +319,8 @@ def test_a_worker_keeps_of_the_resources_of_others_what_they_export_alone(spec: 
     other = replace(other, resource=replace(other.resource, spec=spec))
     both = (own, other)
     manifests = Manifests(resources=tuple(entry.resource for entry in both))
-    whole = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
-    left = drop_bodies(whole, Shard(number=1, keys=frozenset({own.key})))
+    complete = RunInput(manifests=manifests, references={}, prepared=both, lookup=Any, credentials=Any)
+    left = drop_bodies(complete, Shard(number=1, keys=frozenset({own.key})))
     assert left.prepared[0] is own
     assert (left.prepared[1].arm_id, left.prepared[1].template) == (other.arm_id, None)
     assert [refusal.spec for refusal in left.manifests.resources] == [own.resource.spec, is_left]
@@ -408,7 +408,7 @@ async def test_what_another_worker_exports_is_read_from_its_resource(tmp_path: P
 async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(synced: Site, tmp_path: Path) -> None:
     site = Site.begin(tmp_path / "site").says(ESTATE)
     first, _, third = list_workers(3)  # the second one has group b
-    reports, _ = await sync_together(site, [{**one, "resource_timeout": 2.0} for one in (first, third)])
+    reports, _ = await sync_together(site, [{**worker, "resource_timeout": 2.0} for worker in (first, third)])
     left = {
         result.key.name: result.condition.reason
         for report in reports
@@ -490,12 +490,13 @@ async def play(site: Site, history: History) -> Writes:
     """Run the workers of a history; return what all of them have sent."""
     sent: Writes = []
     patience = {} if history.is_together else {"resource_timeout": 3.0}
-    runs = {number: {**one, **patience} for number, one in enumerate(list_workers(history.workers), 1)}
+    runs = {number: {**worker, **patience} for number, worker in enumerate(list_workers(history.workers), 1)}
     last = len(history.rounds) - 1
     for number, together in enumerate(history.rounds):
         deaths = history.deaths if number < last else {}
         parts = (
-            kill(site, runs[one], deaths[one]) if one in deaths else sync_alone(site, runs[one]) for one in together
+            kill(site, runs[number], deaths[number]) if number in deaths else sync_alone(site, runs[number])
+            for number in together
         )
         for part in await asyncio.gather(*parts):
             sent += part

@@ -3,6 +3,7 @@
 import lzma
 import subprocess
 import sys
+from textwrap import dedent
 
 import pytest
 
@@ -10,6 +11,8 @@ from gitsync.desired.catalog import data
 from gitsync.desired.catalog.arm_types import ArmTypes, open_arm_types
 from gitsync.errors import CatalogError
 from gitsync.model.facts import ScopeFlag
+from tests.support import world
+from tests.support.command_line import variables
 
 TYPES = open_arm_types()
 
@@ -90,37 +93,70 @@ def test_a_body_has_members_in_any_case_and_no_id_type_or_version():
 
 def test_all_lines_of_all_namespaces_can_be_read():
     """And what they hold is in the file."""
-    for name in {TYPES.find_type(name).namespace.casefold() for name in TYPES.list_names() if TYPES.find_type(name).is_writable}:  # fmt: skip
-        lines = lzma.decompress(data.read(f"arm_types/{name}.jsonl.xz")).split(b"\n")
+    count = 0
+    for name in {name.partition("/")[0].casefold() for name in TYPES.list_names()}:
         namespace = TYPES._load_namespace(name)
-        for line in range(len(lines)):
-            found = namespace.get_type(line)
+        lines = len(namespace.bodies._lines)
+        for line in range(lines):
+            found = namespace.bodies.get_type(line)
             held = [
                 *(member.line for member in found.members.values()),
                 *(part._line for part in found.list_variants()),
             ]
-            assert all(0 <= other < len(lines) for other in held)
+            assert all(0 <= other < lines for other in held)
+        for arm_type in map(TYPES.find_type, namespace.versions):
+            bodies = [version.line for version in arm_type.versions.values()]
+            assert all(line is None or 0 <= line < lines for line in bodies)
+            count += 1
+    assert count == len(TYPES.list_names())
 
 
-def test_a_namespace_is_read_when_a_body_of_it_is_needed_and_once():
+def test_a_namespace_is_read_when_a_type_of_it_is_needed_and_once():
     read = []
     types = ArmTypes(lambda name: read.append(name) or data.read(name))
     assert read == []
-    types.find_type("Microsoft.Logic/workflows")
-    types.list_names()
-    assert read == ["arm_types/index.jsonl.xz"]
     for name in ("workflows", "integrationAccounts"):
-        types.find_body(f"Microsoft.Logic/{name}", "2019-05-01")
-    types.find_body("Microsoft.Maps/accounts", "2030-01-01")
-    assert read[1:] == ["arm_types/microsoft.logic.jsonl.xz"]
+        types.find_type(f"Microsoft.Logic/{name}")
+        types.find_body(f"microsoft.logic/{name}", "2019-05-01")
+    types.find_body("Microsoft.Logic/workflows", "2030-01-01")
+    assert read == ["arm_types/microsoft.logic.jsonl.xz"]
+    assert len(types.list_names()) > 2_500
+    assert types.find_type("Microsoft.LogicApps/workflows") is None
+    assert read[1:] == ["arm_types/index.xz", "arm_types/microsoft.logicapps.jsonl.xz"]
 
 
-@pytest.mark.parametrize("content", [b"", b"no xz", lzma.compress(b'["Microsoft.Logic/workflows", {')])
-def test_damaged_facts_are_an_error_that_names_the_fix(content):
-    types = ArmTypes(lambda _: content)
+def read_damaged(content, name):
+    def read(file):
+        if file.endswith(name):
+            if content is None:
+                raise FileNotFoundError(file)
+            return content
+        return data.read(file)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "why"),
+    [
+        ("logic.jsonl.xz", b"", "empty"),
+        ("logic.jsonl.xz", b"no xz", "not packed"),
+        ("logic.jsonl.xz", lzma.compress(b'["Microsoft.Logic/workflows"'), "malformed names"),
+        ("logic.jsonl.xz", lzma.compress(b'["Microsoft.Logic/workflows"]\n{'), "malformed versions"),
+        ("logic.jsonl.xz", None, "missing, though the index has types of it"),
+        ("index.xz", b"no xz", "the index"),
+    ],
+)
+def test_damaged_facts_are_an_error_that_names_the_fix(file, content, why):
+    types = ArmTypes(read_damaged(content, file))
     with pytest.raises(CatalogError, match="cannot be read") as raised:
-        types.find_type("Microsoft.Logic/workflows")
-    assert raised.value.hint == "Install gitsync again."
+        types.list_names() if file == "index.xz" else types.find_type("Microsoft.Logic/workflows")
+    assert raised.value.hint == "Install gitsync again.", why
+
+
+@pytest.mark.parametrize("name", ["../built_in_roles/x", "microsoft.logic/../x", "é/x", "/", "", "a" * 10_000])
+def test_no_other_file_is_read_for_a_hostile_name(name):
+    assert TYPES.find_type(name) is None
 
 
 def test_help_reads_no_types():
@@ -130,3 +166,14 @@ def test_help_reads_no_types():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_command_without_such_types_reads_none(tmp_path):
+    (tmp_path / "group.yaml").write_text(dedent(world.GROUP))
+    program = (
+        "from gitsync.cli.main import run; from gitsync.desired.catalog.arm_types import open_arm_types;"
+        "code = run(['validate', '--path', '.']); types = open_arm_types(); print(code, types._namespaces, types._names)"
+    )
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env=variables())
+    assert ended.stdout.splitlines()[-1] == "0 {} None"

@@ -44,7 +44,7 @@ def test_either_spelling_of_a_version_is_found(catalog, version, api_version, le
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("requested", "why"),
     [
         (gvk("v20990101"), "a version that there is not"),
         (gvk("v1"), "no version of ASO's form"),
@@ -54,8 +54,8 @@ def test_either_spelling_of_a_version_is_found(catalog, version, api_version, le
         (gvk("v20230101", kind="storageaccount"), "a kind in another case"),
     ],
 )
-def test_what_is_not_there_is_none(catalog, asked, why):
-    assert catalog.kind(asked) is None, why
+def test_what_is_not_there_is_none(catalog, requested, why):
+    assert catalog.kind(requested) is None, why
 
 
 def test_two_shapes_under_one_date_are_distinguished_by_their_spelling(catalog):
@@ -133,7 +133,7 @@ def test_a_kind_has_a_provider_and_only_those_of_arm_are_found_by_their_type(cat
 
 
 @pytest.mark.parametrize(
-    ("place", "scope", "owner", "any_owner", "name", "why"),
+    ("location", "scope", "owner", "any_owner", "name", "why"),
     [
         (("resources.azure.com", "ResourceGroup"), Scope.LOCATION, None, False, None, "nothing owns a group"),
         (ACCOUNT, Scope.RESOURCE_GROUP, ("resources.azure.com", "ResourceGroup"), False, None, "a known owner"),
@@ -149,8 +149,8 @@ def test_a_kind_has_a_provider_and_only_those_of_arm_are_found_by_their_type(cat
         ),
     ],
 )
-def test_a_kind_reports_its_location(catalog, place, scope, owner, any_owner, name, why):
-    kind = catalog.kind(GVK(place[0], catalog.versions(*place)[-1], place[1]))
+def test_a_kind_reports_its_location(catalog, location, scope, owner, any_owner, name, why):
+    kind = catalog.kind(GVK(location[0], catalog.versions(*location)[-1], location[1]))
     assert (kind.scope, kind.owner, kind.any_owner, kind.fixed_azure_name) == (scope, owner, any_owner, name), why
 
 

@@ -76,7 +76,11 @@ def _find_references(value, path):
     if isinstance(value, dict) and {"group", "kind", "name"} <= value.keys() and path != "spec.owner":
         yield path, (value["group"], value["kind"])
     members = (
-        value.items() if isinstance(value, dict) else [("", one) for one in value] if isinstance(value, list) else ()
+        value.items()
+        if isinstance(value, dict)
+        else [("", member) for member in value]
+        if isinstance(value, list)
+        else ()
     )
     for name, member in members:
         yield from _find_references(member, f"{path}.{name}".rstrip("."))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.catalog.weakening_fields import FIELDS, HARMLESS, TYPES, find_weakening
+from gitsync.desired.catalog.weakening_fields import FIELDS, HARMLESS, TYPES, explain_weakening
 from gitsync.model.edit import REMOVED
 from gitsync.model.gvk import GVK
 
@@ -82,7 +82,7 @@ IP_RULES, ACLS = "/properties/networkAcls/ipRules", "/properties/networkAcls"
     ],
 )
 def test_fields(arm_type, pointer, old, new, expected, why):
-    found = find_weakening(arm_type, pointer, old, new, is_gone=False)
+    found = explain_weakening(arm_type, pointer, old, new, is_gone=False)
     assert expected in found if expected else found == "", (why, found)
 
 
@@ -188,7 +188,7 @@ def test_every_switch_of_the_catalog_that_guards_something_was_looked_at():
             unknown.add((arm_type, "/".join(path)))
             continue
         for new in values:
-            found = find_weakening(arm_type, "/" + "/".join(path), "?", new, is_gone=False)
+            found = explain_weakening(arm_type, "/" + "/".join(path), "?", new, is_gone=False)
             is_safe = deciding in nothing or str(new).casefold() in safe.get(deciding, ())
             may_weaken = not is_safe or (by_type and deciding in {"", *nothing})
             assert bool(found) is may_weaken, (arm_type, path, new, found)
@@ -199,16 +199,18 @@ def test_every_switch_of_the_catalog_that_guards_something_was_looked_at():
 def test_no_rule_is_of_last_resort():
     """Each member of the catalog has a rule, or a reason why it weakens nothing: the last resort is for new ones."""
     for arm_type, path, values in list_guards():
-        assert "no rule defines" not in find_weakening(arm_type, "/" + "/".join(path), "?", values[0], is_gone=False), (
-            path
-        )
+        assert "no rule defines" not in explain_weakening(
+            arm_type, "/" + "/".join(path), "?", values[0], is_gone=False
+        ), path
     assert not FIELDS.keys() & HARMLESS.keys()
 
 
 @pytest.mark.parametrize("name", ["enabledForBackup", "allowKeyAccess", "unlocked", "purgeNow", "publicView", "oAuth3"])
 @pytest.mark.parametrize("values", [(False, True), (True, False), ("A", "B"), (REMOVED, True), (True, REMOVED)])
 def test_a_switch_that_no_table_has_weakens_both_ways(name, values):
-    assert "no rule defines" in find_weakening("Contoso.Things/things", f"/properties/{name}", *values, is_gone=False)
+    assert "no rule defines" in explain_weakening(
+        "Contoso.Things/things", f"/properties/{name}", *values, is_gone=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,7 +224,7 @@ def test_a_switch_that_no_table_has_weakens_both_ways(name, values):
     ],
 )
 def test_deleted_resources(arm_type, expected, why):
-    found = find_weakening(arm_type, "", None, None, is_gone=True)
+    found = explain_weakening(arm_type, "", None, None, is_gone=True)
     assert expected in found if expected else found == "", (why, found)
 
 

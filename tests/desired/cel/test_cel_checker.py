@@ -209,7 +209,7 @@ def test_every_mistake_is_reported_and_each_once():
 
 
 @pytest.mark.parametrize(
-    ("text", "names", "whole", "why"),
+    ("text", "names", "complete", "why"),
     [
         ("secret.a + secret['b']", {"a", "b"}, False, "by field and by index"),
         ("secret.?a.orValue('')", {"a"}, False, "optionally"),
@@ -222,9 +222,9 @@ def test_every_mistake_is_reported_and_each_once():
         ("'secret.a'", set(), False, "a text is no use of it"),
     ],
 )
-def test_which_secrets_an_expression_names(text, names, whole, why):
+def test_which_secrets_an_expression_names(text, names, complete, why):
     found = checked(text)
-    assert (found.secrets, found.uses_secret_object, found.mistakes) == (names, whole, ()), why
+    assert (found.secrets, found.uses_secret_object, found.mistakes) == (names, complete, ()), why
 
 
 def test_the_table_of_overloads_is_read_in_full():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.desired.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH, parse
-from gitsync.desired.cel.syntax.tree import (
+from gitsync.desired.cel.syntax.syntax_tree import (
     FunctionCall,
     Ident,
     IndexAccess,

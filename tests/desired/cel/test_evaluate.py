@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.desired.cel.evaluate import evaluate
 from gitsync.desired.cel.syntax.parser import parse
-from gitsync.desired.cel.syntax.tree import FunctionCall, Ident, Position
+from gitsync.desired.cel.syntax.syntax_tree import FunctionCall, Ident, Position
 from gitsync.desired.cel.values import NONE, Duration, MapValue, Optional, TypeValue, Uint, name_type
 from gitsync.errors import EvaluationError, GitsyncError
 from tests.desired.cel import evaluating

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gitsync.desired.cel.evaluate import evaluate
 from gitsync.desired.cel.functions.functions import NAMES
-from gitsync.desired.cel.syntax.tree import (
+from gitsync.desired.cel.syntax.syntax_tree import (
     FunctionCall,
     Ident,
     IndexAccess,

@@ -166,8 +166,8 @@ def test_good_expressions(entry, why):
 def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
     resource = exporting([{"name": "other", "key": "k", "value": "'x'"}, {"name": "n", **entry}])
     (problem,) = check_expressions(resource, LAMP)
-    place = "spec.operatorSpec.secretExpressions[1]"
-    assert (problem.field, problem.code) == (f"{place}.{field}" if field else place, code)
+    location = "spec.operatorSpec.secretExpressions[1]"
+    assert (problem.field, problem.code) == (f"{location}.{field}" if field else location, code)
     assert (problem.message, problem.hint) == (message, hint)
     assert problem.level is (Level.WARNING if code in {"SecretNotNamed", "RefusedByAso"} else Level.ERROR)
 

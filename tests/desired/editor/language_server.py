@@ -29,7 +29,7 @@ class LanguageServer:
             "capabilities": capabilities,
             "workspaceFolders": [{"uri": root, "name": "workspace"}],
         }
-        self._ask("initialize", parameters)
+        self._query("initialize", parameters)
         self._send({"method": "initialized", "params": {}})
         self._send({"method": "workspace/didChangeConfiguration", "params": {"settings": self._all_settings()}})
 
@@ -51,13 +51,13 @@ class LanguageServer:
     def complete(self, name: str, text: str) -> list[dict]:
         """What the editor offers where the text has a |."""
         uri, position = self._open_at_mark(name, text)
-        result = self._ask("textDocument/completion", {"textDocument": {"uri": uri}, "position": position})
+        result = self._query("textDocument/completion", {"textDocument": {"uri": uri}, "position": position})
         return result["items"] if isinstance(result, dict) else result
 
     def hover(self, name: str, text: str) -> str:
         """What the editor shows for the word at the | in the text."""
         uri, position = self._open_at_mark(name, text)
-        result = self._ask("textDocument/hover", {"textDocument": {"uri": uri}, "position": position})
+        result = self._query("textDocument/hover", {"textDocument": {"uri": uri}, "position": position})
         return result["contents"]["value"] if result else ""
 
     def _open_at_mark(self, name: str, text: str) -> tuple[str, dict]:
@@ -66,7 +66,7 @@ class LanguageServer:
         position = {"line": before.count("\n"), "character": len(before.rpartition("\n")[2])}
         return (self.folder / name).as_uri(), position
 
-    def _ask(self, method: str, parameters: dict):
+    def _query(self, method: str, parameters: dict):
         self._number += 1
         number = self._number
         self._send({"id": number, "method": method, "params": parameters})

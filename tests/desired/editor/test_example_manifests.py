@@ -47,9 +47,9 @@ def test_usual_fields_are_those_of_the_newest_version(group, name):
 
 def test_a_version_that_lacks_a_usual_field_has_none_of_them():
     old = find_kind("documentdb.azure.com/v1api20210515/DatabaseAccount", CATALOG).kind
-    odd = a_kind({"location": {"type": "string"}}, kind="ManagedCluster", group="containerservice.azure.com")
+    unexpected = a_kind({"location": {"type": "string"}}, kind="ManagedCluster", group="containerservice.azure.com")
     assert "kind" in build_example(old, CATALOG)["spec"]
-    assert build_example(odd, CATALOG)["spec"] == {"location": "westeurope"}
+    assert build_example(unexpected, CATALOG)["spec"] == {"location": "westeurope"}
 
 
 def test_a_reference_names_the_kind_that_the_field_refers_to():

@@ -74,14 +74,14 @@ MUTATED = (
 def list_mutations(kind, spec):
     """Copies of a spec with one change each, and what was changed, for every value below the spec."""
     for visit in visit_spec(kind, spec):
-        place = ".".join(map(str, visit.path))
+        location = ".".join(map(str, visit.path))
         for name, change in _CHANGES.items():
             for value in change(visit):
-                yield f"{name} at {place}: {value!r}"[:120], _set(spec, visit.path, value)
+                yield f"{name} at {location}: {value!r}"[:120], _set(spec, visit.path, value)
         required = [field for field, facts in visit.fields.items() if facts.get("required")]
         for field in set(required) & set(visit.value if visit.fits and visit.fields else ()):
             rest = {name: value for name, value in visit.value.items() if name != field}
-            yield f"no {field} at {place}", _set(spec, visit.path, rest)
+            yield f"no {field} at {location}", _set(spec, visit.path, rest)
 
 
 _WRONG = {
@@ -116,13 +116,13 @@ def _bad_values(visit):
         "integer": (-1, 10**9),
         "number": (-1,),
     }
-    return tuple(one for one in tries.get(visit.shape, ()) if any(list_violations(one, visit.rules)))
+    return tuple(value for value in tries.get(visit.shape, ()) if any(list_violations(value, visit.rules)))
 
 
 def _right_values(visit):
     """Texts that the rules accept: schemas may not refuse what `validate` accepts."""
     tries = {"string": ("abc", "a1", "10.0.0.0/16"), "integer": (1, 5), "number": (1, 0.5), "boolean": (False,)}
-    return tuple(one for one in tries.get(visit.shape, ()) if not any(list_violations(one, visit.rules)))
+    return tuple(value for value in tries.get(visit.shape, ()) if not any(list_violations(value, visit.rules)))
 
 
 def _nulls(visit):

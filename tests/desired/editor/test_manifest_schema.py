@@ -5,7 +5,7 @@ import yaml
 
 from gitsync.desired.editor.schema_files import ENTRY
 from gitsync.model.gvk import GVK
-from gitsync.model.policy import RECONCILE_POLICY
+from gitsync.model.reconcile_policy import RECONCILE_POLICY
 from tests.desired.editor.schema_validation import CATALOG, find_errors, kind_files, schema
 
 
@@ -43,7 +43,7 @@ def test_what_is_right_is_not_marked(text, why):
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "why"),
+    ("text", "location", "why"),
     [
         ("apiVersion: netwrk.azure.com/v20250301\nkind: VirtualNetwork\n", "apiVersion", "an unknown group"),
         ("apiVersion: network.azure.com/v2\nkind: VirtualNetwork\n", "apiVersion", "an unknown version"),
@@ -67,8 +67,8 @@ def test_what_is_right_is_not_marked(text, why):
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_marked_at_its_location(text, place, why):
-    assert place in {path for path, _ in entry_errors(text)}, why
+def test_what_is_wrong_is_marked_at_its_location(text, location, why):
+    assert location in {path for path, _ in entry_errors(text)}, why
 
 
 def test_every_version_of_every_kind_has_a_schema():
@@ -85,13 +85,13 @@ def test_every_version_of_every_kind_has_a_schema():
 
 def find_choices(schema):
     """The values that an editor offers for a field."""
-    return [value for one in (schema, *schema.get("anyOf", ())) for value in one.get("enum", ())]
+    return [value for part in (schema, *schema.get("anyOf", ())) for value in part.get("enum", ())]
 
 
 def test_versions_that_aso_does_not_serve_are_right_but_not_offered():
     text = "apiVersion: network.azure.com/v1api20250301\nkind: VirtualNetwork\nmetadata: {name: hub}\n"
     assert entry_errors(text + "spec: {location: x, owner: {name: web}}\n") == []
-    groups = [one["then"]["properties"]["apiVersion"] for one in schema(ENTRY)["allOf"] if "allOf" in one["then"]]
+    groups = [rule["then"]["properties"]["apiVersion"] for rule in schema(ENTRY)["allOf"] if "allOf" in rule["then"]]
     kinds = [schema("network.azure.com/virtualnetwork_v20250301.json")["properties"]["apiVersion"]]
     offered = {version for kind in (*groups, *kinds) for version in find_choices(kind)}
     assert {"network.azure.com/v20250301", "network.azure.com/v1api20240301"} <= offered
@@ -103,4 +103,4 @@ def test_an_editor_speaks_of_one_kind():
     entry = schema(ENTRY)
     assert "oneOf" not in entry
     assert "anyOf" not in entry
-    assert all("if" in one for one in entry["allOf"])
+    assert all("if" in rule for rule in entry["allOf"])

@@ -7,8 +7,8 @@ from gitsync.desired.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SE
 from gitsync.errors import ConfigError
 from gitsync.settings.config.config import SETTINGS
 from gitsync.settings.config.config_file import read_config_file, read_source_settings
+from gitsync.settings.config.setting_values import parse_value
 from gitsync.settings.config.unit_entries import UNIT_KEYS
-from gitsync.settings.config.values import parse_value
 from tests.desired.editor.schema_validation import find_errors
 
 SCHEMAS = build_settings_schemas()

@@ -122,7 +122,9 @@ def test_completion_offers_annotations_and_references(editor):
 
 @needs_language_server
 def test_an_empty_file_offers_whole_manifests(editor):
-    network = next(one for one in editor.complete("empty.yaml", "|") if one["label"] == "VirtualNetwork")
+    network = next(
+        completion for completion in editor.complete("empty.yaml", "|") if completion["label"] == "VirtualNetwork"
+    )
     assert "kind: VirtualNetwork\n" in network["insertText"]
     assert "addressPrefixes:\n" in network["insertText"]
 

@@ -7,10 +7,10 @@ import pytest
 
 from gitsync.desired.formats.json_members import list_mappings, read_claims, read_mapping, read_text
 
-ODD = [None, 1, "x", [], {}, {"a": 1}, {"a": None}]
+UNEXPECTED = [None, 1, "x", [], {}, {"a": 1}, {"a": None}]
 
 
-@pytest.mark.parametrize("body", ODD, ids=map(json.dumps, ODD))
+@pytest.mark.parametrize("body", UNEXPECTED, ids=map(json.dumps, UNEXPECTED))
 def test_another_form_is_absent(body):
     assert (read_mapping(body, "a"), read_text(body, "a"), list_mappings(body, "a")) == ({}, "", [])
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gitsync.desired.manifests.annotations import decide_policy
+from gitsync.desired.manifests.policy_annotations import decide_policy
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.manifests.variable_values import VariableSet
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.unit import Substitution, Unit, UnitOptions
 from gitsync.model.variables import VariableValues
 

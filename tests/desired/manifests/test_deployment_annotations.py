@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.desired.manifests.annotations import decide_policy, read_wave
+from gitsync.desired.manifests.policy_annotations import decide_policy, read_wave
 from gitsync.desired.manifests.reader import read_manifests
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 RESOURCE_POLICY = "helm.sh/resource-policy"

@@ -44,8 +44,8 @@ class Examples:
 @cache
 def examples():
     texts = {str(path.relative_to(FOLDER)): path.read_text() for path in sorted(FOLDER.rglob("*.yaml"))}
-    whole = read_manifests({path: text.encode() for path, text in texts.items()})
-    prepared = prepare(whole, catalog=CATALOG, subscription=SUBSCRIPTION)
+    complete = read_manifests({path: text.encode() for path, text in texts.items()})
+    prepared = prepare(complete, catalog=CATALOG, subscription=SUBSCRIPTION)
     return Examples(texts, prepared, {resource.key: record_of(resource) for resource in prepared})
 
 

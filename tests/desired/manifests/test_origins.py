@@ -55,7 +55,7 @@ def read(content, contents=None):
 
 
 @pytest.mark.parametrize(
-    ("name", "origin", "place", "why"),
+    ("name", "origin", "location", "why"),
     [
         ("rg", "path: ../source/base/rg.yaml", "base/rg.yaml:6", "its file and line"),
         ("prod-rg-1", "path: ../source/base/rg.yaml", "base/rg.yaml:6", "with a prefix and a suffix"),
@@ -68,9 +68,9 @@ def read(content, contents=None):
         ("rg", "repo: https://example.com", f"{FILE}:1", "an origin elsewhere"),
     ],
 )
-def test_the_location_of_a_manifest(name, origin, place, why):
+def test_the_location_of_a_manifest(name, origin, location, why):
     (resource,) = read(built(name, origin)).resources
-    assert str(resource.source) == place, why
+    assert str(resource.source) == location, why
     assert resource.annotations == {}, "the annotation is not part of the manifest"
     assert find_unit_name(resource) == "apps/prod"
 

@@ -46,7 +46,7 @@ SPEC_FILE = {"prod/kustomization.yaml": kustomization("- path: p.yaml\n"), "prod
 
 
 @pytest.mark.parametrize(
-    ("files", "path", "place", "why"),
+    ("files", "path", "location", "why"),
     [
         (SPEC_FILE, ("spec", "location"), "prod/p.yaml:6", "a value that the base has too"),
         (SPEC_FILE, ("spec", "tags", "a"), "prod/p.yaml:8", "a field that the base does not have"),
@@ -62,8 +62,8 @@ SPEC_FILE = {"prod/kustomization.yaml": kustomization("- path: p.yaml\n"), "prod
         ({"prod/kustomization.yaml": kustomization("- path: p.yaml\n"), "prod/p.yaml": FILE.replace("northeurope", "westus")}, ("spec", "location"), "base/a.yaml:5", "another value"),
     ],
 )  # fmt: skip
-def test_a_field_that_a_patch_set_has_the_location_of_the_patch(files, path, place, why):
-    assert locate(CHANGED, files, *path) == place, why
+def test_a_field_that_a_patch_set_has_the_location_of_the_patch(files, path, location, why):
+    assert locate(CHANGED, files, *path) == location, why
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def place_objects(built, files):
     )
     origin = {"config.kubernetes.io/origin": "path: ../source/base/c.yaml\n"}
     head = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureASOManagedCluster"}
-    whole = {**head, "metadata": {"name": "c1", "annotations": origin}, "spec": {"resources": built}}
-    found = read_manifests({unit.file: json.dumps(whole).encode()}, units={unit.file: unit})
+    complete = {**head, "metadata": {"name": "c1", "annotations": origin}, "spec": {"resources": built}}
+    found = read_manifests({unit.file: json.dumps(complete).encode()}, units={unit.file: unit})
     return {
         resource.key.name: (str(resource.source), str(find_location(("spec", "location"), resource)))
         for resource in found.resources
@@ -164,7 +164,7 @@ def test_an_object_that_a_patch_added_has_the_location_of_the_patch(patches, bui
 
 
 def test_an_object_of_a_merged_patch_has_its_location_too():
-    lines = "".join(f"    - {json.dumps(one)}\n" for one in (FIRST, GATEWAY))
+    lines = "".join(f"    - {json.dumps(patch)}\n" for patch in (FIRST, GATEWAY))
     patch = CLUSTER.partition("    - api")[0] + lines
     files = {OVER: "resources: [../base]\npatches: [{path: p.yaml}]\n", "over/p.yaml": patch}
     assert place_objects([FIRST, GATEWAY], files)["nat"] == ("over/p.yaml:7", "over/p.yaml:7")

@@ -356,8 +356,8 @@ def test_namespaces_are_kept_with_their_annotations():
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "Namespace"])
 def test_of_two_with_one_name_the_first_counts_and_the_second_is_reported(kind):
-    one = "apiVersion: v1\nkind: {}\nmetadata: {{name: x, annotations: {{no1: '{}'}}}}\ndata: {{a: {}}}\n"
-    files = {"b.yaml": one.format(kind, 2, "Mg==").encode(), "a.yaml": one.format(kind, 1, "MQ==").encode()}
+    template = "apiVersion: v1\nkind: {}\nmetadata: {{name: x, annotations: {{no1: '{}'}}}}\ndata: {{a: {}}}\n"
+    files = {"b.yaml": template.format(kind, 2, "Mg==").encode(), "a.yaml": template.format(kind, 1, "MQ==").encode()}
     found = read_manifests(files)
     assert [(p.code, p.path) for p in found.problems] == [("DuplicateManifest", "b.yaml")]
     kept = found.objects.config_maps or found.objects.secrets

@@ -13,7 +13,7 @@ from gitsync.desired.manifests.selection import (
     spell_out,
 )
 from gitsync.errors import ConfigError
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from tests.support.builders import group_id, prepared, rg, vnet, vnet_id
 
 

@@ -10,7 +10,7 @@ DOCUMENTS = [UnreadDocument(source=SourceLocation(path, line)) for path, line in
 
 
 @pytest.mark.parametrize(
-    ("place", "followed", "why"),
+    ("location", "followed", "why"),
     [
         (("a", 1), [("a", 1)], "the first line of the document declares the unit"),
         (("a", 8), [("a", 1)], "a line inside of it does: the template of a set"),
@@ -20,8 +20,8 @@ DOCUMENTS = [UnreadDocument(source=SourceLocation(path, line)) for path, line in
         (("0", 1), [], "nor is it in another file"),
     ],
 )
-def test_the_document_that_declares_a_unit_is_followed(place, followed, why):
-    marked = mark_followed(reversed(DOCUMENTS), {SourceLocation(*place)})
+def test_the_document_that_declares_a_unit_is_followed(location, followed, why):
+    marked = mark_followed(reversed(DOCUMENTS), {SourceLocation(*location)})
     assert [document.source for document in marked] == [document.source for document in DOCUMENTS], (
         "all of them, in the order of files"
     )

@@ -5,7 +5,7 @@ import pytest
 from gitsync.desired.problems.checked_mapping import CheckedMapping, read_json_line
 from gitsync.desired.problems.field_path import format_field
 from gitsync.errors import SourceError
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 
 
 def make(values):
@@ -42,7 +42,7 @@ def test_a_fault_names_the_field(read, said, why):
 
 
 def test_a_line_of_json_has_its_number_and_a_null_is_as_nothing():
-    question = read_json_line(b'{"a": null, "b": {"c": 1}}\n', 7)
-    assert question.text("a", "default") == "default"
+    check = read_json_line(b'{"a": null, "b": {"c": 1}}\n', 7)
+    assert check.text("a", "default") == "default"
     with pytest.raises(SourceError, match=r"^Line 7: b\.c must be a string\."):
-        question.within("b").text("c")
+        check.within("b").text("c")

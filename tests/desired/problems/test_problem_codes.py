@@ -70,9 +70,9 @@ def constants():
 def code_parameters():
     """Functions with a parameter that is a code, and its location."""
     return {
-        node.name: place
+        node.name: location
         for node in nodes(ast.FunctionDef)
-        for place, argument in enumerate(arg.arg for arg in node.args.args if arg.arg not in {"self", "cls"})
+        for location, argument in enumerate(arg.arg for arg in node.args.args if arg.arg not in {"self", "cls"})
         if argument in {"code", "reason"}
     }
 
@@ -97,9 +97,9 @@ def used_codes():
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in NOT_OURS:
             continue
-        place = code_parameters().get(name, len(node.args))
-        given = [*node.args[place : place + 1], *(k.value for k in node.keywords if k.arg in {"code", "reason"})]
-        found |= {code for one in given for code in codes_of(one)}
+        location = code_parameters().get(name, len(node.args))
+        given = [*node.args[location : location + 1], *(k.value for k in node.keywords if k.arg in {"code", "reason"})]
+        found |= {code for module in given for code in codes_of(module)}
     return {code for code in found - NO_CODES if isinstance(code, str) and re.fullmatch(r"[A-Z][a-z]+[A-Za-z]*", code)}
 
 

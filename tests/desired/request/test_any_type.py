@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.desired.catalog.any_type import find_scope_flag, split_name
+from gitsync.desired.catalog.any_type import decide_scope_flag, split_name
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.any_body import convert_body
@@ -248,7 +248,7 @@ def test_what_is_escaped_is_sent_as_it_was(value):
     ],
 )
 def test_scopes(arm_id, expected):
-    assert find_scope_flag(ArmId(arm_id)) is expected
+    assert decide_scope_flag(ArmId(arm_id)) is expected
 
 
 def test_a_name_with_more_steps_than_its_type():

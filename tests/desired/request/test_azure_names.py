@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.desired.request.arm_id import derive_azure_name, format_seed, is_named_at_random
+from gitsync.desired.request.arm_id_builder import derive_azure_name, format_seed, is_named_at_random
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.resource import OwnerRef
@@ -87,11 +87,11 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("gvk", "place", "owned_by", "made_of", "expected", "why"), VECTORS)
-def test_a_derived_name(catalog, gvk, place, owned_by, made_of, expected, why):
+@pytest.mark.parametrize(("gvk", "location", "owned_by", "made_of", "expected", "why"), VECTORS)
+def test_a_derived_name(catalog, gvk, location, owned_by, made_of, expected, why):
     group, version, kind_name = gvk
     kind = catalog.kind(GVK(group, version, kind_name))
-    resource = manifest(name=place[1], namespace=place[0], kind=kind_name, group=group)
+    resource = manifest(name=location[1], namespace=location[0], kind=kind_name, group=group)
     assert format_seed(resource.key, owned_by, legacy=kind.legacy) == made_of, why
     assert derive_azure_name(resource, kind, owned_by, {}) == expected, why
 

@@ -11,7 +11,7 @@ from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.build import prepare
 from gitsync.desired.request.placeholders import show
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY, Policy
+from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.template import ConfigMapKeyRef, ResourceRef, Text
 from tests.support.hypothesis_profile import scale
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.desired.request.arm_id import find_owner
+from gitsync.desired.request.arm_id_builder import find_owner
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef

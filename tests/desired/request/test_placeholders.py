@@ -8,7 +8,7 @@ from gitsync.desired.request.placeholders import show
 from gitsync.errors import MissingValueError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.template import (
     ConfigMapKeyRef,

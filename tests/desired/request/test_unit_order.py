@@ -4,8 +4,8 @@ import pytest
 
 from gitsync.desired.request.dependencies import order_units
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.policy import Policy
 from gitsync.model.problem import SourceLocation
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared, Relations, Resource
 from gitsync.model.unit import ObjectSettings, Unit
 from gitsync.model.unit_kind import UnitKind

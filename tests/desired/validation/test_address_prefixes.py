@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.desired.validation.relations import Member, check_address_prefixes, check_overlaps
 from gitsync.model.gvk import Key
-from gitsync.model.policy import RECONCILE_POLICY
+from gitsync.model.reconcile_policy import RECONCILE_POLICY
 from gitsync.model.resource import OwnerRef
 from tests.support.handmade_kinds import a_kind, a_resource
 

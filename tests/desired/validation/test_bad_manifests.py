@@ -19,7 +19,7 @@ from gitsync.desired.validation.validate import MAX_PROBLEMS, validate_resource
 FOLDER = Path(__file__).parent / "bad"
 FILES = sorted(FOLDER.glob("*.yaml"))
 CATALOG = open_catalog()
-PLACES = re.compile(r"bad\.yaml:\d+")
+LOCATIONS = re.compile(r"bad\.yaml:\d+")
 
 
 def problems(content, path="bad.yaml", **more):
@@ -67,14 +67,14 @@ def test_every_problem_reports_where_it_is_and_how_to_fix_it(file):
 MODULES = (
     "catalog.unknown_kind",
     "validation.annotations",
-    "validation.any_type",
+    "validation.any_type_rules",
     "validation.constraints",
     "validation.export_destinations",
     "validation.missing_targets",
     "validation.name_rules",
     "validation.references",
     "validation.relations",
-    "validation.schema",
+    "validation.spec_schema",
 )
 NO_CODES = {"AzureManaged", "AzureManagedDomain", "FromConfig", "FromSecret"}
 KINDS = {
@@ -115,8 +115,8 @@ def test_unknown_fields_can_be_warnings_and_nothing_else_changes():
     assert lenient != strict
 
 
-def places_apart(found):
-    return sorted((p.code, p.field, PLACES.sub("", p.message), p.hint) for p in found)
+def locations_apart(found):
+    return sorted((p.code, p.field, LOCATIONS.sub("", p.message), p.hint) for p in found)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -124,7 +124,7 @@ def test_the_order_of_documents_changes_nothing_but_lines(file):
     """An error stays one, and is reported of the same field; only what is first among equals may be another."""
     documents = file.read_text().split("---\n")
     turned = "---\n".join(reversed([text if text.endswith("\n") else f"{text}\n" for text in documents]))
-    assert places_apart(problems(turned.encode())) == places_apart(problems(file.read_bytes()))
+    assert locations_apart(problems(turned.encode())) == locations_apart(problems(file.read_bytes()))
 
 
 def test_a_manifest_of_too_many_problems_shows_some(catalog):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.desired.validation.schema import check_pairs
+from gitsync.desired.validation.spec_schema import check_pairs
 from tests.support.handmade_kinds import a_kind, seen
 
 KIND = a_kind(

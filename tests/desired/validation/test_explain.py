@@ -37,9 +37,9 @@ LIFECYCLE = "storage.azure.com/v20230101/StorageAccountsManagementPolicy.policy.
     ],
 )
 def test_what_is_meant(text, version, api_version, fields, why):
-    asked = find_kind(text, CATALOG, version)
-    assert asked.kind.gvk.api_version.startswith(api_version), why
-    assert asked.fields == fields, why
+    requested = find_kind(text, CATALOG, version)
+    assert requested.kind.gvk.api_version.startswith(api_version), why
+    assert requested.fields == fields, why
 
 
 @pytest.mark.parametrize(

@@ -265,10 +265,10 @@ def test_a_file_that_a_kustomization_leaves_out_is_named():
     left_out = {key("far", namespace=""): SourceLocation("apps/far.yaml", 3)}
     members = [member("x", "far", spec=ref("far")), member("y", "other")]
     hints = [finding.hint for _, finding in check_presence(members, CATALOG, {}, left_out)]
-    place = (
+    position = (
         "apps/far.yaml:3 declares it, but its kustomization leaves that file out. Add the file to `resources` there."
     )
-    assert hints == [place, place, add("other")]
+    assert hints == [position, position, add("other")]
 
 
 def test_a_unit_that_waits_already_is_not_advised_to_wait():

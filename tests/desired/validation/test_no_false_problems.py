@@ -30,11 +30,12 @@ def errors_of(folder):
     assert manifests.problems == ()
     prepared = prepare(manifests, catalog=CATALOG, subscription="00000000-0000-0000-0000-000000000000")
     return {
-        resource: [problem for problem in resource.problems if problem.is_error] for resource in map(Judged, prepared)
+        resource: [problem for problem in resource.problems if problem.is_error]
+        for resource in map(Evaluated, prepared)
     }
 
 
-class Judged:
+class Evaluated:
     """A resource by what it is called, for the table of what is expected."""
 
     def __init__(self, prepared):
@@ -46,22 +47,22 @@ class Judged:
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
 def test_samples_of_the_operator(case):
     expected = {(e["apiVersion"], e["kind"], e["name"]): e for e in json.loads(case.read_text())}
-    for judged, errors in errors_of(case.parent / "manifests").items():
-        entry = expected.get(judged.name)
+    for evaluated, errors in errors_of(case.parent / "manifests").items():
+        entry = expected.get(evaluated.name)
         if any(mark in (entry or {}) for mark in MARKS):
-            assert errors, (judged.name, entry)
+            assert errors, (evaluated.name, entry)
         else:
             fine = NOT_OF_A_CLUSTER if entry else {*NOT_OF_A_CLUSTER, *OF_OTHER_SAMPLES}
-            assert [problem for problem in errors if problem.code not in fine] == [], judged.name
+            assert [problem for problem in errors if problem.code not in fine] == [], evaluated.name
 
 
 @needs_recordings(RECORDINGS / "conformance" / "cases")
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
 def test_misspelt_fields_are_reported_by_name(case):
     expected = {(e["apiVersion"], e["kind"], e["name"]): e for e in json.loads(case.read_text())}
-    for judged, errors in errors_of(case.parent / "manifests").items():
+    for evaluated, errors in errors_of(case.parent / "manifests").items():
         unknown = {problem.field for problem in errors if problem.code == "UnknownField"}
-        assert set(expected.get(judged.name, {}).get("unknownFields", ())) <= unknown
+        assert set(expected.get(evaluated.name, {}).get("unknownFields", ())) <= unknown
 
 
 def test_the_examples():

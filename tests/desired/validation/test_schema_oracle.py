@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.spec_visitor import visit_spec
 from gitsync.desired.validation.constraints import check_constraints
-from gitsync.desired.validation.schema import check_shape
+from gitsync.desired.validation.spec_schema import check_shape
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from tests.support.handmade_kinds import a_kind

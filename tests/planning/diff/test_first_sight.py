@@ -12,7 +12,8 @@ from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.formats.list_pairing import KEY_FIELDS, keep_key
 from gitsync.model.secret import MASKED
 from gitsync.planning.diff.first_sight import ABSENT, FURTHER, RULE, Unverified, compare_first_sight
-from gitsync.planning.diff.hints import Hints
+from gitsync.planning.diff.hints import Hints, make_type_hints
+from gitsync.planning.diff.three_way import Remembered, compare
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/"
 
@@ -86,8 +87,8 @@ def test_the_order_of_some_lists_counts(name):
 
 
 def test_the_order_of_an_index_counts():
-    asked, there = [{"path": "/a"}, {"path": "/b"}], [{"path": "/b"}, {"path": "/a"}]
-    assert seen({"compositeIndexes": [asked]}, {"compositeIndexes": [there]})[0]
+    requested, there = [{"path": "/a"}, {"path": "/b"}], [{"path": "/b"}, {"path": "/a"}]
+    assert seen({"compositeIndexes": [requested]}, {"compositeIndexes": [there]})[0]
 
 
 def test_names_of_variables_have_case():
@@ -305,3 +306,62 @@ def test_a_change_in_an_entry_with_a_key_is_found(keys, field, data):
     live = [dict(entry) for entry in reversed(desired)]
     live[data.draw(st.integers(0, len(live) - 1))]["v"] = -1
     assert len(seen({"l": desired}, {"l": live})[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arm_type", "desired", "live", "different", "unverified", "why"),
+    [
+        ("Microsoft.Logic/workflows", {"version": "1"}, {"version": "2"}, [], ["version"], "Azure alone sets it"),
+        ("Microsoft.Logic/workflows", {"sku": {"name": "a"}}, {"sku": {"name": "b"}}, [], ["sku/name"], "inside"),
+        ("Microsoft.Logic/workflows", {"state": ""}, {"state": "Enabled"}, [], ["state"], "the empty text"),
+        ("Microsoft.Logic/workflows", {"state": "enabled"}, {"state": "Enabled"}, [], [], "a choice in another case"),
+        ("Microsoft.Logic/workflows", {"state": "Disabled"}, {"state": "Enabled"}, ["state"], [], "another choice"),
+        ("Microsoft.Logic/workflows", {"definition": {"a": "x"}}, {"definition": {"a": "X"}}, ["definition/a"], [], "text"),
+        ("Microsoft.Nothing/such", {"a": ""}, {"a": "x"}, ["a"], [], "a type that is not known"),
+    ],
+)  # fmt: skip
+def test_what_arms_types_show_of_a_type_without_a_kind(arm_type, desired, live, different, unverified, why):
+    hints = make_type_hints(arm_type, "2019-05-01")
+    found = compare({"properties": desired}, {"properties": live}, None, hints)
+    assert [difference.path for difference in found.differences] == [f"/properties/{path}" for path in different], why
+    assert list(found.unverified) == [f"/properties/{path}" for path in unverified], why
+
+
+def test_with_a_baseline_a_value_that_azure_sets_is_compared():
+    hints = make_type_hints("Microsoft.Logic/workflows", "2019-05-01")
+    body = {"properties": {"version": "1"}}
+    remembered = Remembered(body, body)
+    assert compare(body, {"properties": {"version": "2"}}, remembered, hints).differences != ()
+    assert compare(body, body, remembered, hints).differences == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "desired", "live", "differs", "why"),
+    [
+        ("targetRegions", ["westus", "eastus"], ["East US", "West US"], False, "codes and display names"),
+        ("targetRegions", ["westus"], ["West US 2"], True, "another region"),
+        ("targetRegions", ["westus", "West US"], ["West US", "westus"], False, "one region twice: as they are written"),
+        ("rules", ["westus"], ["West US"], True, "names of other things"),
+    ],
+)
+def test_entries_of_a_list_of_regions_are_found_by_either_name(name, desired, live, differs, why):
+    ours, theirs = ([{"name": region, "count": 1} for region in regions] for regions in (desired, live))
+    assert bool(seen({name: ours}, {name: theirs})[0]) is differs, why
+
+
+@pytest.mark.parametrize(
+    ("live", "differs", "why"),
+    [
+        ({"a": {"password": "encrypted"}, "encryptedKeyForSecureFields": "key"}, False, "encrypted, beside its key"),
+        ({"a": {"password": "encrypted"}}, True, "no key shows that it is encrypted"),
+        ({"a": {"password": "x", "user": "other"}, "encryptedKeyForSecureFields": "key"}, True, "no secret"),
+    ],
+)
+def test_an_encrypted_secret_is_not_compared(live, differs, why):
+    body = {
+        "properties": {
+            "input": {"a": {"password": "plain", "user": "me"} if "user" in live["a"] else {"password": "plain"}}
+        }
+    }
+    found = compare(body, {"properties": {"input": live}}, None, Hints(arm_type="Microsoft.DataMigration/services"))
+    assert bool(found.differences) is differs, why

@@ -69,3 +69,30 @@ def test_every_kind_can_be_queried():
 def test_a_version_that_is_not_known_is_answered_by_the_newest():
     assert make_hints(CATALOG, "microsoft.storage/STORAGEACCOUNTS", "1999-01-01").told(("sku", "name")) == "enum"
     assert make_hints(CATALOG, "Microsoft.Nobody/knows", "1999-01-01").leaves == {}
+
+
+@pytest.mark.parametrize(
+    ("arm_type", "api_version", "path", "told", "by_azure", "why"),
+    [
+        ("Microsoft.Logic/workflows", "2019-05-01", "properties/state", "enum", False, "a choice"),
+        ("Microsoft.Logic/workflows", "2019-05-01", "location", None, False, "free text"),
+        ("Microsoft.Logic/workflows", "2019-05-01", "properties/version", None, True, "Azure sets it"),
+        ("Microsoft.Logic/workflows", "2019-05-01", "properties/sku/name", "enum", True, "inside what Azure sets"),
+        ("Microsoft.Logic/workflows", "2019-05-01", "nothing/there", None, False, "what the type does not have"),
+        ("Microsoft.Logic/workflows", "2019-05-01", "properties/definition/x/0", None, False, "anything"),
+        ("Microsoft.Maps/accounts", "2099-01-01", "properties/uniqueId", None, False, "a version that is not known"),
+        ("Microsoft.Nothing/such", "2019-05-01", "properties/state", None, False, "a type that is not known"),
+        (
+            "Microsoft.DataMigration/services/projects/tasks",
+            "2021-06-30",
+            "properties/input/source/password",
+            "secret",
+            False,
+            "a secret by its name",
+        ),
+    ],
+)
+def test_a_leaf_of_a_type_without_a_kind(arm_type, api_version, path, told, by_azure, why):
+    steps = tuple(int(step) if step.isdecimal() else step for step in path.split("/"))
+    hints = make_hints(CATALOG, arm_type, api_version)
+    assert (hints.told(steps), hints.is_set_by_azure(steps)) == (told, by_azure), why

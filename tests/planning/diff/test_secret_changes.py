@@ -26,7 +26,7 @@ def seal(body, digests=KEY):
 IN_SYNC = Comparison(verdict=Verdict.IN_SYNC, unverified=("/password",))
 
 
-def judged(before, now, comparison=IN_SYNC):
+def evaluated(before, now, comparison=IN_SYNC):
     return add_secret_changes(comparison, seal({"password": Secret("x")}) if now is None else now, before)
 
 
@@ -48,7 +48,7 @@ def body(value, digests=KEY):
     ],
 )
 def test_what_two_digests_say(before, now, verdict, because, why):
-    found = judged(before, now)
+    found = evaluated(before, now)
     assert (found.verdict, found.because) == (verdict, because), why
     is_changed = verdict is Verdict.PENDING
     assert [d.rule for d in found.differences] == [CHANGED] * is_changed, why
@@ -66,11 +66,11 @@ def test_what_two_digests_say(before, now, verdict, because, why):
 )
 def test_a_changed_secret_means_a_change_in_git(verdict, after):
     other = Difference("/a", 1, 2, "x")
-    found = judged(body("one"), body("two"), Comparison(verdict=verdict, differences=(other,)))
+    found = evaluated(body("one"), body("two"), Comparison(verdict=verdict, differences=(other,)))
     assert (found.verdict, [d.path for d in found.differences]) == (after, ["/a", "/password"])
     assert found.differences[1] == Difference("/password", MASKED, MASKED, CHANGED)
 
 
 def test_a_difference_that_the_values_showed_is_reported_once():
     shown = Comparison(verdict=Verdict.PENDING, differences=(Difference("/password", MASKED, None, "x"),))
-    assert judged(body("one"), body("two"), shown) == shown
+    assert evaluated(body("one"), body("two"), shown) == shown

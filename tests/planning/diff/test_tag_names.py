@@ -81,7 +81,7 @@ def spell(tags, upper):
 def test_no_spelling_changes_what_is_shown(sent, desired, live, first, second, third, fourth):
     """The verdict and the tags that differ are those of the same tags in one spelling."""
 
-    def judge(*spellings):
+    def evaluate(*spellings):
         body, answer, now, later = (
             spell(tags, upper) for tags, upper in zip((sent, sent, desired, live), spellings, strict=True)
         )
@@ -95,7 +95,7 @@ def test_no_spelling_changes_what_is_shown(sent, desired, live, first, second, t
         return found.verdict, told, alone
 
     small = [False] * 3
-    assert judge(first, second, third, fourth) == judge(small, small, small, small)
+    assert evaluate(first, second, third, fourth) == evaluate(small, small, small, small)
 
 
 @given(TAGS, TAGS, CASES, CASES)

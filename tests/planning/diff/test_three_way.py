@@ -264,16 +264,16 @@ def test_a_secret_that_azure_returns_is_not_drift():
 
 def test_what_azure_sets_itself_is_held_to_its_baseline():
     hints = Hints(arm_type="Microsoft.Cache/redis")
-    asked, first, later = (
+    requested, first, later = (
         {"properties": {"redisConfiguration": {"maxmemory-delta": value}}} for value in ("10", "642", "700")
     )
     path = "/properties/redisConfiguration/maxmemory-delta"
-    adopted = compare(asked, first, None, hints)
+    adopted = compare(requested, first, None, hints)
     assert (adopted.differences, adopted.unverified) == ((), (path,))
-    kept = compare(asked, first, remembered(asked, first), hints)
+    kept = compare(requested, first, remembered(requested, first), hints)
     assert (kept.verdict, kept.unverified) == (Verdict.IN_SYNC, ())
-    assert [d.path for d in compare(asked, later, remembered(asked, first), hints).differences] == [path]
-    assert [d.path for d in compare(asked, asked, remembered(asked, first), hints).differences] == [path]
+    assert [d.path for d in compare(requested, later, remembered(requested, first), hints).differences] == [path]
+    assert [d.path for d in compare(requested, requested, remembered(requested, first), hints).differences] == [path]
 
 
 def test_a_relative_id_is_compared_by_the_id_that_azure_returns():
@@ -353,8 +353,8 @@ def test_a_change_of_a_leaf_that_azure_returned_is_found(body, data):
     if not leaves:
         return
     later = copy.deepcopy(body)
-    places = list(_leaves(later))
-    parent, key = data.draw(st.sampled_from(places))
+    locations = list(_leaves(later))
+    parent, key = data.draw(st.sampled_from(locations))
     parent[key] = "something else entirely"
     assert compare(body, later, remembered(body, body)).differences
 
@@ -362,10 +362,10 @@ def test_a_change_of_a_leaf_that_azure_returned_is_found(body, data):
 @given(documents, st.data())
 def test_a_change_of_a_leaf_is_found_at_first_sight(body, data):
     later = copy.deepcopy(body)
-    places = list(_leaves(later))
-    if not places:
+    locations = list(_leaves(later))
+    if not locations:
         return
-    parent, key = data.draw(st.sampled_from(places))
+    parent, key = data.draw(st.sampled_from(locations))
     parent[key] = "something else entirely"
     assert compare(body, later, None).differences
 
@@ -373,8 +373,8 @@ def test_a_change_of_a_leaf_is_found_at_first_sight(body, data):
 @given(documents, documents, st.data())
 def test_a_change_of_what_azure_made_of_it_is_found(applied, made, data):
     before = remembered(applied, made)
-    places = list(_leaves(copy.deepcopy(dict(before.baseline or {}))))
-    if not places:
+    locations = list(_leaves(copy.deepcopy(dict(before.baseline or {}))))
+    if not locations:
         return
     later = copy.deepcopy(dict(before.baseline or {}))
     parent, key = data.draw(st.sampled_from(list(_leaves(later))))

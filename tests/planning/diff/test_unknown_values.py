@@ -21,7 +21,7 @@ HIDDEN = Placeholder("<secret s/k>", why="nobody read it")
 TEXT = "<configmap c/k>"
 
 
-def judge(desired, applied, live, baseline):
+def evaluate(desired, applied, live, baseline):
     """The comparison of a plan that does not know some values of `desired`."""
     unknown = collect_unknown_values(desired)
     comparison = compare(
@@ -54,7 +54,7 @@ SAME = [
 
 @pytest.mark.parametrize("desired, applied, live, path, why", SAME)
 def test_a_value_that_is_not_known_is_not_a_difference(desired, applied, live, path, why):
-    found = judge(desired, applied, live, make_baseline(applied, applied))
+    found = evaluate(desired, applied, live, make_baseline(applied, applied))
     assert (found.verdict, found.differences) == (Verdict.IN_SYNC, ()), why
     assert found.unverified == (path,), why
     assert found.because == {path: "not known to a plan: nobody read it"}
@@ -72,7 +72,7 @@ DIFFERENT = [
 
 @pytest.mark.parametrize("desired, applied, live, differences, why", DIFFERENT)
 def test_what_is_known_is_compared(desired, applied, live, differences, why):
-    found = judge(desired, applied, live, make_baseline(applied, {**live, "location": "west"}))
+    found = evaluate(desired, applied, live, make_baseline(applied, {**live, "location": "west"}))
     assert [
         (difference.path, difference.desired, difference.live) for difference in found.differences
     ] == differences, why

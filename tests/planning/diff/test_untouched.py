@@ -45,12 +45,12 @@ def test_what_was_recorded_is_untouched():
     ],
 )
 def test_a_change_of_any_side_is_seen(side, path, value, why):
-    sides = [copy.deepcopy(one) for one in recorded(BODY, LIVE)]
+    sides = [copy.deepcopy(side) for side in recorded(BODY, LIVE)]
     *parents, last = path
-    place = sides[side]
+    location = sides[side]
     for step in parents:
-        place = place[step]
-    place[last] = value
+        location = location[step]
+    location[last] = value
     assert not is_untouched(*sides), why
 
 
@@ -94,9 +94,9 @@ BODIES = st.dictionaries(KEYS, VALUES, max_size=3)
 
 def is_same_everywhere(desired: Any, applied: Any, baseline: Any, live: Any) -> bool:
     """The same in three steps: what git requests is in the baseline, in the last write, and in Azure."""
-    asked = select_desired(desired)
-    sides = (baseline, select_desired(applied), project(asked, live))
-    return all(is_same(asked, side) for side in sides)
+    requested = select_desired(desired)
+    sides = (baseline, select_desired(applied), project(requested, live))
+    return all(is_same(requested, side) for side in sides)
 
 
 @given(BODIES, BODIES, BODIES, BODIES)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.model.policy import Policy
 from gitsync.model.problem import REFUSALS, Level, Problem
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.status.conditions import make_other_agent
 from gitsync.planning.status.exit_code import decide_exit_code
@@ -40,8 +40,8 @@ def test_what_another_agent_holds_fails_a_run_that_should_manage_it():
     held = replace(result(vnet()), condition=make_other_agent("two", "one"), is_fine=True)
     read_only = change(held, policy=Policy.SKIP)
     codes = [
-        decide_exit_code([one], [], writes=writes, detailed_exitcode=False)
-        for one in (held, read_only)
+        decide_exit_code([resource], [], writes=writes, detailed_exitcode=False)
+        for resource in (held, read_only)
         for writes in (0, 1)
     ]
     assert codes == [1, 1, 0, 0]

@@ -35,7 +35,7 @@ async def raw_server(answer: Answer, tls: ssl.SSLContext | None = None) -> Async
         server.close()
 
 
-def whole(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+def complete(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
     """An answer in one piece."""
     return head(f"Content-Length: {len(body)}", *headers, status=status) + body
 

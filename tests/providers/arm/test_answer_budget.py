@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.providers.arm.client import open_arm
-from gitsync.providers.arm.clock import SystemClock
 from gitsync.providers.arm.http.answer_budget import FREE, MOST_TOGETHER, AnswerBudget
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
-from tests.providers.arm.raw_server import raw_server, whole
+from tests.providers.arm.raw_server import complete, raw_server
 from tests.support.arm_rig import API, VNET, anonymous
 
 MB = 1 << 20
@@ -70,7 +70,7 @@ async def test_a_read_that_is_given_up_gives_back_its_share(is_waiting):
 
 def large_vnet(megabytes):
     body = {"id": VNET, "name": "hub", "properties": {"provisioningState": "Succeeded", "text": "x" * (megabytes * MB)}}
-    return whole(json.dumps(body).encode())
+    return complete(json.dumps(body).encode())
 
 
 async def test_twenty_answers_of_nearly_the_largest_size_take_the_memory_of_a_few():

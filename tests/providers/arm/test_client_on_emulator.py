@@ -14,10 +14,10 @@ from gitsync.errors import ArmError
 from gitsync.model.report import RequestCounts
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import Arm, open_arm
-from gitsync.providers.arm.clock import SystemClock
 from gitsync.providers.arm.cloud import make_cloud
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
 from tests.support.arm_rig import anonymous
 from tests.support.fake_clock import FakeClock

@@ -7,7 +7,7 @@ import pytest
 from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import Stage
-from gitsync.providers.arm.http.bodies import is_refusal
+from gitsync.providers.arm.http.response_bodies import is_refusal
 from tests.support.arm_rig import (
     API,
     CLIENT,
@@ -30,16 +30,16 @@ def error(code: str, message: str = "no") -> dict:
 
 
 async def test_a_resource_comes_with_its_body_and_etag(rig: Rig):
-    rig.server.on("GET", VNET, Say(200, moving("Succeeded", odd=[1, 2**70]), {"ETag": '"7"'}))
+    rig.server.on("GET", VNET, Say(200, moving("Succeeded", unexpected=[1, 2**70]), {"ETag": '"7"'}))
     live = await rig.reader.get(VNET, API)
     assert live is not None
-    assert live.body == moving("Succeeded", odd=[1, 2**70])
+    assert live.body == moving("Succeeded", unexpected=[1, 2**70])
     assert live.etag == '"7"'
-    asked = rig.server.seen[0]
-    assert asked.query == f"api-version={API}"
-    assert asked.headers["user-agent"].startswith("gitsync/")
-    assert asked.headers["accept"] == "application/json"
-    assert "authorization" not in asked.headers
+    requested = rig.server.seen[0]
+    assert requested.query == f"api-version={API}"
+    assert requested.headers["user-agent"].startswith("gitsync/")
+    assert requested.headers["accept"] == "application/json"
+    assert "authorization" not in requested.headers
     assert rig.arm.requests == RequestCounts(reads=1)
     assert rig.session.requests == 1
 
@@ -275,7 +275,7 @@ async def test_a_token_is_sent_and_asked_for_once():
         await rig.reader.get(VNET, API)
         await rig.reader.get(VNET, API)
         assert rig.server.seen[1].headers["authorization"] == f"Bearer {credential.token}"
-        assert credential.asked == [f"{rig.access.cloud.audience}/.default"]
+        assert credential.requested == [f"{rig.access.cloud.audience}/.default"]
 
 
 async def test_403_names_the_identity_the_scope_and_the_right():

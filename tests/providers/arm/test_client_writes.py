@@ -22,10 +22,10 @@ async def test_a_put_sends_the_body_and_the_conditions(rig: Rig):
     rig.server.on("PUT", VNET, Say(201, moving("Succeeded"), {"ETag": '"1"'}))
     reply = await rig.writer.put(VNET, API, BODY, if_match='"0"')
     assert (reply.status, reply.live.body, reply.live.etag) == (201, moving("Succeeded"), '"1"')
-    asked = rig.server.seen[0]
-    assert asked.body == BODY
-    assert asked.headers["content-type"] == "application/json"
-    assert asked.headers["if-match"] == '"0"'
+    requested = rig.server.seen[0]
+    assert requested.body == BODY
+    assert requested.headers["content-type"] == "application/json"
+    assert requested.headers["if-match"] == '"0"'
     assert rig.arm.requests == RequestCounts(writes=1)
 
 
@@ -212,7 +212,7 @@ async def test_the_tries_of_a_write_have_one_correlation_id_and_no_other_operati
     await rig.writer.post(f"{VNET}/start", API)
     await rig.writer.delete(VNET, API)
     await rig.reader.get(VNET, API)
-    *writes, read = [asked.headers.get("x-ms-correlation-request-id") for asked in rig.server.seen]
+    *writes, read = [requested.headers.get("x-ms-correlation-request-id") for requested in rig.server.seen]
     assert len(writes) == 6
     assert writes[0] == writes[1], "a second try of the same operation"
     assert len({UUID(wanted) for wanted in writes}) == 5, (

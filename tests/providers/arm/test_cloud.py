@@ -82,7 +82,7 @@ def test_plain_http_is_for_this_machine(endpoint: str):
 
 
 @pytest.mark.parametrize(
-    ("url", "asked", "target", "why"),
+    ("url", "requested", "target", "why"),
     [
         ("https://management.azure.com/a/b?c=d", "/", "/a/b?c=d", "the endpoint"),
         ("https://MANAGEMENT.azure.com:443/a", "/", "/a", "its default port, in another case"),
@@ -101,8 +101,8 @@ def test_plain_http_is_for_this_machine(endpoint: str):
         ("file:///etc/passwd", "/", None, "another scheme"),
     ],
 )
-def test_where_a_token_may_go(url: str, asked: str, target: str | None, why: str):
-    assert make_cloud().find_target(url, asked) == target, why
+def test_where_a_token_may_go(url: str, requested: str, target: str | None, why: str):
+    assert make_cloud().find_target(url, requested) == target, why
 
 
 def test_a_cloud_that_was_not_checked_has_no_origin():

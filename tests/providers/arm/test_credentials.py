@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gitsync.errors import ArmError, AuthorityError, ConfigError, ExitCode, TransportError
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.auth.credentials import format_causes
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.client import Arm, open_arm
@@ -75,9 +75,9 @@ async def test_a_client_secret(entra: Entra):
     async with open_arm(access, entra.clock) as arm:
         assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
         await entra.get(arm)
-    (asked,) = entra.authority.seen
-    assert (asked.body["client_id"], asked.body["client_secret"]) == (CLIENT, "s3cret")
-    assert asked.body["scope"] == "https://arm.example/.default"
+    (requested,) = entra.authority.seen
+    assert (requested.body["client_id"], requested.body["client_secret"]) == (CLIENT, "s3cret")
+    assert requested.body["scope"] == "https://arm.example/.default"
     assert entra.azure.seen[0].headers["authorization"] == f"Bearer {TOKEN}"
     assert "s3cret" not in repr(access)
     assert access.redactions.mask(f"with {TOKEN}.") == f"with {MASKED}.", "the token shows nowhere"
@@ -217,9 +217,9 @@ async def test_a_github_job_vouches_and_its_token_is_asked_for_again_when_it_is_
         await entra.get(arm)
     assert len(entra.job.seen) == 2
     assert [seen.body["client_assertion"] for seen in entra.authority.seen] == [tokens[0], tokens[0], tokens[1]]
-    asked = entra.job.seen[0]
-    assert asked.query == "x=1&audience=api://AzureADTokenExchange"
-    assert asked.headers["authorization"] == "Bearer job-secret"
+    requested = entra.job.seen[0]
+    assert requested.query == "x=1&audience=api://AzureADTokenExchange"
+    assert requested.headers["authorization"] == "Bearer job-secret"
     assert "job-secret" not in repr(access)
     assert [access.redactions.mask(token) for token in tokens] == [MASKED] * 2
 

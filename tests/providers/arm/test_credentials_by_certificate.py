@@ -18,7 +18,7 @@ from gitsync.model.limits import Limit, RequestKind
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.providers.arm.arms import open_arms
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import Arm, open_arm
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.providers.arm.session import Session
@@ -93,9 +93,9 @@ async def signed_in(ca: PrivateCa, **who: object) -> dict[str, str]:
             sign_in = SignIn(**{"tenant_id": TENANT, "client_id": CLIENT, **who})
             async with open_arm(access(authority, azure, ca, sign_in), FakeClock()) as arm:
                 await arm.sign_in()
-            (asked,) = authority.seen
-            assert asked.body["client_id"] == CLIENT
-            parts = asked.body["client_assertion"].split(".")[:2]
+            (requested,) = authority.seen
+            assert requested.body["client_id"] == CLIENT
+            parts = requested.body["client_assertion"].split(".")[:2]
             return {k: v for part in parts for k, v in json.loads(base64.urlsafe_b64decode(part + "==")).items()}
 
     return await main()
@@ -173,7 +173,9 @@ async def test_the_file_of_an_identity_has_all_that_is_needed(private_ca, key, c
                 await arm.sign_in()
         head, claims, signature = authority.seen[0].body["client_assertion"].split(".")
         chain = json.loads(base64.urlsafe_b64decode(head + "=="))["x5c"]
-        assert [base64.b64decode(one) for one in chain] == [certificate.public_bytes(serialization.Encoding.DER)]
+        assert [base64.b64decode(certificate_text) for certificate_text in chain] == [
+            certificate.public_bytes(serialization.Encoding.DER)
+        ]
         said = json.loads(base64.urlsafe_b64decode(claims + "=="))
         assert said["aud"] == f"{authority.url}/{TENANT}/oauth2/v2.0/token"
         key.public_key().verify(

@@ -19,7 +19,7 @@ POLL, FETCH = f"GET {OPERATION}", f"GET {RESULT}"
 
 
 @pytest.mark.parametrize(
-    ("answer", "polls", "results", "expected", "asked", "why"),
+    ("answer", "polls", "results", "expected", "requested", "why"),
     [
         (Say(200, KEYS), [], [], KEYS, [], "most actions answer at once"),
         (Say(204), [], [], {}, [], "some have nothing to say"),
@@ -52,12 +52,14 @@ POLL, FETCH = f"GET {OPERATION}", f"GET {RESULT}"
         ),
     ],
 )
-async def test_an_action_is_followed_to_what_it_answers_at_last(rig: Rig, answer, polls, results, expected, asked, why):
+async def test_an_action_is_followed_to_what_it_answers_at_last(
+    rig: Rig, answer, polls, results, expected, requested, why
+):
     rig.server.on("POST", ACTION, answer)
     rig.server.on("GET", OPERATION, *polls)
     rig.server.on("GET", RESULT, *results)
     assert await ExtensionClient(rig.writer).call(ACTION, API, {"a": 1}, query={"b": "2"}) == expected, why
-    assert rig.server.lines == [f"POST {ACTION}", *asked]
+    assert rig.server.lines == [f"POST {ACTION}", *requested]
     assert rig.server.seen[0].body == {"a": 1}
     assert rig.server.seen[0].query == f"api-version={API}&b=2"
 

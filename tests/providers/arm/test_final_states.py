@@ -80,7 +80,7 @@ def list_states(types, body):
         return []
     kind = types[state["type"]]
     values = [types[element] for element in kind["elements"]] if kind["$type"] == "UnionType" else [kind]
-    return [one["value"] for one in values if one["$type"] == "StringLiteralType"]
+    return [literal["value"] for literal in values if literal["$type"] == "StringLiteralType"]
 
 
 def members(kind):

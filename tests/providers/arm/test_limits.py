@@ -12,10 +12,10 @@ import pytest
 
 from gitsync.errors import ArmError, ConfigError, CredentialError, DeadlineError, TransportError
 from gitsync.providers.arm.client import Arm, open_arm
-from gitsync.providers.arm.clock import SystemClock
 from gitsync.providers.arm.http.messages import Response
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
-from tests.providers.arm.raw_server import bomb, dripping, head, raw_server, whole
+from tests.providers.arm.raw_server import bomb, complete, dripping, head, raw_server
 from tests.support.arm_rig import API, GROUP, VNET, Rig, StaticCredential, anonymous, moving, rigged
 from tests.support.scripted_server import HANG, Say
 
@@ -32,7 +32,7 @@ async def real(answer, *, seconds: float = 60, **options) -> AsyncIterator[tuple
 
 
 async def slow_body(_line):
-    async for piece in dripping(whole(BODY)):
+    async for piece in dripping(complete(BODY)):
         yield piece
 
 
@@ -111,7 +111,7 @@ async def test_a_token_that_never_comes_ends_with_the_deadline():
             await arm.sign_in(SystemClock().monotonic() + 0.3)
 
 
-class OddCredential:
+class MalformedCredential:
     """Stumbles as azure-identity does over an answer that is not an authority's."""
 
     def __init__(self, fault):
@@ -123,7 +123,7 @@ class OddCredential:
 
 @pytest.mark.parametrize("fault", [RecursionError(), KeyError("access_token"), ValueError("expires_in"), TypeError()])
 async def test_an_odd_answer_of_an_authority_is_no_fault_of_ours(fault):
-    async with real(slow_body, credential=OddCredential(fault)) as (arm, talk):
+    async with real(slow_body, credential=MalformedCredential(fault)) as (arm, talk):
         with pytest.raises(CredentialError, match="the response is not from a token authority"):
             await arm.reader(talk).get(VNET, API)
 
@@ -146,9 +146,9 @@ def once(answer: bytes):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: whole(large()), "as it is"),
+        (lambda: complete(large()), "as it is"),
         (lambda: head("Transfer-Encoding: chunked") + in_one_chunk(large()), "of a length untold"),
-        (lambda: whole(bomb(200), "Content-Encoding: gzip"), "once it is unpacked"),
+        (lambda: complete(bomb(200), "Content-Encoding: gzip"), "once it is unpacked"),
     ],
     ids=["plain", "chunked", "gzip"],
 )
@@ -164,7 +164,7 @@ async def test_an_answer_that_is_too_large_is_not_read(make, why):
 
 
 async def test_a_bomb_does_not_fill_the_memory():
-    async with real(once(whole(bomb(1000), "Content-Encoding: gzip"))) as (arm, talk):
+    async with real(once(complete(bomb(1000), "Content-Encoding: gzip"))) as (arm, talk):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with pytest.raises(ArmError, match="exceeds 100 MB"):
             await arm.reader(talk).list(GROUP, API)
@@ -174,7 +174,7 @@ async def test_a_bomb_does_not_fill_the_memory():
 
 async def test_a_page_of_a_list_may_be_larger():
     body = b'{"value": [{"name": "' + b"x" * (17 << 20) + b'"}]}'
-    async with real(once(whole(body))) as (arm, talk):
+    async with real(once(complete(body))) as (arm, talk):
         page = await arm.reader(talk).list(GROUP, API)
         assert len(page[0]["name"]) == 17 << 20
 
@@ -290,7 +290,7 @@ async def test_a_token_with_deep_claims_does_not_break_a_refusal():
 
 async def test_a_header_that_comes_twice_is_one_list():
     """RFC 9110 §5.3: neither value alone is what the server reports."""
-    answer = whole(b'{"error": {"code": "Conflict"}}', "X-Ms-Request-Id: a", "x-ms-request-id: b", status="400 No")
+    answer = complete(b'{"error": {"code": "Conflict"}}', "X-Ms-Request-Id: a", "x-ms-request-id: b", status="400 No")
     async with real(once(answer)) as (arm, talk):
         with pytest.raises(ArmError) as caught:
             await arm.reader(talk).get(VNET, API)

@@ -148,7 +148,7 @@ DELETED = "/subscriptions/1/providers/Microsoft.KeyVault/locations/{}/deletedVau
 
 
 @pytest.mark.parametrize(
-    ("asked", "found", "why"),
+    ("requested", "found", "why"),
     [
         (VNET, VNET.upper(), "ids have no case"),
         (VNET, f"{VNET}/", "a slash at the end says nothing"),
@@ -158,9 +158,9 @@ DELETED = "/subscriptions/1/providers/Microsoft.KeyVault/locations/{}/deletedVau
         ("/subscriptions/1", "/subscriptions/1", "what has no provider"),
     ],
 )
-async def test_azure_may_spell_an_id_otherwise(rig: Rig, asked, found, why):
-    rig.server.on("GET", asked, Say(200, {"id": found}), Say(200, {"id": found}))
-    live = await rig.reader.get(asked, API)
+async def test_azure_may_spell_an_id_otherwise(rig: Rig, requested, found, why):
+    rig.server.on("GET", requested, Say(200, {"id": found}), Say(200, {"id": found}))
+    live = await rig.reader.get(requested, API)
     assert live is not None, why
 
 

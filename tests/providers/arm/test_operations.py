@@ -29,7 +29,7 @@ async def put(rig: Rig, body: dict | None = None) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("answer", "polls", "asked", "why"),
+    ("answer", "polls", "requested", "why"),
     [
         (Say(200, moving("Succeeded")), [], [], "a terminal state in the answer is the end"),
         (Say(201, moving("Succeeded"), ASYNC), [], [], "whatever the headers offer (network answers so)"),
@@ -66,13 +66,15 @@ async def put(rig: Rig, body: dict | None = None) -> bool:
         ),
     ],
 )
-async def test_an_operation_is_followed_to_its_end(rig: Rig, answer: Say, polls: list[Say], asked: list[str], why: str):
+async def test_an_operation_is_followed_to_its_end(
+    rig: Rig, answer: Say, polls: list[Say], requested: list[str], why: str
+):
     rig.server.on("PUT", VNET, answer)
     rig.server.on("GET", OPERATION, *polls)
     rig.server.on("GET", VNET, DONE)
     assert await put(rig) is True, why
-    assert rig.server.lines[1:] == asked
-    assert rig.arm.requests == RequestCounts(writes=1, polls=len(asked))
+    assert rig.server.lines[1:] == requested
+    assert rig.arm.requests == RequestCounts(writes=1, polls=len(requested))
 
 
 @pytest.mark.parametrize(

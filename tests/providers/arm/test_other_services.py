@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.errors import ArmError
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import open_arm
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.providers.arm.http.messages import ArmRequest
@@ -22,12 +22,12 @@ class TokensByScope:
     """A credential that gives each audience its own token, and forgets none."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         from azure.core.credentials import AccessTokenInfo
 
-        self.asked += scopes
+        self.requested += scopes
         return AccessTokenInfo(jwt(aud=scopes[0]), 4_000_000_000)
 
 
@@ -46,7 +46,7 @@ async def test_each_service_gets_the_token_of_its_audience_and_no_other():
             session = Session(deadline=clock.monotonic() + 60)
             await arm.reader(session).get(VNET, API)
             await there.send(THERE, session)
-        assert credential.asked == [f"{arm_server.url}/.default", f"{graph_server.url}/.default"]
+        assert credential.requested == [f"{arm_server.url}/.default", f"{graph_server.url}/.default"]
         sent = [seen.headers["authorization"] for server in (arm_server, graph_server) for seen in server.seen]
         assert sent == [f"Bearer {jwt(aud=f'{server.url}/.default')}" for server in (arm_server, graph_server)]
         assert session.requests == arm.requests.reads == 2, "both count for the run"

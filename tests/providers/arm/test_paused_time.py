@@ -29,11 +29,11 @@ async def test_a_bucket_that_is_empty_holds_requests_back_and_slots_do_not():
     limits = {kind: Limit(2, 1) for kind in RequestKind}
     throttle = Throttle(clock, asyncio.Semaphore(1), limits, paused=paused)
 
-    async def ask() -> None:
+    async def send_request() -> None:
         assert await throttle.admit("GET", "/subscriptions/a", Session(deadline=1e9))
         throttle.release("GET", "/subscriptions/a")
 
-    await asyncio.gather(ask(), ask())
+    await asyncio.gather(send_request(), send_request())
     assert paused.seconds == 0
-    await asyncio.gather(ask(), ask(), ask())
+    await asyncio.gather(send_request(), send_request(), send_request())
     assert paused.seconds == clock.elapsed == 3.0

@@ -9,11 +9,11 @@ import pytest
 from gitsync.errors import ConfigError, TransportError
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import open_arm
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.providers.arm.session import Session
-from tests.providers.arm.raw_server import raw_server, whole
+from tests.providers.arm.raw_server import complete, raw_server
 from tests.support.arm_rig import API, VNET, anonymous, moving
 from tests.support.fake_clock import FakeClock
 from tests.support.private_ca import PrivateCa, make
@@ -119,7 +119,7 @@ async def test_a_request_to_a_host_that_cannot_be_right_is_not_tried_again():
 
 async def test_a_host_that_answered_once_may_be_out_until_the_deadline():
     async def answer(_line: str):
-        yield whole(json.dumps({"id": VNET}).encode())
+        yield complete(json.dumps({"id": VNET}).encode())
 
     clock = FakeClock()
     async with raw_server(answer) as url:

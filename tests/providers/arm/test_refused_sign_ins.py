@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.model.signin import Method
-from gitsync.providers.arm.auth.refusals import advise_on_refusal
+from gitsync.providers.arm.auth.sign_in_refusals import advise_on_refusal
 
 OLD = "AADSTS700024: Client assertion is not within its valid time range. Current time: 2026-01-01T00:00:00Z."
 

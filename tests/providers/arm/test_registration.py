@@ -31,8 +31,8 @@ async def test_many_nodes_ask_and_azure_is_asked_once(rig: Rig):
     rig.server.on("POST", REGISTER, state("Registering"))
     rig.server.on("GET", PROVIDER, state("Registering"), state("Registered"))
     names = ["Microsoft.Kusto", "microsoft.kusto", "MICROSOFT.KUSTO"]
-    asked = (rig.arm.writer(rig.talk()).register(name, SUBSCRIPTION.upper()) for name in names)
-    assert await asyncio.gather(*asked) == [True, True, True]
+    requested = (rig.arm.writer(rig.talk()).register(name, SUBSCRIPTION.upper()) for name in names)
+    assert await asyncio.gather(*requested) == [True, True, True]
     assert len(rig.server.seen) == 3
 
 

@@ -26,12 +26,12 @@ async def times(throttle: Throttle, clock: FakeClock, count: int, path: str = VN
     """When each of so many requests may go, in the order of asking."""
     admitted: list[float] = []
 
-    async def ask() -> None:
+    async def send_request() -> None:
         assert await throttle.admit(method, path, FOREVER)
         admitted.append(round(clock.elapsed, 3))
         throttle.release(method, path)
 
-    await asyncio.gather(*(ask() for _ in range(count)))
+    await asyncio.gather(*(send_request() for _ in range(count)))
     return admitted
 
 

@@ -50,7 +50,7 @@ class Bucket:
         )
 
 
-async def ask(throttle: Throttle, clock: VirtualClock, bucket: Bucket, path: str, round_trip: float) -> None:
+async def send_request(throttle: Throttle, clock: VirtualClock, bucket: Bucket, path: str, round_trip: float) -> None:
     """One request until it is answered, as the retrier sends it."""
     while True:
         assert await throttle.admit("GET", path, FOREVER)
@@ -73,13 +73,15 @@ async def simulate(count: int, *, slots=20, round_trip=0.05, paths=(HUB,), share
     throttle = Throttle(clock, asyncio.Semaphore(slots), share=share)
     buckets = {path: Bucket(clock, **bucket) for path in paths}
 
-    async def ask_all() -> None:
+    async def request_all() -> None:
         asks = [
-            ask(throttle, clock, bucket, path, round_trip) for path, bucket in buckets.items() for _ in range(count)
+            send_request(throttle, clock, bucket, path, round_trip)
+            for path, bucket in buckets.items()
+            for _ in range(count)
         ]
         await asyncio.gather(*asks)
 
-    await clock.run(ask_all())
+    await clock.run(request_all())
     return buckets[paths[-1]]
 
 

@@ -16,8 +16,8 @@ from gitsync.model.provider import Kept, ProvidedResource, Provider
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Comparison
 from gitsync.planning.diff.three_way import Remembered, compare, make_baseline, remove_secrets
-from gitsync.providers.arm.clock import SystemClock
 from gitsync.providers.arm.cloud import Cloud, make_cloud
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
 from gitsync.providers.databases.address import ServerAddress
 from gitsync.providers.databases.users import Databases
@@ -124,7 +124,7 @@ def make_rig(service: Provider, server: Server, **fields: Any) -> Rig:
     return Rig(service, ServerAddress("localhost", server.port), server.ca, **fields)
 
 
-def judge(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:
+def evaluate(user: ProvidedResource, live: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Comparison:
     """What a run reports of a user that it wrote itself, and saw as `before`; at first sight without that."""
     assert user.body is not None
     applied = remove_secrets(user.body)

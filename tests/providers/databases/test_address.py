@@ -7,14 +7,14 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provider import Provider
 from gitsync.providers.arm.cloud import Cloud, make_cloud
-from gitsync.providers.databases.address import ServerAddress, choose_token_scope, find_address, parse_servers
+from gitsync.providers.databases.address import ServerAddress, choose_token_scope, parse_servers, read_address
 
 PUBLIC, GOVERNMENT, CHINA = (make_cloud(f"https://management.{domain}") for domain in ("azure.com", "usgovcloudapi.net", "chinacloudapi.cn"))  # fmt: skip
 PRIVATE = Cloud(endpoint="https://arm.example", audience="a", authority="https://b")
 
 
 def find(host, service=Provider.POSTGRESQL, cloud=PUBLIC, **properties):
-    return find_address(ArmId("/owner"), Live(body={"properties": {"fullyQualifiedDomainName": host, **properties}}), service, cloud)  # fmt: skip
+    return read_address(ArmId("/owner"), Live(body={"properties": {"fullyQualifiedDomainName": host, **properties}}), service, cloud)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_password_goes_to_no_other_host(host, service, cloud):
 def test_a_server_that_is_not_ready_is_waited_for(properties):
     for body in ({"properties": properties}, {}):
         with pytest.raises(ProviderError) as failure:
-            find_address(ArmId("/owner"), Live(body=body), Provider.POSTGRESQL, PUBLIC)
+            read_address(ArmId("/owner"), Live(body=body), Provider.POSTGRESQL, PUBLIC)
         assert failure.value.code == "WaitingForOwner"
 
 

@@ -5,7 +5,7 @@ import pytest
 from gitsync.errors import ProviderError
 from gitsync.providers.arm.cloud import make_cloud
 from tests.providers.databases.lines import EntraMysql
-from tests.providers.databases.test_failures import assert_nothing_told
+from tests.providers.databases.test_database_failures import assert_nothing_told
 from tests.providers.databases.test_mysql import grants
 
 

@@ -22,7 +22,7 @@ from gitsync.model.provider import Provider
 from gitsync.providers.databases.address import ServerAddress
 from tests.providers.databases.lines import accepting
 from tests.providers.databases.rig import PASSWORD, Rig
-from tests.providers.databases.test_failures import assert_nothing_told
+from tests.providers.databases.test_database_failures import assert_nothing_told
 from tests.support import private_ca
 from tests.support.database_servers import ADMIN_PASSWORD
 from tests.support.hypothesis_profile import scale

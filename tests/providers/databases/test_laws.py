@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.provider import Provider
 from gitsync.model.verdict import Verdict
-from tests.providers.databases.rig import judge, make_rig
+from tests.providers.databases.rig import evaluate, make_rig
 from tests.providers.databases.test_users import statements_since
 from tests.support.hypothesis_profile import scale
 
@@ -27,9 +27,9 @@ async def check(rig, server, bodies):
         user = rig.user("law", applied=applied, **body)
         await rig.put(user)
         live = await rig.find(user)
-        assert judge(user, live).differences == ()
+        assert evaluate(user, live).differences == ()
         assert {name: value for name, value in live.items() if name != "localUser"} == body
-        assert judge(user, live, live).verdict is Verdict.IN_SYNC
+        assert evaluate(user, live, live).verdict is Verdict.IN_SYNC
         start = len(server.log.read_text())
         await rig.put(user)
         assert statements_since(server, start) == []

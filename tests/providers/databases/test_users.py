@@ -10,7 +10,7 @@ from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from gitsync.model.secret import Placeholder, Secret
 from gitsync.model.verdict import Verdict
-from tests.providers.databases.rig import PASSWORD, judge
+from tests.providers.databases.rig import PASSWORD, evaluate
 from tests.support.database_servers import ADMIN, ADMIN_PASSWORD, log_in
 
 WANTED = {
@@ -59,7 +59,7 @@ async def test_a_user_is_created_as_its_manifest_says_and_then_left_alone(rig, s
     live = await rig.find(user)
     expected = {name: value for name, value in user.body.items() if name != "localUser"}
     assert live == expected | {"localUser": {"serverAdminUsername": ADMIN}}, "in the words and the order of git"
-    assert judge(user, live).differences == ()
+    assert evaluate(user, live).differences == ()
     assert await log_in(server, "created", PASSWORD, is_postgresql=is_postgresql(rig))
     start = len(server.log.read_text())
     await rig.put(user)
@@ -76,9 +76,9 @@ async def test_drift_behind_the_back_is_seen_and_repaired(rig, server, what):
     user = rig.user("drifted", **WANTED[rig.service])
     await rig.put(user)
     before = await rig.find(user)
-    assert judge(user, before, before).verdict is Verdict.IN_SYNC
+    assert evaluate(user, before, before).verdict is Verdict.IN_SYNC
     server.run(sql.format(name="drifted"))
-    seen = judge(user, await rig.find(user), before)
+    seen = evaluate(user, await rig.find(user), before)
     assert seen.verdict is Verdict.DRIFTED
     assert {difference.path for difference in seen.differences} == paths
     start = len(server.log.read_text())
@@ -155,12 +155,12 @@ async def test_an_empty_list_takes_everything(rig, server):
     expected = (
         {"/roles"} if is_postgresql(rig) else {"/privileges", "/databasePrivileges/app_9", "/databasePrivileges/b%c"}
     )
-    assert {difference.path for difference in judge(user, await rig.find(user)).differences} == expected
+    assert {difference.path for difference in evaluate(user, await rig.find(user)).differences} == expected
     await rig.put(user)
     live = await rig.find(user) or {}
     assert not live[first]
-    assert judge(user, live).differences == ()
-    assert judge(user, live, live).verdict is Verdict.IN_SYNC
+    assert evaluate(user, live).differences == ()
+    assert evaluate(user, live, live).verdict is Verdict.IN_SYNC
 
 
 @pytest.mark.parametrize("secret", ["serverAdminPassword", "password"])
@@ -168,9 +168,9 @@ async def test_a_plan_that_reads_no_secrets_connects_to_no_database(rig, secret)
     rig.address = rig.address._replace(port=1)  # where nothing listens
     user = rig.user("unknown")
     user.body["localUser"][secret] = Placeholder("<secret admin>", why="a plan reads no Key Vault")
-    ask = rig.find if secret == "serverAdminPassword" else rig.put
+    send_request = rig.find if secret == "serverAdminPassword" else rig.put
     with pytest.raises(ProviderError) as failure:
-        await ask(user)
+        await send_request(user)
     assert failure.value.code == "SecretNotRead"
     assert "--plan-secrets" in failure.value.hint
     assert "<secret admin>" in failure.value.message
@@ -184,9 +184,9 @@ async def test_a_user_is_read_without_its_own_password(rig):
 
 
 async def test_the_administrator_is_no_user_of_a_manifest(rig):
-    for ask in (rig.find, rig.put):
+    for send_request in (rig.find, rig.put):
         with pytest.raises(ProviderError) as failure:
-            await ask(rig.user(ADMIN))
+            await send_request(rig.user(ADMIN))
         assert failure.value.code == "InvalidDatabaseUser"
     with pytest.raises(ProviderError):
         await rig.delete(rig.prune(ADMIN))

@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gitsync.emulator.graph.settings import GraphDelays, GraphSettings
+from gitsync.emulator.graph.graph_settings import GraphDelays, GraphSettings
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.arm_id import ArmId

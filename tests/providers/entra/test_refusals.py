@@ -97,7 +97,7 @@ async def test_a_write_that_was_throttled_is_sent_again():
         assert rig.sent() == [("POST", 429), ("POST", 429), ("POST", 201)]
 
 
-ODD = {
+UNEXPECTED = {
     "a page of a proxy": Canned(status=200, body="<html>sign in</html>"),
     "nothing": Canned(status=200),
     "a list": Canned(status=200, body=[]),
@@ -113,7 +113,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("canned", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("canned", UNEXPECTED.values(), ids=UNEXPECTED)
 async def test_an_odd_answer_to_a_search_is_no_absence(canned):
     async with graph(rules=[FaultRule(match=Match(methods=("GET",)), answer=canned)]) as rig:
         with pytest.raises(ArmError) as caught:
@@ -121,7 +121,7 @@ async def test_an_odd_answer_to_a_search_is_no_absence(canned):
         assert caught.value.code != "Request_ResourceNotFound" or caught.value.status == 404
 
 
-ODD_GROUPS = {
+MALFORMED_GROUPS = {
     "a page of a proxy": Canned(status=200, body="<html>sign in</html>"),
     "another group": Canned(status=200, body={**ONE, "id": "00000000-0000-4000-8000-000000000002"}),
     "no id": Canned(status=200, body={"displayName": "Admins"}),
@@ -136,7 +136,7 @@ ODD_GROUPS = {
 }
 
 
-@pytest.mark.parametrize("canned", ODD_GROUPS.values(), ids=ODD_GROUPS)
+@pytest.mark.parametrize("canned", MALFORMED_GROUPS.values(), ids=MALFORMED_GROUPS)
 async def test_an_odd_answer_to_a_read_is_no_absence(canned):
     async with graph(rules=[FaultRule(match=Match(methods=("GET",)), answer=canned)]) as rig:
         with pytest.raises(ArmError):
@@ -203,7 +203,7 @@ class TestTokens:
             async with open_arm(access, clock, credential) as arm:
                 rig = GraphRig(azure, clock, arm, EntraGroups(clock))
                 await create(rig)
-            assert credential.asked == [f"{azure.url}/.default"]
+            assert credential.requested == [f"{azure.url}/.default"]
             assert azure.requests[-1].client == "team"
 
     async def test_a_token_that_is_not_accepted_says_so(self):

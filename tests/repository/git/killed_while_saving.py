@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.repository.git.remembered import a_record, an_update
 from tests.support.parts import change
 

@@ -12,7 +12,7 @@ from gitsync.errors import PublishError, StateError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, PendingOperation, State
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.commits import Author

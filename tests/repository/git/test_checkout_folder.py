@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
+from gitsync.repository.git.source.file_selection import ReadLimits, check_budget, read_rules
 from gitsync.repository.git.source.listing import EntryKind, SourceEntry
-from gitsync.repository.git.source.selection import ReadLimits, check_budget, read_rules
 from gitsync.repository.git.source.worktree import FolderListing
 from tests.support.hypothesis_profile import scale
 

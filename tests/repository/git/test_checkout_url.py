@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 
 

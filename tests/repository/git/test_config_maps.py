@@ -8,8 +8,8 @@ from gitsync.errors import StateError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.record import State
 from gitsync.model.secret import Secret
-from gitsync.repository.git.state.folder import StatusFolder
 from gitsync.repository.git.state.record_files import is_config_map_path, is_record_path, make_config_map_path
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.status_tree import decode_config_map, encode_config_map
 from gitsync.repository.git.state.store import Update
 from tests.repository.git.remembered import a_record, an_update
@@ -103,7 +103,7 @@ def test_a_path_is_either_a_record_s_or_a_config_map_s():
         Address(ObjectKind.CONFIG_MAP, "..", "../../x"),
         Address(ObjectKind.CONFIG_MAP, "a.b", ".c"),
     ):
-        place = make_config_map_path(address)
-        assert is_config_map_path(place)
-        assert not is_record_path(place)
-        assert ".." not in place.split("/")
+        location = make_config_map_path(address)
+        assert is_config_map_path(location)
+        assert not is_record_path(location)
+        assert ".." not in location.split("/")

@@ -8,13 +8,13 @@ import pytest
 from gitsync.errors import StateError
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
-from gitsync.repository.git.state.folder import StatusFolder
 from gitsync.repository.git.state.seal import RecordSeals, name_source
-from gitsync.repository.git.state.stores import StatusReader, _limit_token, read_foreign_status
+from gitsync.repository.git.state.state_folder import StatusFolder
+from gitsync.repository.git.state.store_choice import StatusReader, _limit_token, read_foreign_status
 from tests.repository.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve
 
@@ -27,14 +27,14 @@ def reader(clock):
     return StatusReader(source=None, access=GitAccess(), seals=SEALS, clock=clock)
 
 
-def read(place, reader):
-    return read_foreign_status(place, reader, lambda _: None)
+def read(position, reader):
+    return read_foreign_status(position, reader, lambda _: None)
 
 
-def publish(folder, clock, branch="gitsync/status", key=KEY, place=""):
+def publish(folder, clock, branch="gitsync/status", key=KEY, position=""):
     remote = open_remote(Url(str(folder), "file"), GitAccess())
     record = a_record("far", agent="them")
-    with StatusBranch(remote, branch, clock=clock, seals=RecordSeals("them", key, source_name=place)) as store:
+    with StatusBranch(remote, branch, clock=clock, seals=RecordSeals("them", key, source_name=position)) as store:
         store.load()
         store.save(an_update(record))
 
@@ -49,15 +49,15 @@ def test_a_branch_of_a_repository(bare, clock, reader, form):
 
 
 @pytest.mark.parametrize(
-    ("place", "trust"),
+    ("position", "trust"),
     [
         (name_source("127.0.0.1/remote", "gitsync/status"), Trust.SIGNED),
         (name_source("127.0.0.1/remote", "other"), Trust.OTHER_BRANCH),
         (name_source("127.0.0.1/another", "gitsync/status"), Trust.OTHER_BRANCH),
     ],
 )
-def test_at_an_address_the_seals_must_be_of_that_repository(bare, clock, reader, tmp_path: Path, place, trust):
-    publish(bare.path, clock, place=place)
+def test_at_an_address_the_seals_must_be_of_that_repository(bare, clock, reader, tmp_path: Path, position, trust):
+    publish(bare.path, clock, position=position)
     user = basic("x-access-token", "word")
     with serve(tmp_path, readers=(user,)) as (url, _):
         found = read(f"{url.replace('//', '//x-access-token:word@')}/remote.git", reader)
@@ -82,7 +82,7 @@ def test_another_branch_of_the_source(cloned, bare, clock, reader):
 
 
 @pytest.mark.parametrize(
-    ("place", "message", "why"),
+    ("position", "message", "why"),
     [
         ("{tmp}/nowhere", "does not exist", "no such folder"),
         ("{tmp}/remote.git", "has no gitsync status", "no such branch: unknown is not empty"),
@@ -91,9 +91,9 @@ def test_another_branch_of_the_source(cloned, bare, clock, reader):
         ("{tmp}/home", "cannot be read", "a folder without a repository"),
     ],
 )
-def test_what_cannot_be_read_is_an_error(bare, tmp_path: Path, reader, place, message, why):
+def test_what_cannot_be_read_is_an_error(bare, tmp_path: Path, reader, position, message, why):
     with pytest.raises(StateError, match=message):
-        read(place.format(tmp=tmp_path), reader)
+        read(position.format(tmp=tmp_path), reader)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from gitsync.errors import PublishError, StateError
 from gitsync.model.export import Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.record import Trust
 from gitsync.model.secret import Secret
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.source.worktree import FolderListing
 from gitsync.repository.git.state.branch import StatusBranch
-from gitsync.repository.git.state.folder import StatusFolder
 from gitsync.repository.git.state.former_tree import STUB, convert_tree
 from gitsync.repository.git.state.pins import Pin
 from gitsync.repository.git.state.seal import RecordSeals
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.status_tree import read_state
 from gitsync.repository.git.state.worker_branches import name_worker
 from tests.repository.git.remembered import a_record, an_update

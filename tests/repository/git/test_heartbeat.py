@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from gitsync.errors import PublishError, StateError
 from gitsync.model.record import Heartbeat
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
-from gitsync.repository.git.state.folder import StatusFolder
 from gitsync.repository.git.state.heartbeats import name_heartbeat
+from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.repository.git.remembered import a_record, an_update
 
 NAME = "gitsync/status"

@@ -89,8 +89,8 @@ def test_git_runs_once_for_what_does_not_change(story, cloned, tmp_path, monkeyp
             assert found.history.precedes(story["start"]) is False
             assert found.contents_at(story["start"]) is not None
             assert found.settings_at(story["start"]) is None
-    asked = [line for line in log.read_text().splitlines() if not line.startswith("cat-file --batch")]
-    assert sorted(asked) == sorted(set(asked))
+    requested = [line for line in log.read_text().splitlines() if not line.startswith("cat-file --batch")]
+    assert sorted(requested) == sorted(set(requested))
     assert not any("merge-base" in line or "log" in line for line in listed_once), "nothing is before itself"
 
 

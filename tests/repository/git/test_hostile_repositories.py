@@ -9,10 +9,10 @@ import pytest
 
 from gitsync.errors import GitsyncError, SourceError
 from gitsync.model.secret import Secret
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.revisions import read_revision
-from gitsync.repository.git.state.stores import open_store
+from gitsync.repository.git.state.store_choice import open_store
 from tests.repository.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve
 from tests.support.hostile_folders import HOOKS, add_hooks, make_bare, make_look_alike, write_program

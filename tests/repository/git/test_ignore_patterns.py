@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 from pathspec._backends.simple.gitignore import SimpleGiBackend
 
-from gitsync.repository.git.source.selection import IgnorePatterns, InvalidPatternError
+from gitsync.repository.git.source.file_selection import IgnorePatterns, InvalidPatternError
 from tests.support.hypothesis_profile import scale
 
 

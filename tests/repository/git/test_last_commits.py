@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.history import NOT_FOUND, SHALLOW, TOO_FAR, UNREADABLE, list_last_commits
 from gitsync.repository.git.source.worktree import find_work_tree
@@ -46,7 +46,9 @@ def test_each_path_has_its_own_commit_from_one_log(story, cloned):
     with open_checkout(str(cloned.path)) as source:
         found = source.list_last_commits(story["Write a README"], [HUB, SPOKE, UNIT, ("nothing.yaml",)])
     assert {
-        place: (commit.commit, commit.author, commit.subject) for place, commit in found.items() if not commit.doubt
+        location: (commit.commit, commit.author, commit.subject)
+        for location, commit in found.items()
+        if not commit.doubt
     } == {
         HUB: (story["Widen the hub"], "Cy", "Widen the hub"),  # not the merge, and not its removal
         SPOKE: (story["Move the spoke"], "Ada", "Move the spoke"),

@@ -9,7 +9,7 @@ from gitsync.errors import StateError
 from gitsync.model.export import Address, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import State
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import compute_changes, merge
 from tests.repository.git.remembered import a_record, an_update
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.model.record import State
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update, compute_changes
 from gitsync.repository.git.state.store import find_changed_records as changes_of
 from gitsync.repository.git.state.store import merge as merge_states

@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.errors import ConfigError, StateError
 from gitsync.model.secret import Secret
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.clone import open_clone
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.commits import Author, Commit, write_commit

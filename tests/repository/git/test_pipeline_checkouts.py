@@ -6,11 +6,11 @@ import pytest
 
 from gitsync.errors import GitsyncError
 from gitsync.model.secret import Secret
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
-from gitsync.repository.git.source.git_directory import find_headers
+from gitsync.repository.git.source.git_directory import select_headers
 from gitsync.repository.git.source.location import Url
-from gitsync.repository.git.state.stores import open_store
+from gitsync.repository.git.state.store_choice import open_store
 from tests.repository.git.remembered import a_record, an_update
 from tests.support.git_server import basic, serve
 
@@ -200,11 +200,13 @@ def test_no_other_header_is_sent(cloned, bare, tmp_path, clock, make):
     ],
 )
 def test_which_headers_are_for_a_remote(remote, key, used):
-    assert bool(find_headers(Url(remote, "https"), ((key, "x"),))) is used
+    assert bool(select_headers(Url(remote, "https"), ((key, "x"),))) is used
 
 
 def test_a_remote_that_is_not_reached_over_http_gets_no_header():
-    assert find_headers(Url("ssh://git@github.com/o", "ssh"), (("http.ssh://git@github.com/.extraheader", "x"),)) == ()
+    assert (
+        select_headers(Url("ssh://git@github.com/o", "ssh"), (("http.ssh://git@github.com/.extraheader", "x"),)) == ()
+    )
 
 
 def test_settings_that_git_cannot_parse_are_reported(cloned):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.history import is_published
 

@@ -13,8 +13,8 @@ from gitsync.errors import StateError
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
-from gitsync.model.policy import Policy
 from gitsync.model.provider import Kept
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
 from gitsync.model.secret import Secret
 from gitsync.repository.git.state.documents import write_document
@@ -187,7 +187,7 @@ RECORD = build(
         advice="The identity is missing a right.",
     ),
 )
-PLACE = "default/resources.azure.com/ResourceGroup/core.json"
+LOCATION = "default/resources.azure.com/ResourceGroup/core.json"
 TEXT = """\
 {
   "apiVersion": "resources.azure.com/v1api20200601",
@@ -272,7 +272,7 @@ def test_the_file_is_the_kubernetes_object():
 
 def test_a_file_of_before_units_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace('    "unit": "infra/net",\n', "").encode()
-    assert decode_record(PLACE, older) == change(RECORD, unit="")
+    assert decode_record(LOCATION, older) == change(RECORD, unit="")
     assert encode_record(change(RECORD, unit="")) == older
 
 
@@ -280,13 +280,13 @@ def test_a_file_of_before_the_last_write_was_kept_is_read_and_written_as_it_was(
     lines = TEXT.splitlines(keepends=True)
     begin = lines.index('    "lastWrite": {\n')
     older = "".join([*lines[:begin], *lines[begin + 6 :]]).encode()
-    assert decode_record(PLACE, older) == change(RECORD, last=None)
+    assert decode_record(LOCATION, older) == change(RECORD, last=None)
     assert encode_record(change(RECORD, last=None)) == older
 
 
 def test_a_file_of_before_durations_were_kept_is_read_and_written_as_it_was():
     older = TEXT.replace('    "durations": {\n      "create": 140,\n      "update": 3\n    },\n', "").encode()
-    assert decode_record(PLACE, older) == change(RECORD, durations=Durations())
+    assert decode_record(LOCATION, older) == change(RECORD, durations=Durations())
     assert encode_record(change(RECORD, durations=Durations())) == older
 
 
@@ -301,7 +301,7 @@ def test_a_file_of_before_durations_were_kept_is_read_and_written_as_it_was():
 )
 def test_what_another_provider_needs_is_kept(kept):
     record = replace(RECORD, kept=kept)
-    assert decode_record(PLACE, encode_record(record)) == record
+    assert decode_record(LOCATION, encode_record(record)) == record
     assert b"provider" not in encode_record(RECORD)
 
 
@@ -309,7 +309,7 @@ def test_a_hold_is_kept():
     held = change(RECORD, hold=HeldUntil(date(2026, 12, 1), "incident: 4711"))
     written = encode_record(held)
     assert json.loads(written)["gitsync"]["hold"] == {"reason": "incident: 4711", "until": "2026-12-01"}
-    assert decode_record(PLACE, written) == held
+    assert decode_record(LOCATION, written) == held
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_hold_is_kept():
 def test_a_hold_that_no_run_wrote_is_refused(before, after, said):
     written = encode_record(change(RECORD, hold=HeldUntil(date(2026, 12, 1), "x"))).decode()
     with pytest.raises(StateError, match=re.escape(said)):
-        decode_record(PLACE, written.replace(before, after).encode())
+        decode_record(LOCATION, written.replace(before, after).encode())
 
 
 def test_a_resource_that_is_not_claimed_has_no_id_yet():
@@ -335,7 +335,7 @@ def test_a_record_that_was_written_before_the_annotations_of_the_operator_is_rea
     lines = [line for line in TEXT.splitlines(keepends=True) if '-generation": "' not in line and "advice" not in line]
     older = "".join(line for line in lines if "operator-namespace" not in line)
     condition = replace(RECORD.condition, advice="")
-    assert decode_record(PLACE, older.encode()) == change(
+    assert decode_record(LOCATION, older.encode()) == change(
         RECORD, reconciled_generation=0, operator="", condition=condition
     )
 
@@ -403,13 +403,13 @@ def test_what_was_edited_is_refused_with_its_line(old, new, message, why):
     assert old in TEXT
     changed = TEXT.replace(old, new, 1).encode()
     with pytest.raises(StateError, match=message) as refused:
-        decode_record(PLACE, changed)
+        decode_record(LOCATION, changed)
     assert refused.value.hint, why
 
 
 def is_refused(text):
     try:
-        decode_record(PLACE, text.encode())
+        decode_record(LOCATION, text.encode())
     except StateError:
         return True
     return False
@@ -423,7 +423,7 @@ def test_a_file_that_was_cut_off_anywhere_is_refused():
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_record_or_refused(content):
     with pytest.raises(StateError):
-        decode_record(PLACE, content)
+        decode_record(LOCATION, content)
 
 
 @given(keys, keys)
@@ -433,17 +433,17 @@ def test_another_key_has_another_path(one, other):
 
 @given(keys)
 def test_a_location_is_a_path_that_leads_to_no_other(key):
-    place = make_record_path(key)
-    assert is_record_path(place)
-    parts = place.split("/")
+    location = make_record_path(key)
+    assert is_record_path(location)
+    parts = location.split("/")
     assert len(parts) == 4
     assert all(part and not part.startswith(".") and len(part) < 255 for part in parts)
-    assert place.isascii()
-    assert place.isprintable()
+    assert location.isascii()
+    assert location.isprintable()
 
 
 @pytest.mark.parametrize(
-    ("key", "place"),
+    ("key", "location"),
     [
         (Key("g.azure.com", "Kind", "default", "name"), "default/g.azure.com/Kind/name.json"),
         (Key("g", "K", "ns", "a.b-c_d"), "ns/g/K/a.b-c_d.json"),
@@ -452,8 +452,8 @@ def test_a_location_is_a_path_that_leads_to_no_other(key):
         (Key("g", "K", "", "a\x00 b"), "%/g/K/a%00%20b.json"),
     ],
 )
-def test_locations(key, place):
-    assert make_record_path(key) == place
+def test_locations(key, location):
+    assert make_record_path(key) == location
 
 
 def test_long_names_are_distinguished_and_fit_a_file_system():

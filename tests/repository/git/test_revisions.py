@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from gitsync.errors import SourceError
-from gitsync.repository.git.access import GitAccess
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_access import GitAccess
+from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.source.revisions import read_revision
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Trust
 from gitsync.model.secret import Secret
 from gitsync.repository.git.state.documents import write_document
@@ -123,8 +123,8 @@ FORMER_RECORD = record(
 )  # fmt: skip
 
 
-def at(place, key=KEY, **more):
-    return RecordSeals("us", key, source_name=place, **more)
+def at(location, key=KEY, **more):
+    return RecordSeals("us", key, source_name=location, **more)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_a_seal_belongs_to_a_repository_and_a_branch(signed, read, trust, why):
 
 
 def test_the_location_in_a_seal_cannot_be_changed_or_removed():
-    scheme, name, place, digest = json.loads(encode_record(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
+    scheme, name, location, digest = json.loads(encode_record(RECORD, at(HERE)))["gitsync"]["seal"].split(":")
     other = json.loads(encode_record(RECORD, at(THERE)))["gitsync"]["seal"].split(":")[2]
-    assert place != other
+    assert location != other
     for seal in ([scheme, name, other, digest], [scheme, name, digest], [scheme, name, "", digest], [scheme, name]):
         assert find_trust(changed(seal=":".join(seal)), at(HERE)) is Trust.ALTERED
         assert find_trust(changed(seal=":".join(seal)), at(THERE)) is Trust.ALTERED
@@ -190,7 +190,7 @@ def test_a_seal_belongs_to_a_status(seals):
 
 
 @pytest.mark.parametrize(
-    ("place", "identity", "trust", "why"),
+    ("location", "identity", "trust", "why"),
     [
         (HERE, "", Trust.SIGNED, "a branch of a repository with a name is one status, as it was before"),
         (HERE, MINE, Trust.SIGNED_BEFORE, "so its seals count, and are made again"),
@@ -202,29 +202,29 @@ def test_a_seal_belongs_to_a_status(seals):
         ("#", MINE, Trust.UNIDENTIFIED, "with an identity, too"),
     ],
 )
-def test_a_seal_without_a_status_counts_where_there_can_be_one_only(place, identity, trust, why):
+def test_a_seal_without_a_status_counts_where_there_can_be_one_only(location, identity, trust, why):
     document = json.loads(encode_record(RECORD, UNSEALED))
-    document["gitsync"]["seal"] = make_former_seal(KEY.reveal(), document, place)
-    assert document == json.loads(encode_record(RECORD, at(place))), "as an older version wrote it"
-    assert find_trust(write_document(document), at(place).of_status(identity)) is trust, why
+    document["gitsync"]["seal"] = make_former_seal(KEY.reveal(), document, location)
+    assert document == json.loads(encode_record(RECORD, at(location))), "as an older version wrote it"
+    assert find_trust(write_document(document), at(location).of_status(identity)) is trust, why
     document["gitsync"]["writes"] = 9
-    assert find_trust(write_document(document), at(place).of_status(identity)) is Trust.ALTERED
+    assert find_trust(write_document(document), at(location).of_status(identity)) is Trust.ALTERED
 
 
 def test_the_status_in_a_seal_cannot_be_changed_or_removed():
     seals = at(HERE).of_status(MINE)
-    scheme, name, place, status, digest = json.loads(encode_record(RECORD, seals))["gitsync"]["seal"].split(":")
+    scheme, name, location, status, digest = json.loads(encode_record(RECORD, seals))["gitsync"]["seal"].split(":")
     other = json.loads(encode_record(RECORD, seals.of_status(THEIRS)))["gitsync"]["seal"].split(":")[3]
     forged = (
-        [place, other, digest],
-        [place, digest],
+        [location, other, digest],
+        [location, digest],
         [status, digest],
         [digest],
-        [place, "", digest],
+        [location, "", digest],
         ["", status, digest],
         ["", "", digest],
-        [place, status, "", digest],
-        [place, status, digest, digest],
+        [location, status, "", digest],
+        [location, status, digest, digest],
         [],
     )
     for parts in forged:

@@ -10,7 +10,7 @@ import pytest
 from gitsync.errors import PublishError
 from gitsync.model.record import Claim, State, Trust
 from gitsync.model.secret import Secret
-from gitsync.repository.git.access import GitAccess, open_remote
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.pins import Pin

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gitsync.errors import SecretStoreError
-from gitsync.repository.secrets.exports import ExportSinks
+from gitsync.repository.secrets.export_sinks import ExportSinks
 from gitsync.repository.secrets.sinks.dotenv import DotenvSink
 from gitsync.repository.secrets.sinks.folder import FolderSink
 from gitsync.repository.secrets.sinks.pipeline import PipelineSink

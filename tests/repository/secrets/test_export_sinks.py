@@ -6,7 +6,7 @@ from gitsync.errors import ExportError, SecretStoreError
 from gitsync.model.export import Address, Export, Leftover, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
-from gitsync.repository.secrets.exports import ExportSinks
+from gitsync.repository.secrets.export_sinks import ExportSinks
 from gitsync.repository.secrets.sinks.status import KeptConfigMaps
 from tests.support.memory_places import MemorySink, MemorySource
 
@@ -103,9 +103,9 @@ async def test_a_source_that_cannot_tell_is_no_source_without_the_object():
 
 
 async def test_a_source_that_is_a_sink_too_is_asked_by_the_write():
-    place = MemorySink()
-    place.refuses = SecretStoreError("nobody asks")
-    await ExportSinks([place], {}, KeptConfigMaps({}), (), [place]).check_owners(Owner(LAKE), {KEYS: ()})
+    location = MemorySink()
+    location.refuses = SecretStoreError("nobody asks")
+    await ExportSinks([location], {}, KeptConfigMaps({}), (), [location]).check_owners(Owner(LAKE), {KEYS: ()})
 
 
 async def test_what_is_our_own_is_replaced_whole():

@@ -12,7 +12,7 @@ import pytest
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import ObjectKind
 from gitsync.repository.secrets.sinks.folder import FolderSink
-from gitsync.repository.secrets.sources.folder import FolderSource
+from gitsync.repository.secrets.sources.mounted_folder import FolderSource
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, tree, write
 
 DB = "secrets/default/db"
@@ -220,15 +220,15 @@ async def test_what_cannot_be_written_leaves_all_as_it_was(tmp_path, data, said)
 async def test_what_a_killed_run_left_aside(tmp_path, stands, expected, why):
     sink = FolderSink(tmp_path / "out")
     await write(sink, export({"a": "1"}))
-    place = tmp_path / "out" / DB
-    place.rename(place.parent / ".old-x")
+    location = tmp_path / "out" / DB
+    location.rename(location.parent / ".old-x")
     if stands:
         await sink.write(export({"a": "2"}))
-    (place.parent / ".new-x").mkdir(mode=0o700)
-    (place.parent / ".new-x" / "a").write_text("half")
+    (location.parent / ".new-x").mkdir(mode=0o700)
+    (location.parent / ".new-x" / "a").write_text("half")
     await sink.check()
-    assert (place / "a").read_text() == expected, why
-    assert [each.name for each in place.parent.iterdir()] == ["db"], why
+    assert (location / "a").read_text() == expected, why
+    assert [each.name for each in location.parent.iterdir()] == ["db"], why
     assert await owner(sink) == str(ONE)
 
 
@@ -332,7 +332,7 @@ async def test_a_link_is_not_taken_for_what_it_leads_to(tmp_path):
 async def test_a_removal_that_was_cut_short_is_ended_and_not_undone(tmp_path):
     sink = FolderSink(tmp_path / "out")
     await write(sink, export({"a": "1"}))
-    place = tmp_path / "out" / DB
-    place.rename(place.parent / ".gone-x")
+    location = tmp_path / "out" / DB
+    location.rename(location.parent / ".gone-x")
     await sink.check()
-    assert list(place.parent.iterdir()) == []
+    assert list(location.parent.iterdir()) == []

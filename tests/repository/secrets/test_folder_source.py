@@ -10,7 +10,7 @@ import pytest
 
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, ObjectKind
-from gitsync.repository.secrets.sources.folder import FolderSource
+from gitsync.repository.secrets.sources.mounted_folder import FolderSource
 from gitsync.repository.secrets.store_rules import MOST_BYTES
 
 
@@ -31,7 +31,7 @@ async def read(top, name, *keys, namespace="default", object_kind=ObjectKind.SEC
 
 
 @pytest.mark.parametrize(
-    ("files", "asked", "expected", "why"),
+    ("files", "requested", "expected", "why"),
     [
         ({"team/db/user": "u"}, {"namespace": "team"}, {"user": "u"}, "the namespace is a folder"),
         ({"db/user": "u"}, {}, {"user": "u"}, "the run's own namespace needs none"),
@@ -45,10 +45,10 @@ async def read(top, name, *keys, namespace="default", object_kind=ObjectKind.SEC
         ({"db/.git": "x", "db/a": "1"}, {}, {"a": "1"}, "a dotfile is no key of a map"),
     ],
 )
-async def test_the_layout(tmp_path, files, asked, expected, why):
+async def test_the_layout(tmp_path, files, requested, expected, why):
     (tmp_path / "secrets").mkdir()
     put(tmp_path / "secrets", **files)
-    assert await read(tmp_path, "db", **asked) == expected, why
+    assert await read(tmp_path, "db", **requested) == expected, why
 
 
 async def test_some_keys_of_an_object(tmp_path):
@@ -151,7 +151,7 @@ READ_AS_SOMEBODY = """
 import asyncio, os, sys
 from pathlib import Path
 from gitsync.model.export import Address, ObjectKind
-from gitsync.repository.secrets.sources.folder import FolderSource
+from gitsync.repository.secrets.sources.mounted_folder import FolderSource
 from gitsync.errors import SecretStoreError
 if os.geteuid() == 0:
     os.setgroups([])

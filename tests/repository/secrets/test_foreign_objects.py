@@ -8,9 +8,9 @@ import pytest
 from gitsync.errors import SecretStoreError
 from gitsync.model.export import Address, ObjectKind, Owner
 from gitsync.model.gvk import Key
-from gitsync.repository.secrets.exports import add_foreign_objects, has_foreign
+from gitsync.repository.secrets.export_sinks import add_foreign_objects, has_foreign
 from gitsync.repository.secrets.sources.environment import EnvironmentSource
-from gitsync.repository.secrets.sources.folder import NOTE, FolderSource
+from gitsync.repository.secrets.sources.mounted_folder import NOTE, FolderSource
 from tests.support.builders import prepared
 from tests.support.memory_places import MemorySource
 

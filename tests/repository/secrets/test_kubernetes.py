@@ -199,7 +199,7 @@ async def test_what_may_pass_is_asked_again(rig, faults, slept, why):
 
 
 @pytest.mark.parametrize(
-    ("fault", "asked", "words"),
+    ("fault", "requested", "words"),
     [
         (Fault(503), 7, "Run again later"),
         (Fault(drop=True), 7, "could not be reached to get Secret default/db"),
@@ -210,11 +210,11 @@ async def test_what_may_pass_is_asked_again(rig, faults, slept, why):
         (Fault(403, "Forbidden", STARTING), 7, "kind: Role"),
     ],
 )
-async def test_what_does_not_pass_ends(rig, fault, asked, words):
+async def test_what_does_not_pass_ends(rig, fault, requested, words):
     rig.fake.fail(GET, *[fault] * 20)
     with pytest.raises(SecretStoreError, match=words):
         await rig.cluster.read(DB, ["user"])
-    assert len(rig.fake.requests) == asked
+    assert len(rig.fake.requests) == requested
 
 
 async def test_a_token_that_went_is_an_error(rig):
@@ -468,7 +468,7 @@ async def test_an_account_that_may_not_ask_what_it_may_do_is_told_so(rig):
     )
 
 
-def asked(fake):
+def requested(fake):
     """What reviews were about: verb, kind and name of the object."""
     attributes = [call.body["spec"]["resourceAttributes"] for call in fake.requests if call.line == REVIEWS]
     return [
@@ -479,7 +479,7 @@ def asked(fake):
 
 async def test_each_verb_kind_and_namespace_that_a_run_needs_is_reviewed(rig):
     await rig.cluster.check_access(ExportNeeds(written=(DB, replace(DB, name="other")), removed=(SETTINGS,)))
-    assert asked(rig.fake) == [
+    assert requested(rig.fake) == [
         ("delete", "configmaps", "default", ""),
         ("get", "configmaps", "default", ""),
         ("create", "secrets", "default", ""),
@@ -618,7 +618,7 @@ async def test_certificates_that_are_none_are_told(tmp_path):
 
 async def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightkube", None)
-    monkeypatch.delitem(sys.modules, "gitsync.repository.secrets.kubernetes.requests", raising=False)
+    monkeypatch.delitem(sys.modules, "gitsync.repository.secrets.kubernetes.cluster_requests", raising=False)
     with pytest.raises(ConfigError, match=r"pip install 'gitsync-azure\[kubernetes\]'"):
         async with open_kubernetes({}, FakeClock()):
             pass

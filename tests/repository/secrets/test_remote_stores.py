@@ -7,8 +7,8 @@ import pytest
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.secret import Secret
-from gitsync.providers.arm.auth.access import Network
-from gitsync.providers.arm.http.network import open_connection
+from gitsync.providers.arm.auth.arm_access import Network
+from gitsync.providers.arm.http.connection import open_connection
 from gitsync.repository.secrets.protocols import SecretSource, Sink
 from gitsync.repository.secrets.stores import open_for_plan, open_remote
 from gitsync.settings.config.config import Config
@@ -38,9 +38,9 @@ async def test_both_are_source_and_sink_and_opened_once(tmp_path):
     async with FakeKeyVault(ca.tls) as vault, FakeKubernetes(ca, tmp_path / "account") as cluster:
         words = ("key-vault", "kubernetes")
         config = Config(secret_sources=words, export_to=words, key_vault=vault.url)
-        async with open_remote(config, identity, FakeClock(), cluster.environment, cluster.folder) as places:
-            sources: list[SecretSource] = list(places.values())
-            sinks: list[Sink] = list(places.values())
+        async with open_remote(config, identity, FakeClock(), cluster.environment, cluster.folder) as locations:
+            sources: list[SecretSource] = list(locations.values())
+            sinks: list[Sink] = list(locations.values())
             assert [source.name for source in sources] == list(words)
             assert (vault.requests, cluster.requests) == ([], []), "nothing is sent yet"
             assert [await source.read(DB, ["key"]) for source in sources] == [None, None]
@@ -61,8 +61,8 @@ async def test_what_cannot_be_opened_is_told(tmp_path, settings, words, why):
 
 
 async def test_what_the_settings_do_not_name_is_not_opened(tmp_path):
-    async with open_remote(Config(), nobody_is_needed, FakeClock(), {}, tmp_path) as places:
-        assert places == {}
+    async with open_remote(Config(), nobody_is_needed, FakeClock(), {}, tmp_path) as locations:
+        assert locations == {}
 
 
 MAP = Address(ObjectKind.CONFIG_MAP, "default", "urls")

@@ -7,8 +7,8 @@ from gitsync.desired.manifests.reader import read_manifests
 from gitsync.errors import ConfigError, SecretStoreError
 from gitsync.model.export import ObjectKind
 from gitsync.repository.secrets.sinks.sops import SopsSink
-from gitsync.repository.secrets.sops import Sops
-from gitsync.repository.secrets.sources.manifests import EncryptedSource, ManifestSource
+from gitsync.repository.secrets.sops_program import Sops
+from gitsync.repository.secrets.sources.declared_objects import EncryptedSource, ManifestSource
 from tests.support.exports import ONE, TWO, address, export, owner, remove, times, tree, write
 from tests.support.sops_rig import KINDS, put_on_path, rig
 

@@ -15,8 +15,8 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.repository.secrets.sops import Sops
-from gitsync.repository.secrets.sources.manifests import EncryptedSource, ManifestSource
+from gitsync.repository.secrets.sops_program import Sops
+from gitsync.repository.secrets.sources.declared_objects import EncryptedSource, ManifestSource
 from tests.support.sops_rig import KINDS, put_on_path, rig
 
 DB = Address(ObjectKind.SECRET, "default", "db")
@@ -215,7 +215,7 @@ async def test_a_program_that_cannot_be_started(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ours", "asked", "why"),
+    ("ours", "requested", "why"),
     [
         ({}, False, "the environment names none"),
         ({"VAULT_ADDR": "https://vault.example"}, False, "the environment names another"),
@@ -231,11 +231,11 @@ async def test_a_program_that_cannot_be_started(tmp_path):
         f"a: 1\nsops: {{hc_vault: [{{vault_address: https://evil.example}}]}}\n--- !!map\n{SECRET}sops: {{mac: x}}\n",
     ],
 )
-async def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text, ours, asked, why):
+async def test_a_manifest_does_not_choose_who_gets_the_token_of_a_vault(tmp_path, text, ours, requested, why):
     program = scripted(tmp_path, f"cat <<END\n{SECRET}END")
     program = Sops(environment={**program.environment, **ours})
     found = source({"db.yaml": text.encode()}, program)
-    if asked:
+    if requested:
         assert (await read(found, DB))["password"] == "hidden-one", why
     else:
         assert re.search("for the HashiCorp Vault at 'https://evil.example'.* Set VAULT_ADDR", await said(found)), why

@@ -14,12 +14,12 @@ import yaml
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ChartRelease, FileSelection, SetValue, Unit, UnitEntry, UnitOptions
 from gitsync.repository.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.controller_objects import MOST
 from gitsync.repository.units.declarations import ThisRepository
 from gitsync.repository.units.discovery import collect_units
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.kustomize import has_tool
-from gitsync.repository.units.sandbox import Builds
 from tests.repository.units.trees import GROUP, MemoryTree
 from tests.support.programs import needs_helm
 
@@ -258,12 +258,12 @@ def test_several_sources_are_units_and_one_may_be_values_only() -> None:
     ]
     files = {"chart/Chart.yaml": "name: c\nversion: 0.1.0\n", "prod/values.yaml": "", **DIRECTORY}
     built = build({"apps/one.yaml": application("one", sources=sources), **files})
-    chart, infra = sorted(built.declared, key=lambda one: one.name)  # charts are rendered last
+    chart, infra = sorted(built.declared, key=lambda declared: declared.name)  # charts are rendered last
     assert (chart.name, infra.name) == ("apps/argocd/one", "apps/argocd/one/2")
     assert chart.release
     assert chart.release.values == ("prod/values.yaml",)
     others = [problem for problem in built.problems if problem.code == "OtherSource"]
-    assert [one.unit for one in others] == ["apps/argocd/one/3"]
+    assert [declared.unit for declared in others] == ["apps/argocd/one/3"]
     assert others[0].message == (
         "The chart of this Application is not in this repository, and not rendered: "
         "argocd/one (the chart redis of https://charts.example.com)."
@@ -658,7 +658,7 @@ def test_values_of_a_helm_source_in_a_real_render() -> None:
     assert [manifest["metadata"]["name"] for manifest in found] == list(sources), (
         "the release has the name of the Application"
     )
-    assert dict(zip(HELM_SOURCES, (one["spec"] for one in found), strict=True)) == {
+    assert dict(zip(HELM_SOURCES, (application["spec"] for application in found), strict=True)) == {
         why: spec for why, (_, spec) in HELM_SOURCES.items()
     }
 

@@ -9,8 +9,8 @@ import pytest
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import Builds
+from gitsync.repository.units.build_sandbox import Builds
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree
 

@@ -16,9 +16,9 @@ from gitsync.repository.units.controller_objects import MOST, Followed
 from gitsync.repository.units.controller_objects import follow as follow_objects
 from gitsync.repository.units.declarations import Declarations, ThisRepository
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.object_fields import SourceView
 from gitsync.repository.units.object_reader import read_declarations
-from gitsync.repository.units.objects import SourceView
 from tests.repository.units.trees import MemoryTree
 
 VIEW = SourceView(KustomizationReader(MemoryTree({})), ThisRepository(lambda: "github.com/acme/estate"))

@@ -15,11 +15,11 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import ObjectSettings, Unit, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.discovery import collect_units
 from gitsync.repository.units.flux_build import lay_out, lay_over, make_metadata_fields
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.kustomize import has_tool
-from gitsync.repository.units.sandbox import Builds
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree
 
@@ -182,7 +182,7 @@ def build(files: Mapping[str, str], path: str = "prod", **given: str) -> AllUnit
     tree = MemoryTree(files)
     below = [file for file in files if file.startswith(f"{path}/")]
     found = collect_units(below, KustomizationReader(tree), path=path, entries=ENTRIES)
-    plain = {one: files[one].encode() for one in found.plain}
+    plain = {path: files[path].encode() for path in found.plain}
     return build_all(found, plain, KustomizationReader(tree), Builds(), FollowContext(variables=tuple(given.items())))
 
 
@@ -315,9 +315,9 @@ def test_an_object_that_an_overlay_builds_is_in_the_folder_of_the_overlay(cluste
     built = build(bootstrap(*clusters), path="fleet")
     assert list_problems(built) == []
     assert {unit.name: unit.path for unit in built.declared} == {
-        f"fleet/{name}/flux-system/{one}": path
+        f"fleet/{name}/flux-system/{unit}": path
         for name in clusters
-        for one, path in (("flux-system", f"fleet/{name}"), ("infra", f"infra/{name}"))
+        for unit, path in (("flux-system", f"fleet/{name}"), ("infra", f"infra/{name}"))
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gitsync.repository.units.selection import compile_glob
+from gitsync.repository.units.unit_files import compile_glob
 
 MATCHES: Mapping[str, tuple[str, str, bool, bool]] = {
     "a star in a directory matches in folders too, as Argo CD has no separator there": (

@@ -11,10 +11,10 @@ import pytest
 from gitsync.model.problem import Problem
 from gitsync.model.unit import ChartRelease, SetValue, Unit
 from gitsync.model.unit_kind import UnitKind
+from gitsync.repository.units.build_sandbox import ChartError
 from gitsync.repository.units.chart_values import name_variable
 from gitsync.repository.units.helm import make_chart_job
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import ChartError
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.settings.processes.programs import Grace
 from tests.repository.units.trees import MemoryTree
 from tests.support.programs import needs_helm
@@ -193,9 +193,9 @@ def test_values_that_cannot_be_read_are_not_handed_to_helm():
         "list.yaml": ("list.yaml", 1),
         "none.yaml": ("team/Chart.yaml", 1),
     }
-    for name, place in rows.items():
+    for name, location in rows.items():
         problem = refuse(files, values=(name,))
-        assert (problem.path, problem.line) == place
+        assert (problem.path, problem.line) == location
     for path in ("", "a..b", "a[", "a[x]", ".a", "a.", "[0][99999]"):
         assert "not a path in the values" in refuse(FILES, values=(SetValue(path=path, text="x"),)).message
 

@@ -9,14 +9,14 @@ import pytest
 from gitsync.model.secret import Secret
 from gitsync.model.unit import ChartRelease, SetValue, Unit, ValuesKey, ValuesReference
 from gitsync.model.unit_kind import UnitKind
+from gitsync.repository.units.build_sandbox import ChartError
 from gitsync.repository.units.chart_values import fill_values, merge_values
 from gitsync.repository.units.controller_objects import Followed, follow
 from gitsync.repository.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.object_fields import SourceView, read_published
 from gitsync.repository.units.object_reader import read_declarations
-from gitsync.repository.units.objects import SourceView, read_published
-from gitsync.repository.units.sandbox import ChartError
 from tests.repository.units.trees import MemoryTree
 
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}"
@@ -289,8 +289,8 @@ def test_texts_of_a_secret_are_variables():
     merged = merge(unit)
     substitution = unit.options.substitution
     assert substitution is not None
-    values = {place: text.strip("${}") for place, text in (*merged["login"].items(), ("token", merged["token"]))}
-    assert {place: substitution.values[name] for place, name in values.items()} == {
+    values = {location: text.strip("${}") for location, text in (*merged["login"].items(), ("token", merged["token"]))}
+    assert {location: substitution.values[name] for location, name in values.items()} == {
         "user": Secret("me"),
         "password": Secret("s3cr3t"),
         "token": Secret("tok-en"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gitsync.repository.units.sandbox import UnbuildableError
+from gitsync.repository.units.build_sandbox import UnbuildableError
 from tests.support.kept_builds import KeptBuilds
 
 

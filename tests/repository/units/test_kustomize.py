@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import SourceError
+from gitsync.repository.units.build_sandbox import UnbuildableError, write_files
 from gitsync.repository.units.kustomize import build
-from gitsync.repository.units.sandbox import UnbuildableError, write_files
 from tests.repository.units.trees import GROUP
 
 BASE = "base/kustomization.yaml"

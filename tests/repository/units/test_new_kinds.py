@@ -23,7 +23,7 @@ import hashlib
 from dataclasses import dataclass
 
 from gitsync.repository.units.kinds.builder import FoundFiles, MadeJobs, UnitBuilder
-from gitsync.repository.units.sandbox import UnbuildableError
+from gitsync.repository.units.build_sandbox import UnbuildableError
 from gitsync.repository.units.tree import find_folder, is_below
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from gitsync.model.unit import ChartRelease, Unit
 from gitsync.model.unit_kind import UnitKind
+from gitsync.repository.units.build_sandbox import ChartError
 from gitsync.repository.units.charts import MOST_BYTES
 from gitsync.repository.units.helm import make_chart_job
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import ChartError
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.settings.processes.programs import Grace
 from tests.repository.units.trees import MemoryTree, pack
 from tests.support.programs import needs_helm
@@ -20,13 +20,13 @@ from tests.support.programs import needs_helm
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: rg}\n"
 TEAM = {"team/Chart.yaml": "apiVersion: v2\nname: team\nversion: 1.0.0\n"}
 CHART = {"lib/Chart.yaml": "apiVersion: v2\nname: lib\nversion: 1.0.0\n"}
-PLACE = "team/charts/lib-1.0.0.tgz"
+LOCATION = "team/charts/lib-1.0.0.tgz"
 REMOTE = '{"$ref": "http://127.0.0.1:1/x"}'
 
 
 def render(packed: bytes, **more: str) -> str:
     unit = Unit(name="team", path="team", kind=UnitKind.CHART, file="team/Chart.yaml", release=ChartRelease())
-    job = make_chart_job(unit, KustomizationReader(MemoryTree({**TEAM, PLACE: packed, **more})))
+    job = make_chart_job(unit, KustomizationReader(MemoryTree({**TEAM, LOCATION: packed, **more})))
     return job.run(60.0, Grace()).decode()
 
 
@@ -63,7 +63,7 @@ def test_a_packed_chart_is_refused_as_an_open_one(make, said, why):
     with pytest.raises(ChartError) as failed:
         render(make())
     problem = failed.value.problem
-    assert (problem.code, problem.path, said in problem.message) == ("ChartFailed", PLACE, True), problem.message
+    assert (problem.code, problem.path, said in problem.message) == ("ChartFailed", LOCATION, True), problem.message
 
 
 @needs_helm

@@ -7,10 +7,10 @@ import pytest
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.build_sandbox import Builds
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.kustomize import build
 from gitsync.repository.units.relevance import Relevance
-from gitsync.repository.units.sandbox import Builds
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree
 
@@ -130,4 +130,4 @@ def test_a_resource_of_another_unit_may_use_it(tool, name, expected):
         "b/server.yaml": SERVER % name.encode(),
     }
     other = Unit(name="b", path="b", kind=UnitKind.KUSTOMIZATION, file="b/kustomization.yaml")
-    assert {one.name for one in built(files, other).units.values()} == expected
+    assert {unit.name for unit in built(files, other).units.values()} == expected

@@ -13,7 +13,7 @@ from gitsync.settings.config.config import SETTINGS
 from gitsync.settings.config.flags import add_flags, show_default
 from gitsync.settings.config.load import list_misspelt_variables, resolve
 from gitsync.settings.config.setting import Authority, SettingForm
-from gitsync.settings.config.values import parse_value
+from gitsync.settings.config.setting_values import parse_value
 
 OUTPUTS = ("text", "json", "markdown")
 UUID = "01234567-89ab-cdef-0123-456789abcdef"

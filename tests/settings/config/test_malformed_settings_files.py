@@ -112,7 +112,7 @@ def pipe(folder):
     os.mkfifo(folder / "gitsync.yaml")
 
 
-ODD = [
+UNEXPECTED = [
     (link_out, "a link out of the source"),
     (link_inside, "a link, which a revision does not follow"),
     (link_to_nothing, "a link to nothing"),
@@ -121,7 +121,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("command", ["validate", "render", "graph", "plan", "sync"])
-@pytest.mark.parametrize(("make", "why"), ODD, ids=[row[-1] for row in ODD])
+@pytest.mark.parametrize(("make", "why"), UNEXPECTED, ids=[row[-1] for row in UNEXPECTED])
 def test_a_file_of_a_work_tree_that_is_not_a_file_is_refused_by_every_command(work, make, why, command):
     make(work)
     azure = ["--emulator", "--subscription", SUBSCRIPTION, "--allow-dirty"] if command == "sync" else []
@@ -132,14 +132,14 @@ def test_a_file_of_a_work_tree_that_is_not_a_file_is_refused_by_every_command(wo
     assert "Replace it" in ended.err
 
 
-@pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
+@pytest.mark.parametrize(("make", "why"), UNEXPECTED[2:], ids=[row[-1] for row in UNEXPECTED[2:]])
 def test_a_file_of_the_working_folder_that_is_not_a_file_is_refused(plain, make, why):
     make(plain)
     ended = run_here("validate", folder=plain)
     assert (ended.code, "gitsync.yaml" in ended.err) == (2, True), why
 
 
-@pytest.mark.parametrize(("make", "why"), ODD[2:], ids=[row[-1] for row in ODD[2:]])
+@pytest.mark.parametrize(("make", "why"), UNEXPECTED[2:], ids=[row[-1] for row in UNEXPECTED[2:]])
 @pytest.mark.parametrize("command", [["explain", "OwnerNotFound"], ["completion", "bash"]])
 def test_a_command_that_uses_no_setting_works_beside_a_wrong_file(plain, make, why, command):
     make(plain)

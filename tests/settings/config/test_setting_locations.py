@@ -54,7 +54,7 @@ def _taken_settings() -> Collection[str]:
     )
 
 
-PLACES: dict[str, Callable[[], Collection[str]]] = {
+LOCATIONS: dict[str, Callable[[], Collection[str]]] = {
     "gitsync/settings/config/groups, the declaration of a field of Config": lambda: {f.name for f in fields(Config)},
     "gitsync/settings/config/groups, the commands in its row": _taken_settings,
     "gitsync/api.py, the class Settings": lambda: api.Settings.__annotations__,
@@ -63,12 +63,12 @@ PLACES: dict[str, Callable[[], Collection[str]]] = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_every_setting_has_its_location(place):
-    there = set(PLACES[place]())
-    assert sorted(set(SETTINGS) - there) == [], f"These are not yet in: {place}."
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_every_setting_has_its_location(location):
+    there = set(LOCATIONS[location]())
+    assert sorted(set(SETTINGS) - there) == [], f"These are not yet in: {location}."
     assert sorted(there - set(SETTINGS) - {"config_file"}) == [], (
-        f"These are no settings any more. Remove them from: {place}."
+        f"These are no settings any more. Remove them from: {location}."
     )
 
 

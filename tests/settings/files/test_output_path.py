@@ -11,7 +11,7 @@ from gitsync.settings.files.output_path import choose_output_path, open_folder
 
 
 @pytest.fixture
-def place(tmp_path):
+def location(tmp_path):
     """A checkout with links of all sorts, a folder elsewhere, and links of the operator beside."""
     for folder in ("elsewhere/deep", "checkout/.git", "checkout/sub/inner", "plain/sub", "bare/objects", "bare/refs"):
         (tmp_path / folder).mkdir(parents=True)
@@ -69,43 +69,45 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize(("path", "named", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_a_link_that_a_repository_could_have_brought_is_refused(place, path, named, why):
+def test_a_link_that_a_repository_could_have_brought_is_refused(location, path, named, why):
     with pytest.raises(UnsafePathError) as refused:
-        choose_output_path(place / path, str(place / "plain"))
-    assert refused.value.message.startswith(f"{place / named} "), why
+        choose_output_path(location / path, str(location / "plain"))
+    assert refused.value.message.startswith(f"{location / named} "), why
 
 
 @pytest.mark.parametrize(("path", "target", "why"), ALLOWED, ids=[row[-1] for row in ALLOWED])
-def test_the_links_of_the_operator_are_followed(place, path, target, why):
-    found = choose_output_path(place / path, str(place / "plain"))
-    assert found.path == place / target, why
+def test_the_links_of_the_operator_are_followed(location, path, target, why):
+    found = choose_output_path(location / path, str(location / "plain"))
+    assert found.path == location / target, why
 
 
 @pytest.mark.parametrize("folder", ["checkout", "checkout/sub"])
-def test_a_relative_path_is_one_of_the_working_folder(place, monkeypatch, folder):
-    monkeypatch.chdir(place / folder)
+def test_a_relative_path_is_one_of_the_working_folder(location, monkeypatch, folder):
+    monkeypatch.chdir(location / folder)
     way = "../" * (folder.count("/"))
     with pytest.raises(UnsafePathError, match="is a link"):
-        choose_output_path(place.__class__(f"{way}out/x"))
-    assert choose_output_path(place.__class__("new")).path == place / folder / "new"
+        choose_output_path(location.__class__(f"{way}out/x"))
+    assert choose_output_path(location.__class__("new")).path == location / folder / "new"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_a_link_of_another_user_is_not_followed(place):
-    os.lchown(place / "to-elsewhere", 12345, -1)
+def test_a_link_of_another_user_is_not_followed(location):
+    os.lchown(location / "to-elsewhere", 12345, -1)
     with pytest.raises(UnsafePathError, match="to-elsewhere is a link of the user 12345"):
-        choose_output_path(place / "to-elsewhere" / "x")
-    os.chown(place, 12345, -1)
-    assert choose_output_path(place / "to-elsewhere" / "x").path == place / "elsewhere/x", "the owner of the folder"
+        choose_output_path(location / "to-elsewhere" / "x")
+    os.chown(location, 12345, -1)
+    assert choose_output_path(location / "to-elsewhere" / "x").path == location / "elsewhere/x", (
+        "the owner of the folder"
+    )
 
 
-def test_a_link_that_comes_after_the_look_is_not_followed(place):
-    found = choose_output_path(place / "checkout/sub/inner")
-    (place / "checkout/sub/inner").rmdir()
-    (place / "checkout/sub/inner").symlink_to(place / "elsewhere")
+def test_a_link_that_comes_after_the_look_is_not_followed(location):
+    found = choose_output_path(location / "checkout/sub/inner")
+    (location / "checkout/sub/inner").rmdir()
+    (location / "checkout/sub/inner").symlink_to(location / "elsewhere")
     with pytest.raises(OSError, match="inner"), open_folder(found, makes=0o777):
         pass
-    assert [path.name for path in (place / "elsewhere").iterdir()] == ["deep"]
+    assert [path.name for path in (location / "elsewhere").iterdir()] == ["deep"]
 
 
 STEPS = st.lists(

@@ -136,9 +136,9 @@ def test_all_files_are_created(tmp_path):
 
 def test_a_folder_is_checked_and_not_created(tmp_path):
     (tmp_path / "file").touch()
-    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+    for location in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(ConfigError, match="file is not a folder"):
-            TargetFolder(place).check()
+            TargetFolder(location).check()
     TargetFolder(tmp_path / "new" / "folder").check()
     assert not (tmp_path / "new").exists()
 

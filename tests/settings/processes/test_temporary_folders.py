@@ -35,7 +35,7 @@ for _ in range(200):
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
+def location(tmp_path, monkeypatch):
     """The folder of temporary files, for this process and those that it starts."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -59,33 +59,35 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next():
         assert not folder.exists()
 
 
-def test_folders_are_private_and_several_at_once(place):
+def test_folders_are_private_and_several_at_once(location):
     first, second = make_temporary_folder(), make_temporary_folder()
     assert {folder.stat().st_mode & 0o777 for folder in (first, second)} == {0o700}
     remove_temporary_folder(first)
-    assert list(place.iterdir()) == [second]
+    assert list(location.iterdir()) == [second]
     remove_temporary_folder(second)
-    assert list(place.iterdir()) == []
+    assert list(location.iterdir()) == []
 
 
-def test_what_is_not_known_to_be_a_folder_of_a_run_stays(place):
-    shared, file, link, target = (place / name for name in ("gitsync-run-1", "gitsync-run-2", "gitsync-run-3", "mine"))
+def test_what_is_not_known_to_be_a_folder_of_a_run_stays(location):
+    shared, file, link, target = (
+        location / name for name in ("gitsync-run-1", "gitsync-run-2", "gitsync-run-3", "mine")
+    )
     shared.mkdir(mode=0o755)
     file.write_text("x")
     target.mkdir(mode=0o700)
     link.symlink_to(target)
-    (place / "gitsync-old").mkdir(mode=0o700)
-    before = sorted(place.iterdir())
+    (location / "gitsync-old").mkdir(mode=0o700)
+    before = sorted(location.iterdir())
     with open_temporary_folder():
         pass
-    assert sorted(place.iterdir()) == before
+    assert sorted(location.iterdir()) == before
 
 
-def test_what_a_link_in_an_abandoned_folder_leads_to_stays(place):
-    objects = place / "repository"
+def test_what_a_link_in_an_abandoned_folder_leads_to_stays(location):
+    objects = location / "repository"
     objects.mkdir()
     (objects / "pack").write_text("x")
-    abandoned = place / "gitsync-run-abandoned"
+    abandoned = location / "gitsync-run-abandoned"
     abandoned.mkdir(mode=0o700)
     (abandoned / "objects").symlink_to(objects)
     with open_temporary_folder():
@@ -93,17 +95,17 @@ def test_what_a_link_in_an_abandoned_folder_leads_to_stays(place):
     assert (objects / "pack").read_text() == "x"
 
 
-def test_runs_that_begin_at_the_same_time_do_not_affect_each_other(place):
+def test_runs_that_begin_at_the_same_time_do_not_affect_each_other(location):
     processes = [start(COMES_AND_GOES) for _ in range(4)]
     for process in processes:
         process.communicate(timeout=60)
     assert [process.returncode for process in processes] == [0] * 4
-    assert list(place.iterdir()) == []
+    assert list(location.iterdir()) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of another user")
-def test_the_folder_of_another_user_stays(place):
-    theirs = place / "gitsync-run-theirs"
+def test_the_folder_of_another_user_stays(location):
+    theirs = location / "gitsync-run-theirs"
     theirs.mkdir(mode=0o700)
     os.chown(theirs, 12345, 12345)
     with open_temporary_folder():

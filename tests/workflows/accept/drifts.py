@@ -14,7 +14,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.gvk import Key
 from gitsync.model.problem import SourceLocation
-from gitsync.repository.git.access import GitAccess
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.workflows.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.workflows.accept.publish import Publication
 from tests.repository.git.remembered import SetClock
@@ -39,10 +39,10 @@ class Repository:
     folder: Path
     remote: Path
 
-    def git(self, *arguments: str, place: Path | None = None) -> str:
+    def git(self, *arguments: str, location: Path | None = None) -> str:
         done = subprocess.run(
             ["git", *arguments],
-            cwd=place or self.folder,
+            cwd=location or self.folder,
             capture_output=True,
             text=True,
             check=True,
@@ -57,11 +57,11 @@ class Repository:
 
     def list_branches(self) -> Mapping[str, str]:
         """The branches of the remote with their commits."""
-        lines = self.git("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads", place=self.remote)
+        lines = self.git("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads", location=self.remote)
         return dict(line.split() for line in lines.splitlines())
 
-    def show(self, name: str, place: Path | None = None) -> str:
-        return self.git("show", name, place=place)
+    def show(self, name: str, location: Path | None = None) -> str:
+        return self.git("show", name, location=location)
 
     def snapshot(self) -> tuple[str, str, str, bytes]:
         """What a publication must not change: what is checked out, the files, the index."""

@@ -15,7 +15,7 @@ from gitsync.model.verdict import DRIFTED, Action, Verdict
 from gitsync.settings.config.config import Config
 from gitsync.workflows.accept.accept import accept_drift
 from gitsync.workflows.accept.drift import Accepted
-from gitsync.workflows.accept.proof import Tree, find_request, open_tree
+from gitsync.workflows.accept.edit_proof import Tree, find_request, open_tree
 from tests.support.world import BUILDS, GROUP, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World
 from tests.workflows.accept.drift_table import ALL, AROUND, DELETES, Drift
 
@@ -109,7 +109,7 @@ def test_what_is_left_is_named_with_its_location(story: Story, drift: Drift) -> 
     for field, reason in drift.left.items():
         assert reason in left[field].reason
         assert left[field].advice
-        assert [place for place in left[field].locations if place.line]
+        assert [location for location in left[field].locations if location.line]
 
 
 @pytest.mark.parametrize("drift", DELETES, ids=lambda case: case.name)

@@ -62,7 +62,7 @@ def check(story: Story, row: BuiltDrift) -> None:
     files = {path: story.folder / path for path in row.files}
     assert {path: file.read_text() if file.exists() else "" for path, file in files.items()} == expected, row.why
     left = [refusal for refusal in story.accepted.left if refusal.key.name in row.names]
-    assert tuple(str(place) for refusal in left for place in refusal.locations) == row.left, row.why
+    assert tuple(str(location) for refusal in left for location in refusal.locations) == row.left, row.why
     assert all(row.reason in refusal.reason for refusal in left), row.why
     drifted = {result.key.name for result in story.after.results if result.verdict in DRIFTED}
     assert drifted & set(row.names) == {refusal.key.name for refusal in left}, (

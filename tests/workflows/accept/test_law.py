@@ -20,7 +20,7 @@ from gitsync.model.edit import REMOVED
 from gitsync.settings.config.config import Config
 from gitsync.workflows.accept.accept import accept_drift
 from gitsync.workflows.accept.drift import Accepted, DriftedResource
-from gitsync.workflows.accept.proof import Tree, find_request, open_tree
+from gitsync.workflows.accept.edit_proof import Tree, find_request, open_tree
 from tests.agent.run.estate import estate
 from tests.support.hypothesis_profile import scale
 from tests.support.world import SUBSCRIPTION, World
@@ -67,7 +67,9 @@ def drift(world: World, choices: list[tuple[int, int, int]]) -> None:
     ids = azure.ids()
     for resource, leaf, way in choices:
         arm_id = ids[resource % len(ids)]
-        leaves = [one for one in list_leaves(azure.received(arm_id)) if one[0] not in {"/location", "/name", "/type"}]
+        leaves = [
+            leaf for leaf in list_leaves(azure.received(arm_id)) if leaf[0] not in {"/location", "/name", "/type"}
+        ]
         if leaves:
             pointer, value = leaves[leaf % len(leaves)]
             new = change(value, way)

@@ -91,7 +91,7 @@ def test_a_request_from_the_drift_to_its_end(run):
     assert (changed.action, changed.branch, changed.url) == (PublishedAs.UPDATED, opened.branch, opened.url)
     assert "Premium&#95;ZRS" in run.host.requests[0]["body"]
     (tip,) = run.branches.values()
-    assert run.repository.git("rev-parse", f"{tip}^", place=run.repository.remote) == before[0]
+    assert run.repository.git("rev-parse", f"{tip}^", location=run.repository.remote) == before[0]
 
     (closed,) = run.publish()
     assert (closed.action, closed.url) == (PublishedAs.CLOSED, opened.url)
@@ -117,7 +117,7 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
     (left,) = run.publish(accepted())
     assert (left.action, run.branches) == (PublishedAs.LEFT, tips)
     assert left.sentence == f"A pull request with the same values was closed, so no new one is opened: {opened.url}"
-    run.repository.git("update-ref", "-d", f"refs/heads/{opened.branch}", place=run.repository.remote)
+    run.repository.git("update-ref", "-d", f"refs/heads/{opened.branch}", location=run.repository.remote)
     assert run.publish(accepted())[0].action is PublishedAs.LEFT
     assert run.branches == {}
     (other,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
@@ -268,7 +268,7 @@ def test_names_of_people_stand_only_where_they_are_wanted(on_github):
     (opened,) = run.publish(accepted(), who=Who.NAMES)
     (request,) = run.host.requests
     assert "Changed by <code>rob&#64;contoso.com</code>" in request["body"]
-    commit = run.repository.git("log", "-1", "--format=%B%an%cn%ae", opened.branch, place=run.repository.remote)
+    commit = run.repository.git("log", "-1", "--format=%B%an%cn%ae", opened.branch, location=run.repository.remote)
     assert "rob" not in commit + request["title"] + request["branch"] + opened.sentence
 
 
@@ -461,9 +461,9 @@ WEAK = NotAccepted(key=rg(), field="spec.tags.env", reason="It weakens.")
     ],
 )
 def test_which_fields_have_drift_in_a_plan(verdict, more, left, known):
-    one = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
+    drifted = replace(result(rg(), verdict=verdict, **more), arm_id=group_id())
     without_id = result(rg("other"), verdict=verdict)
-    examined = list_examined(report(one, without_id), left)
+    examined = list_examined(report(drifted, without_id), left)
     fields = ("", "spec.tags", "spec.tags.env", "spec.location")
     assert {field for field in fields if examined.knows(quote_field(ArmId(group_id().upper()), field))} == known
     assert not examined.knows(quote_field(ArmId(f"{group_id()}2"), "spec.location"))

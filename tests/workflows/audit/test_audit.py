@@ -23,7 +23,7 @@ from tests.agent.attribution.rows import (
     correlate,
     log_rows,
 )
-from tests.agent.checks.asking import make_questions
+from tests.agent.checks.asking import make_checks
 from tests.support.arm_rig import GROUP, StaticCredential, anonymous, jwt, rigged
 from tests.support.builders import record, vnet
 from tests.support.scripted_server import Say
@@ -58,7 +58,7 @@ async def look(*rows, records=(), runs=(RUN,), ids=(VAULT, VNET), credential=TOK
     """Audit a log that has these rows."""
     async with rigged(access=None if credential else anonymous, credential=credential) as rig:
         rig.server.on("GET", LOG, answer or log_says(*rows))
-        return await audit(map(ArmId, ids), records, runs, SINCE, make_questions(rig), declared.__contains__)
+        return await audit(map(ArmId, ids), records, runs, SINCE, make_checks(rig), declared.__contains__)
 
 
 def show(done):

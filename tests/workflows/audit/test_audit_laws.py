@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.agent.attribution.change import Verb
-from gitsync.agent.checks.requests import CheckRequests
+from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.model.arm_id import ArmId
 from gitsync.providers.arm.arms import open_arms
 from gitsync.providers.arm.session import Session
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.workflows.audit.audit import Origin, audit
 from tests.support.builders import rg, vnet, vnet_id
 from tests.support.hypothesis_profile import scale
@@ -104,7 +104,7 @@ def check(world, done):
         Origin.UNKNOWN
     }
     ours = [operation for operation in found.operations if operation.origin not in FOREIGN]
-    assert {one.origin for one in ours} <= {Origin.RUN}
+    assert {change.origin for change in ours} <= {Origin.RUN}
     assert len(ours) == len(writes)
     for move, name in foreign:
         result = by_id[move]

@@ -13,8 +13,8 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.settings.logging import escape_controls
 from gitsync.workflows.audit.audit import Audit, AuditedOperation, Origin, Run
-from gitsync.workflows.audit.page import render
-from gitsync.workflows.audit.report import AuditReport, build_document, format_lines
+from gitsync.workflows.audit.audit_page import render
+from gitsync.workflows.audit.audit_report import AuditReport, build_document, format_lines
 from tests.support.builders import group_id
 from tests.support.hostile_texts import HOSTILE
 

@@ -25,11 +25,11 @@ def git(folder, *words):
 
 
 @pytest.fixture
-def place(tmp_path):
-    return make_place(tmp_path)
+def location(tmp_path):
+    return make_location(tmp_path)
 
 
-def make_place(outside):
+def make_location(outside):
     """A working tree with a group and a network, and its remote."""
     folder = outside / "source"
     folder.mkdir()
@@ -57,8 +57,8 @@ def levels(checks):
     return {name: check.level.value for name, check in checks.items()}
 
 
-async def test_a_set_up_that_is_fine(place):
-    checks = await doctor(place)
+async def test_a_set_up_that_is_fine(location):
+    checks = await doctor(location)
     assert set(levels(checks).values()) == {OK}
     assert list(checks) == [
         "git",
@@ -77,26 +77,26 @@ async def test_a_set_up_that_is_fine(place):
     assert "5 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
 
 
-async def test_nothing_is_pushed(place):
-    await doctor(place)
+async def test_nothing_is_pushed(location):
+    await doctor(location)
     refs = subprocess.run(
-        ["git", "for-each-ref"], cwd=place.parent / "remote.git", capture_output=True, text=True, check=True
+        ["git", "for-each-ref"], cwd=location.parent / "remote.git", capture_output=True, text=True, check=True
     )
     assert "gitsync" not in refs.stdout
 
 
-async def test_a_source_that_cannot_be_read_hides_nothing_else(place):
-    checks = await doctor(place.parent / "nowhere")
+async def test_a_source_that_cannot_be_read_hides_nothing_else(location):
+    checks = await doctor(location.parent / "nowhere")
     assert levels(checks) | {"git": OK} == levels(checks)
     assert (checks["source"].level, checks["endpoint"].level, checks["subscription"].level) == (ERROR, OK, OK)
 
 
-async def test_a_remote_that_refuses_pushes(place):
-    hook = place.parent / "remote.git" / "objects"
+async def test_a_remote_that_refuses_pushes(location):
+    hook = location.parent / "remote.git" / "objects"
     hook.chmod(0o555)
     try:
-        git(place, "remote", "set-url", "origin", str(place.parent / "gone.git"))
-        checks = await doctor(place)
+        git(location, "remote", "set-url", "origin", str(location.parent / "gone.git"))
+        checks = await doctor(location)
     finally:
         hook.chmod(0o755)
     assert (checks["status"].level, checks["manifests"].level, checks["rights"].level) == (ERROR, OK, OK)
@@ -111,26 +111,26 @@ settings:
 """
 
 
-async def test_rights_that_are_not_granted(place):
-    checks = await doctor(place, MISSING)
+async def test_rights_that_are_not_granted(location):
+    checks = await doctor(location, MISSING)
     assert levels(checks)["rights"] == ERROR
     assert "1 of 5 rights at 2 scopes not granted" in checks["rights"].message
     assert "Microsoft.Network/virtualNetworks/write in resource group core" in checks["rights"].message
     assert (
         "Microsoft.Resources/subscriptions/resourceGroups/delete in"
-        in (await doctor(place, MISSING, prune=True))["rights"].message
+        in (await doctor(location, MISSING, prune=True))["rights"].message
     )
 
 
-async def test_providers_that_are_not_registered(place):
-    assert (await doctor(place, MISSING))["providers"].level == WARNING, "a sync registers them"
-    checks = await doctor(place, MISSING, register_providers=False)
+async def test_providers_that_are_not_registered(location):
+    assert (await doctor(location, MISSING))["providers"].level == WARNING, "a sync registers them"
+    checks = await doctor(location, MISSING, register_providers=False)
     assert checks["providers"].level == ERROR
     assert "az provider register -n Microsoft.Network" in checks["providers"].hint
 
 
-async def test_a_subscription_that_is_not_there(place):
-    checks = await doctor(place, "settings: {subscriptions: [11111111-1111-4111-8111-111111111111]}")
+async def test_a_subscription_that_is_not_there(location):
+    checks = await doctor(location, "settings: {subscriptions: [11111111-1111-4111-8111-111111111111]}")
     assert checks["subscription"].level == ERROR
     assert (
         checks["subscription"].message.startswith("SubscriptionNotFound: ")
@@ -141,8 +141,8 @@ async def test_a_subscription_that_is_not_there(place):
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def unreachable(tmp_path_factory):
     """The checks with an endpoint that is waited for in vain, in a set-up that prunes."""
-    place = make_place(tmp_path_factory.mktemp("unreachable"))
-    return await doctor(place, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous", prune=True)
+    location = make_location(tmp_path_factory.mktemp("unreachable"))
+    return await doctor(location, emulator=None, endpoint="http://127.0.0.1:9", credential="anonymous", prune=True)
 
 
 def test_an_endpoint_that_cannot_be_reached(unreachable):
@@ -150,28 +150,28 @@ def test_an_endpoint_that_cannot_be_reached(unreachable):
     assert unreachable["rights"].message.startswith("Not checked")
 
 
-async def test_places_of_secrets_are_checked_one_by_one(place, tmp_path):
-    assert (await doctor(place, export_to=("folder",), export_folder=str(tmp_path / "new")))[
+async def test_places_of_secrets_are_checked_one_by_one(location, tmp_path):
+    assert (await doctor(location, export_to=("folder",), export_folder=str(tmp_path / "new")))[
         "secrets (folder)"
     ].level == OK
     assert not (tmp_path / "new").exists(), "only a run creates it"
     (tmp_path / "file").write_text("")
-    checks = await doctor(place, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
+    checks = await doctor(location, export_to=("folder", "status"), export_folder=str(tmp_path / "file" / "below"))
     assert (checks["secrets (folder)"].level, checks["secrets (environment)"].level) == (ERROR, OK)
 
 
-async def test_invalid_manifests_and_uncommitted_changes(place):
-    (place / "all.yaml").write_text(GROUP.replace("\n    ", "\n").lstrip().replace("location", "locaton"))
-    checks = await doctor(place)
+async def test_invalid_manifests_and_uncommitted_changes(location):
+    (location / "all.yaml").write_text(GROUP.replace("\n    ", "\n").lstrip().replace("location", "locaton"))
+    checks = await doctor(location)
     assert (checks["source"].level, checks["manifests"].level) == (WARNING, WARNING)
     assert checks["manifests"].hint == "Run `gitsync validate`."
 
 
-async def test_resources_with_their_own_credential_are_named(place):
-    text = (place / "all.yaml").read_text()
+async def test_resources_with_their_own_credential_are_named(location):
+    text = (location / "all.yaml").read_text()
     text = text.replace("name: hub", "name: hub\n  annotations: {serviceoperator.azure.com/credential-from: other}")
-    (place / "all.yaml").write_text(text)
-    checks = await doctor(place)
+    (location / "all.yaml").write_text(text)
+    checks = await doctor(location)
     assert checks["credentials"].message.startswith("1 resource with a credential Secret")
 
 
@@ -211,8 +211,8 @@ def test_deletes_without_a_key(unreachable):
     ],
     ids=["two services", "no https", "nothing"],
 )
-async def test_addresses_of_notifications_are_checked_and_not_shown(place, addresses, level, message):
-    checks = await doctor(place, notify=Secret(addresses))
+async def test_addresses_of_notifications_are_checked_and_not_shown(location, addresses, level, message):
+    checks = await doctor(location, notify=Secret(addresses))
     assert levels(checks)["notifications"] == level
     assert message in checks["notifications"].message
     assert not [check for check in checks.values() if "hunter2" in f"{check}" or "tokentoken" in f"{check}"]

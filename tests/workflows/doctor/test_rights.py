@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.gvk import Key
-from gitsync.model.policy import Policy
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef
 from gitsync.settings.config.config import Config
 from gitsync.workflows.doctor.azure import grants
@@ -117,8 +117,8 @@ def test_an_export_of_keys_needs_the_action_that_lists_them():
 
 def test_a_record_of_all_names_is_not_a_wildcard():
     key = Key("network.azure.com", "DnsZonesARecord", "default", "all")
-    one = prepared(key, f"{group_id()}/providers/Microsoft.Network/dnsZones/example.com/A/*")
-    assert ("/resourceGroups/core", "Microsoft.Network/dnsZones/A/write") in needs(one)
+    zone = prepared(key, f"{group_id()}/providers/Microsoft.Network/dnsZones/example.com/A/*")
+    assert ("/resourceGroups/core", "Microsoft.Network/dnsZones/A/write") in needs(zone)
 
 
 def test_ids_that_only_a_run_has_are_left_out():

@@ -188,8 +188,8 @@ def test_a_run_requests_just_the_actions_of_the_role(tmp_path, shape):
     reports, requests = run_all(world, shape, role, list_namespaces(role))
     assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
     assert [str(result.condition) for report in reports for result in report.results if not result.is_fine] == []
-    asked = {request.action.casefold() for request in requests}
-    unused = [action for action in role.actions if not fnmatch.filter(asked, action.casefold())]
+    requested = {request.action.casefold() for request in requests}
+    unused = [action for action in role.actions if not fnmatch.filter(requested, action.casefold())]
     assert unused == sorted({*shape.unused} & {*role.actions})
 
 
@@ -202,7 +202,7 @@ def test_a_run_fails_without_any_one_of_them(tmp_path, shape):
     role = write_role(start.says(**number_them(*shape.keep, *shape.more)), shape)
     for number, action in enumerate(sorted({*role.actions} - {*shape.unused})):
         world = start.copy(tmp_path / str(number))
-        less = replace(role, actions=tuple(one for one in role.actions if one != action))
+        less = replace(role, actions=tuple(granted for granted in role.actions if granted != action))
         reports, requests = run_all(world, shape, less, list_namespaces(role))
         assert any(request.status == 403 for request in requests), action
         assert not all(result.is_fine for report in reports for result in report.results), action
@@ -230,13 +230,13 @@ def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
         assert [str(result.key) for result in report.results if not result.is_fine] == []
         requests += world.requests
     assert [f"{r.method} {r.path}" for r in requests if r.status == 403] == []
-    asked = {request.action.casefold() for request in requests}
-    assert [action for action in role.actions if not fnmatch.filter(asked, action.casefold())] == []
+    requested = {request.action.casefold() for request in requests}
+    assert [action for action in role.actions if not fnmatch.filter(requested, action.casefold())] == []
 
 
 def keep_groups(text):
     kept = ("kind: ResourceGroup", "kind: Namespace")
-    return "\n---\n".join(one for one in text.split("\n---\n") if any(kind in one for kind in kept))
+    return "\n---\n".join(document for document in text.split("\n---\n") if any(kind in document for kind in kept))
 
 
 def test_a_replacement_sees_all_that_it_would_take_along(tmp_path):

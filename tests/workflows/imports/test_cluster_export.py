@@ -129,9 +129,9 @@ VERSIONS = [
 )
 def test_a_manifest_has_the_version_that_it_was_applied_at(catalog, exported, original, applied, expected, why):
     written = {**HUB, "apiVersion": f"network.azure.com/{applied or exported}"}
-    one = changed(make_object(written, HUB_ID), "apiVersion", to=f"network.azure.com/{exported}")
-    one = changed(one, "spec", "originalVersion", to=original)
-    found = read(catalog, one)
+    exported_object = changed(make_object(written, HUB_ID), "apiVersion", to=f"network.azure.com/{exported}")
+    exported_object = changed(exported_object, "spec", "originalVersion", to=original)
+    found = read(catalog, exported_object)
     (manifest,) = found.manifests.values()
     assert (manifest.document, found.problems) == ({**HUB, "apiVersion": f"network.azure.com/{expected}"}, ()), why
 

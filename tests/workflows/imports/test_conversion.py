@@ -12,8 +12,8 @@ from gitsync.desired.request.build import prepare
 from gitsync.desired.request.placeholders import show
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.workflows.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
-from gitsync.workflows.imports.conversion.proof import prove
+from gitsync.workflows.imports.conversion.import_proof import prove
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from tests.workflows.imports.found import SUBSCRIPTION, at, find
 
 STYLE = ManifestStyle(existing={}, namespace="default")

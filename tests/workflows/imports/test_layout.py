@@ -2,8 +2,8 @@
 
 import pytest
 
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, make_manifests
 from gitsync.workflows.imports.conversion.layout import Layout, place_manifests
-from gitsync.workflows.imports.conversion.manifests import ManifestStyle, make_manifests
 from tests.workflows.imports.found import GROUP, SUBSCRIPTION, at, find
 
 IDS = [

@@ -5,7 +5,7 @@ import base64
 import pytest
 import yaml
 
-from gitsync.workflows.imports.conversion.manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
 from gitsync.workflows.imports.plain_secrets import mark_plain_secrets
 from tests.workflows.imports.found import at, find
 

@@ -146,7 +146,7 @@ def rebuilt(number):
         )  # fmt: skip
         writes.append(write(at + 1, of, actions[at % len(actions)]))
         results.append(result(of, Verdict.CREATE, actions[at % len(actions)]))
-    last = max(one.end for one in bars if one.is_critical)
-    bars = [replace(one, end=min(max(one.end, one.sent), max(last, one.sent))) for one in bars]
+    last = max(bar.end for bar in bars if bar.is_critical)
+    bars = [replace(bar, end=min(max(bar.end, bar.sent), max(last, bar.sent))) for bar in bars]
     ordered = tuple(sorted(bars, key=lambda resource: (resource.sent, resource.key)))
     return replace(FINE, from_nothing=True, first=run(*results), writes=tuple(writes), schedule=Schedule(bars=ordered))

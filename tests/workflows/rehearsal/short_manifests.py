@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
 
-from gitsync.agent.run.manifests import prepare_resources, read_source
+from gitsync.agent.run.prepared_manifests import prepare_resources, read_source
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.kind_names import choose_newest_version
 from gitsync.desired.request.credential_choice import choose_offline

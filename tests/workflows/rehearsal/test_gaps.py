@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.agent.run.manifests import PLACEHOLDER_SUBSCRIPTION
+from gitsync.agent.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, State

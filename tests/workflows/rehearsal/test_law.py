@@ -123,7 +123,7 @@ def _is_cut_off(name: str, removed: Iterable[str]) -> bool:
 
 
 def say(world: World, state: Git) -> None:
-    world.says(**{name: _write(name, one) for name, one in state.items()}, settings=NOTHING)
+    world.says(**{name: _write(name, manifest) for name, manifest in state.items()}, settings=NOTHING)
 
 
 def _write(name: str, state: State) -> str:
@@ -173,22 +173,24 @@ def _has_parents(azure: Emulator, arm_id: str) -> bool:
 def check_equal(rehearsed: list[Write], real: list[Write], done: Mapping[str, set[str]]) -> None:
     """The rows of the table above; what they do not allow is equal."""
     rehearsed, real = _leave_out_shared_groups(rehearsed, real, done["shared"])
-    whole = done["deleted"] | done["created"] | done["absent"] | done["freed"]  # these, with what needs them
-    whole |= {PIECES[name].arm_id for name, other in REFERENCES if PIECES[other].arm_id in whole}
+    complete = done["deleted"] | done["created"] | done["absent"] | done["freed"]  # these, with what needs them
+    complete |= {PIECES[name].arm_id for name, other in REFERENCES if PIECES[other].arm_id in complete}
     carried = {PIECES[name].arm_id for owner, name in EMBEDDED if PIECES[owner].arm_id in done["changed"]}
     free = {
         write
         for write in (*rehearsed, *real)
-        if write.arm_id in whole | done["changed"] | carried
-        or any(ArmId(write.arm_id).is_below(ArmId(arm_id)) for arm_id in whole)
+        if write.arm_id in complete | done["changed"] | carried
+        or any(ArmId(write.arm_id).is_below(ArmId(arm_id)) for arm_id in complete)
     }
     assert sorted({*rehearsed} - free) == sorted({*real} - free)
     # Drift alone adds writes, and takes none away.
-    drifted = {write for write in rehearsed if write.arm_id in done["changed"] and write.arm_id not in whole | carried}
+    drifted = {
+        write for write in rehearsed if write.arm_id in done["changed"] and write.arm_id not in complete | carried
+    }
     assert not {
         resource
         for resource in drifted - {*real}
-        if not any(ArmId(resource.arm_id).is_below(ArmId(other)) for other in whole)
+        if not any(ArmId(resource.arm_id).is_below(ArmId(other)) for other in complete)
     }
     assert _pairs(write for write in rehearsed if write not in free) == _pairs(
         write for write in real if write not in free

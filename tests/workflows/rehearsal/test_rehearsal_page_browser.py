@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from gitsync.workflows.rehearsal.page import render
+from gitsync.workflows.rehearsal.rehearsal_page import render
 from gitsync.workflows.rehearsal.timeline import MOST_ROWS
 from tests.report.browser import AXE, PHONE, PROGRAM, new_page, started
 from tests.report.test_report_html_browser import AUDIT, CONTRAST, served, show_as
@@ -35,12 +35,12 @@ def opened(page):
 
     @asynccontextmanager
     async def opened(rehearsal, **options):
-        with served(render(rehearsal)) as (url, requested):
+        with served(render(rehearsal)) as (url, paths):
             await page.open(url, **options)
             yield page
             assert page.complaints == []
-            assert page.asked == []
-        assert requested == ["/report.html"]
+            assert page.requested == []
+        assert paths == ["/report.html"]
 
     return opened
 

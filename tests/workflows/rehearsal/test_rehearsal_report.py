@@ -12,9 +12,9 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.rehearsal import Blank, Gap, GapKind, Interrupt, NotRehearsed, Rehearsal, Stub
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.markdown import LIMIT
-from gitsync.workflows.rehearsal.findings import format_headline
-from gitsync.workflows.rehearsal.page import render
-from gitsync.workflows.rehearsal.report import build_document, format_lines, format_markdown
+from gitsync.workflows.rehearsal.rehearsal_findings import format_headline
+from gitsync.workflows.rehearsal.rehearsal_page import render
+from gitsync.workflows.rehearsal.rehearsal_report import build_document, format_lines, format_markdown
 from gitsync.workflows.rehearsal.writes import draw_bar
 from tests.report.report_builders import key, result
 from tests.support.hostile_texts import HOSTILE
@@ -77,10 +77,10 @@ def test_the_headline_reports_whether_it_would_work(rehearsal, headline, code):
 def test_what_stops_it_comes_before_the_writes(rehearsal, texts, name):
     shown = re.sub(r"<header.*</header>|<wbr/>|</?code>", "", FORMS[name](rehearsal), flags=re.DOTALL)
     shown = re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), shown)
-    places = [shown.index(text) for text in texts]
-    assert places == sorted(places)
+    locations = [shown.index(text) for text in texts]
+    assert locations == sorted(locations)
     if "Writes" in shown and rehearsal.writes and name != "page":
-        assert places[-1] < shown.index("Writes, in")
+        assert locations[-1] < shown.index("Writes, in")
 
 
 def test_every_bad_end_is_explained():

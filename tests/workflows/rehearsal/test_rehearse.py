@@ -17,7 +17,7 @@ from gitsync.model.record import Claim, PendingOperation, Record
 from gitsync.model.rehearsal import Blank, Rehearsal
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repository.git.state.folder import StatusFolder
+from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.repository.units.kustomize import has_tool

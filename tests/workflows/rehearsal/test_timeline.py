@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.model.schedule import Schedule
 from gitsync.model.verdict import Action
-from gitsync.workflows.rehearsal.findings import name_resources
+from gitsync.workflows.rehearsal.rehearsal_findings import name_resources
 from gitsync.workflows.rehearsal.timeline import ACTION_LOOKS, MOST_ROWS, lay_out
 from gitsync.workflows.rehearsal.writes import list_rows
 from tests.workflows.rehearsal.rehearsals import FINE, GROUP, HUB, LOGS, OLD, bar, rebuilt

@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.model.arm_id import ArmId
 from gitsync.workflows.unmanaged.creators import list_creators
-from gitsync.workflows.unmanaged.search import Stray
+from gitsync.workflows.unmanaged.unmanaged_search import Stray
 from tests.agent.attribution.rows import (
     AMY,
     GRAPH,
@@ -22,7 +22,7 @@ from tests.agent.attribution.rows import (
     graph_row,
     log_rows,
 )
-from tests.agent.checks.asking import make_questions
+from tests.agent.checks.asking import make_checks
 from tests.support.arm_rig import StaticCredential, anonymous, jwt, rigged
 from tests.support.scripted_server import Say
 
@@ -43,13 +43,13 @@ def log_says(*rows) -> Say:
     return Say(200, {"value": [row for some in rows for row in some]})
 
 
-async def ask(stray, graph=(), log=(), *, reads_authors=True, credential=None):
+async def send_request(stray, graph=(), log=(), *, reads_authors=True, credential=None):
     """Return author, name and time of one stray, the doubts, and the methods that were sent."""
     access = None if credential else anonymous
     async with rigged(access=access, credential=credential) as rig:
         rig.server.on("POST", GRAPH, graph if isinstance(graph, Say) else graph_says(*graph))
         rig.server.on("GET", LOG, log if isinstance(log, Say) else log_says(*log))
-        creations, doubts = await list_creators([stray], make_questions(rig), NOW, reads_authors=reads_authors)
+        creations, doubts = await list_creators([stray], make_checks(rig), NOW, reads_authors=reads_authors)
         author = creations[stray.arm_id]
         return (author.author.value, author.name, author.at[:16]), doubts, [sent.method for sent in rig.server.seen]
 
@@ -93,13 +93,13 @@ CASES = [
 
 @pytest.mark.parametrize(("stray", "graph", "log", "creation", "sent", "why"), CASES, ids=[case[-1] for case in CASES])
 async def test_who_created_it(stray, graph, log, creation, sent, why):
-    found, doubts, methods = await ask(stray, graph, log)
+    found, doubts, methods = await send_request(stray, graph, log)
     assert (found, methods) == (creation, sent), why
     assert doubts == ()
 
 
 async def test_nothing_is_asked_with_who_off():
-    found, _, methods = await ask(make_stray(created="2026-02-28T09:00:00Z"), reads_authors=False)
+    found, _, methods = await send_request(make_stray(created="2026-02-28T09:00:00Z"), reads_authors=False)
     assert (found, methods) == (("unknown", "", "2026-02-28T09:00"), [])
 
 
@@ -107,12 +107,12 @@ async def test_nothing_is_asked_with_who_off():
 async def test_what_gitsync_created_itself_is_named_so(caller):
     token = StaticCredential(jwt(tid="t", appid=OURS, oid=OUR_OBJECT))
     data = {**SYSTEM_DATA, "createdBy": caller, "createdByType": "Application"}
-    found, _, _ = await ask(make_stray(systemData=data), credential=token)
+    found, _, _ = await send_request(make_stray(systemData=data), credential=token)
     assert found == ("gitsync", "", "2019-05-01T08:00")
 
 
 async def test_a_refusal_is_a_doubt():
     refusal = {"error": {"code": "AuthorizationFailed", "message": "No."}}
-    found, doubts, _ = await ask(make_stray(), Say(403, refusal), Say(403, refusal))
+    found, doubts, _ = await send_request(make_stray(), Say(403, refusal), Say(403, refusal))
     assert found == ("unknown", "", "")
     assert doubts == ("Azure returned 403 AuthorizationFailed.",)

@@ -83,14 +83,14 @@ def test_a_row_that_two_pages_show_is_one(tmp_path):
 
 
 TEXTS = {name: text for name, text in HOSTILE.items() if name != "a surrogate"}  # no JSON: the list is refused
-ODD = [None, 7, [], {}, "", *TEXTS.values()]
+UNEXPECTED = [None, 7, [], {}, "", *TEXTS.values()]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-@pytest.mark.parametrize("value", ODD, ids=[*map(repr, ODD[:5]), *TEXTS])
+@pytest.mark.parametrize("value", UNEXPECTED, ids=[*map(repr, UNEXPECTED[:5]), *TEXTS])
 def test_any_member_of_an_assignment_is_shown_as_text(tmp_path, value, form):
-    odd = dict.fromkeys(["roleDefinitionId", "principalId", "principalType", "createdOn", "description"], value)
-    rule = answer(ASSIGNMENTS, assign(ROOT, 1, **odd))
+    unexpected = dict.fromkeys(["roleDefinitionId", "principalId", "principalType", "createdOn", "description"], value)
+    rule = answer(ASSIGNMENTS, assign(ROOT, 1, **unexpected))
     done, _ = look(tmp_path, f"-o={form}", bodies=SHOP, rules=(rule,))
     document = check(done)
     assert done.code == 0, done.err

@@ -8,8 +8,14 @@ import pytest
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.settings.logging import escape_controls
-from gitsync.workflows.unmanaged.report import BY_LISTS, UnmanagedReport, build_document, format_lines, format_markdown
-from gitsync.workflows.unmanaged.search import Estate, Stray
+from gitsync.workflows.unmanaged.unmanaged_report import (
+    BY_LISTS,
+    UnmanagedReport,
+    build_document,
+    format_lines,
+    format_markdown,
+)
+from gitsync.workflows.unmanaged.unmanaged_search import Estate, Stray
 from tests.support.builders import group_id
 from tests.support.hostile_texts import HOSTILE
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.etag import begin_write
-from gitsync.agent.reconcile.protocols import Acting
+from gitsync.agent.reconcile.run_views import Acting
 from gitsync.agent.reconcile.stages.body_extensions import build_body, run_required_actions
-from gitsync.agent.reconcile.stages.embedded_children import leave_children, show_first_refusal
+from gitsync.agent.reconcile.stages.parent_put import leave_children, show_first_refusal
 from gitsync.agent.reconcile.stages.refusal import handle_refusal
-from gitsync.agent.reconcile.stages.removals import may_note_refusal, note_refusal, send_demands
+from gitsync.agent.reconcile.stages.value_removal import may_note_refusal, note_refusal, send_demands
 from gitsync.desired.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.desired.request.secret_digest import seal_body
 from gitsync.errors import ProviderError
@@ -22,7 +22,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.diff.projection import build_merge_patch
 from gitsync.planning.diff.three_way import Remembered
-from gitsync.planning.removals import retain_removed
+from gitsync.planning.removed_values import retain_removed
 from gitsync.planning.status.conditions import POST_CHECK, RECONCILING, make_unreadable, make_warning
 from gitsync.providers.arm.extension_client import ExtensionClient
 from gitsync.providers.arm.lro.poll import AcceptedWrite

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
-from gitsync.agent.reconcile.protocols import Acting, Observing
+from gitsync.agent.reconcile.run_views import Acting, Observing
 from gitsync.desired.formats.ignored_paths import keep_live_paths
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import LookupRequest, LookupResult, PermanentError

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from gitsync.agent.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.agent.reconcile.etag import begin_write, is_outrun, look_again
-from gitsync.agent.reconcile.protocols import Pruning
 from gitsync.agent.reconcile.run_cache import RunCache
+from gitsync.agent.reconcile.run_views import Pruning
 from gitsync.errors import ProviderError
 from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus

@@ -11,7 +11,7 @@ from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.lists import is_settled
-from gitsync.agent.reconcile.protocols import Observing
+from gitsync.agent.reconcile.run_views import Observing
 from gitsync.agent.reconcile.stages.observe import compare
 from gitsync.desired.request.exports import collect_destinations
 from gitsync.desired.request.secret_digest import mask_digests

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
-from gitsync.agent.reconcile.protocols import Observing, Others
 from gitsync.agent.reconcile.rules import RunRules
+from gitsync.agent.reconcile.run_views import Observing, Others
 from gitsync.agent.reconcile.stages.body_extensions import extend_body
-from gitsync.agent.reconcile.stages.embedded_children import add_children, describe_children
 from gitsync.agent.reconcile.stages.on_success import remember_promises
 from gitsync.agent.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
+from gitsync.agent.reconcile.stages.parent_put import add_children, describe_children
 from gitsync.agent.reconcile.stages.resolve_values import resolve_id
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.request.secret_digest import Digests, is_sealed, mask_digests, seal_body
@@ -29,7 +29,7 @@ from gitsync.planning.actions import (
     find_remembered,
     recognize_failure,
 )
-from gitsync.planning.diff.handed_over import add_handed_over, take_live_values
+from gitsync.planning.diff.handed_over_values import add_handed_over, take_live_values
 from gitsync.planning.diff.hints import make_kind_hints
 from gitsync.planning.diff.masked_differences import list_secret_shapes, redact_comparison
 from gitsync.planning.diff.secret_changes import CHANGED, NEVER_SET, add_secret_changes, add_unset_secrets

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
-from gitsync.agent.reconcile.protocols import Acting, Observing
+from gitsync.agent.reconcile.run_views import Acting, Observing
 from gitsync.desired.validation.annotations import OVERRIDE
 from gitsync.errors import GitsyncError, ProviderError
 from gitsync.model.gvk import Key
 from gitsync.planning.status.conditions import make_failed, make_unreadable
 from gitsync.providers.arm.extension_client import ExtensionClient
-from gitsync.repository.secrets.values import RunValues
+from gitsync.repository.secrets.reference_values import RunValues
 
 
 def remember_promises(attempt: ApplyAttempt, run: Observing) -> None:

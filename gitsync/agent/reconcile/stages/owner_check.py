@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
-from gitsync.agent.reconcile.protocols import Observing, read_live
+from gitsync.agent.reconcile.run_views import Observing, read_live
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key
 from gitsync.desired.problems.field_path import format_field
-from gitsync.desired.request.arm_id import is_alias
+from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.desired.request.fill import describe_missing_reference
 from gitsync.desired.request.owner_subscriptions import advise_on_owner
 from gitsync.desired.validation.references import list_named_references

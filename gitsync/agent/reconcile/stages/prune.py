@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from gitsync.agent.reconcile.attempt import PruneAttempt, StopKind
-from gitsync.agent.reconcile.protocols import Observing, read_live
+from gitsync.agent.reconcile.run_views import Observing, read_live
 from gitsync.agent.reconcile.stages.delete import DELETED, record_deleted
 from gitsync.agent.reconcile.stages.owner_check import has_resource
-from gitsync.desired.request.arm_id import is_alias
+from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.record import Claim, Record
@@ -27,7 +27,7 @@ from gitsync.planning.status.conditions import (
     make_undeletable,
     make_unknown_state,
 )
-from gitsync.providers.arm.http.bodies import list_ids
+from gitsync.providers.arm.http.response_bodies import list_ids
 
 DETACHED = Condition(status=ConditionStatus.TRUE, reason="Detached")
 KEPT = Condition(

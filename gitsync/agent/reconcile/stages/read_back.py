@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
-from gitsync.agent.reconcile.protocols import Acting, read_live
+from gitsync.agent.reconcile.run_views import Acting, read_live
 from gitsync.agent.reconcile.stages.observe import note_unseen, wait_until_settled
 from gitsync.agent.reconcile.stages.refusal import note_failed_write
-from gitsync.agent.reconcile.stages.removals import check_removed
+from gitsync.agent.reconcile.stages.value_removal import check_removed
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.request.secret_digest import Digests, keep_digests, seal_body
 from gitsync.errors import ProviderError

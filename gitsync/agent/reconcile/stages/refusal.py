@@ -7,7 +7,7 @@ from typing import Final
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.etag import is_outrun, look_again
-from gitsync.agent.reconcile.protocols import Acting, Observing
+from gitsync.agent.reconcile.run_views import Acting, Observing
 from gitsync.agent.reconcile.stages.owner_check import lacks_owner
 from gitsync.desired.formats.arm_path import read_provider
 from gitsync.errors import DeadlineError, ProviderError
@@ -48,13 +48,13 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
     condition = make_refused(failure, classification)
-    kind = _find_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
+    kind = _decide_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
     # It may have been done: the next try compares before it writes.
     attempt = attempt.with_write(replace(attempt.write, sent=request if failure.outcome_unknown else None))
     return attempt.stopped(replace(condition, advice=advice) if advice else condition, kind=kind)
 
 
-def _find_stop_kind(failure: ProviderError, *, may_pass: bool, is_fatal: bool) -> StopKind:
+def _decide_stop_kind(failure: ProviderError, *, may_pass: bool, is_fatal: bool) -> StopKind:
     if isinstance(failure, DeadlineError):
         return StopKind.LATE
     if is_fatal:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
-from gitsync.agent.reconcile.protocols import Observing
+from gitsync.agent.reconcile.run_views import Observing
 from gitsync.desired.request.fill import collect_value_refs, fill, list_value_refs
 from gitsync.errors import DeadlineError
 from gitsync.model.arm_id import ArmId
@@ -17,7 +17,7 @@ from gitsync.model.template import ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.planning.status.conditions import FAILED, make_warning
 from gitsync.repository.secrets.lookup import TIMED_OUT
-from gitsync.repository.secrets.values import RunValues
+from gitsync.repository.secrets.reference_values import RunValues
 
 
 async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:

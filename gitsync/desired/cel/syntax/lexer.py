@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.desired.cel.syntax.tree import Position
+from gitsync.desired.cel.syntax.syntax_tree import Position
 from gitsync.desired.cel.values import Uint
 from gitsync.errors import ExpressionError
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from gitsync.desired.cel.syntax.lexer import Token, format_error, parse_double, parse_int, split_tokens
-from gitsync.desired.cel.syntax.tree import (
+from gitsync.desired.cel.syntax.syntax_tree import (
     ExpressionNode,
     FunctionCall,
     Ident,

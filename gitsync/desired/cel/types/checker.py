@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.desired.cel.syntax.tree import (
+from gitsync.desired.cel.syntax.syntax_tree import (
     ExpressionNode,
     FunctionCall,
     Ident,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gitsync.desired.cel.syntax.tree import ExpressionNode, FunctionCall, ListOf, Literal, MapOf, Position
+from gitsync.desired.cel.syntax.syntax_tree import ExpressionNode, FunctionCall, ListOf, Literal, MapOf, Position
 from gitsync.desired.cel.types.types import Type
 
 _CLAUSE: Final = re.compile(r"%(?:(?P<percent>%)|(?:\.(?P<digits>[0-9]{1,18}))?(?P<letter>[sdfebxXo]))", re.ASCII)

@@ -21,11 +21,11 @@ from gitsync.errors import ArmError, AuthorityError, ConfigError, CredentialErro
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method
-from gitsync.providers.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
-from gitsync.providers.arm.auth.refusals import advise_on_refusal
+from gitsync.providers.arm.auth.arm_access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.providers.arm.auth.sign_in_refusals import advise_on_refusal
 from gitsync.providers.arm.auth.token_answers import TokenAnswer, note_answers
+from gitsync.providers.arm.http.connection import HttpConnection, make_authority_error
 from gitsync.providers.arm.http.failures import scrub
-from gitsync.providers.arm.http.network import HttpConnection, make_authority_error
 
 TOKEN_PATIENCE = 60.0
 """Seconds for one token, the retries of azure-identity included."""

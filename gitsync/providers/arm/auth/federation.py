@@ -22,7 +22,7 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.providers.arm.auth.token_answers import CI_SYSTEM, TokenAnswer, note_answer, read_answer
 from gitsync.providers.arm.cloud import is_safe
-from gitsync.providers.arm.http.network import HttpConnection
+from gitsync.providers.arm.http.connection import HttpConnection
 
 _AUDIENCE = "api://AzureADTokenExchange"
 _SPARE = 60  # seconds that a job's token must still be valid

@@ -25,12 +25,12 @@ from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.access import ArmAccess
+from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
 from gitsync.providers.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
 from gitsync.providers.arm.auth.token_answers import MACHINE, MACHINE_IS_UPDATED, NotingTransport
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.arm.http.network import HttpConnection
+from gitsync.providers.arm.http.connection import HttpConnection
 from gitsync.settings.redaction import Redactions
 
 _ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path

@@ -29,7 +29,7 @@ from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.result import FailedRequest, Wait
 from gitsync.model.secret import Secret
-from gitsync.providers.arm.auth.access import ArmAccess
+from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.http.failures import make_arm_error, read_error

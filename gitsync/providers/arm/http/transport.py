@@ -28,13 +28,11 @@ from gitsync import __version__
 from gitsync.errors import ArmError, CredentialError, GitsyncError, TransportError
 from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
-from gitsync.providers.arm.auth.access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.providers.arm.auth.arm_access import ArmAccess, RenewableCredential, TokenCredential
 from gitsync.providers.arm.auth.credentials import open_credential
 from gitsync.providers.arm.auth.principal import Principal, read_principal
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.arm.http.failures import refuses_token
-from gitsync.providers.arm.http.messages import ANSWER_TOO_LARGE, ArmRequest, Response
-from gitsync.providers.arm.http.network import (
+from gitsync.providers.arm.http.connection import (
     BLOCK,
     HttpConnection,
     connect,
@@ -42,6 +40,8 @@ from gitsync.providers.arm.http.network import (
     make_transport_error,
     open_connection,
 )
+from gitsync.providers.arm.http.failures import refuses_token
+from gitsync.providers.arm.http.messages import ANSWER_TOO_LARGE, ArmRequest, Response
 
 _REFUSED = frozenset({401, 403})
 _UNTOLD = frozenset({"Content-Type"})  # for a request without a body; aiohttp would add one

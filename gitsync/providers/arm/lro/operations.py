@@ -12,9 +12,9 @@ from gitsync.errors import ArmError, DeadlineError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Live
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.arm.http.bodies import is_shown, read_live, read_shown_resource
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import UNKNOWN_CODE, ArmRequest, Response, format_target
+from gitsync.providers.arm.http.response_bodies import is_shown, read_live, read_shown_resource
 from gitsync.providers.arm.http.retries import Retrier, may_read_again
 from gitsync.providers.arm.lro.poll import (
     AcceptedWrite,

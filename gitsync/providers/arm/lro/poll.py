@@ -18,8 +18,8 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.live import Live
 from gitsync.model.provisioning_state import FAILED_STATES, TERMINAL_STATES, StateMeaning
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.arm.http.bodies import read_live
 from gitsync.providers.arm.http.messages import ArmRequest, Response
+from gitsync.providers.arm.http.response_bodies import read_live
 
 _CHANGES = frozenset({"PUT", "PATCH"})
 

@@ -19,30 +19,30 @@ from gitsync.desired.formats.repository_name import normalize_repository
 from gitsync.errors import GitError, SourceError
 from gitsync.model.plan import LastCommit
 from gitsync.model.unit import UnitEntry
-from gitsync.repository.git.access import GitAccess, Remote, open_remote
+from gitsync.repository.git.git_access import GitAccess, Remote, open_remote
 from gitsync.repository.git.source.clone import fetch_ref, open_clone
+from gitsync.repository.git.source.commit_signatures import TrustedKeys, check_signature
 from gitsync.repository.git.source.contents import (
     SourceContents,
     SourcePart,
     list_inputs,
     read_contents,
 )
-from gitsync.repository.git.source.git_directory import find_headers, list_submodules, read_prefix, refuse_look_alike
+from gitsync.repository.git.source.git_directory import list_submodules, read_prefix, refuse_look_alike, select_headers
 from gitsync.repository.git.source.history import History, ManifestPaths
 from gitsync.repository.git.source.listing import EntryKind, Revision, SourceListing
 from gitsync.repository.git.source.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.repository.git.source.signatures import TrustedKeys, check_signature
 from gitsync.repository.git.source.worktree import (
     FolderListing,
     WorkTree,
-    find_head,
     find_remote_url,
     find_work_tree,
     name_folder,
     name_url,
+    read_head,
 )
 from gitsync.repository.units.all_units import FollowContext
-from gitsync.repository.units.sandbox import Builds
+from gitsync.repository.units.build_sandbox import Builds
 from gitsync.settings.config.config_file import FILE_NAME, SourceFile
 from gitsync.settings.files.checkouts import is_in_repository
 
@@ -218,12 +218,12 @@ def _read_work_tree(
 ) -> Checkout:
     try:
         remote, refusal = find_remote(tree, access)
-        head = find_head(tree)
+        head = read_head(tree)
         commit = head.commit if ref is None else _resolve_commit(tree, check_ref(ref))
         revision = _make_revision(tree, commit) if commit else None
         folder = FolderListing(root=source.path, submodules=list_submodules(source.path))
         listing: SourceListing = folder if ref is None or revision is None else revision
-        contents = read_contents(_find_signed(source, tree, commit, trusted) if trusted else listing, wanted)
+        contents = read_contents(_check_signed(source, tree, commit, trusted) if trusted else listing, wanted)
         dirty = False
         if ref is None:
             # The contents come from signed commits, so the files of the folder are listed again.
@@ -252,7 +252,7 @@ def _read_work_tree(
     )
 
 
-def _find_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: TrustedKeys) -> Revision:
+def _check_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: TrustedKeys) -> Revision:
     """Return the commit itself, once its signature is checked. Changes in the folder are not signed."""
     check_outside(tree, trusted)
     if commit is None:
@@ -319,7 +319,7 @@ def find_remote(tree: WorkTree, access: GitAccess) -> tuple[Remote | None, str]:
         return None, str(error)
     if url is None:
         return None, ""
-    return open_remote(url, access, find_headers(url, tree.settings)), ""
+    return open_remote(url, access, select_headers(url, tree.settings)), ""
 
 
 # Compare a file with a blob of a commit, without git: git would run the filters that the repository names. A filter

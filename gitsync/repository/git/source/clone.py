@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from gitsync.errors import GitError, SourceError
-from gitsync.repository.git.access import Remote
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_access import Remote
+from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.source.location import is_commit_id
 from gitsync.settings.processes.temporary_folders import make_temporary_folder, remove_temporary_folder
 
@@ -31,7 +31,7 @@ class Clone:
         options = ("--quiet", "--no-tags", "--no-auto-maintenance", *depth)
         self.repository.run("fetch", *options, "--", self.url, *refspecs)
 
-    def find_fetched(self) -> str:
+    def read_fetched(self) -> str:
         """Find the object that the first refspec of the last fetch has brought, in the file where git noted it."""
         with (self.repository.folder / "FETCH_HEAD").open(encoding="utf-8", errors="replace") as file:
             return file.readline().partition("\t")[0]

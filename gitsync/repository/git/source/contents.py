@@ -14,12 +14,11 @@ from itertools import accumulate, chain
 
 from gitsync.desired.manifests.aso_groups import mentions_aso
 from gitsync.desired.manifests.units import KUSTOMIZATIONS, SUFFIXES
-from gitsync.desired.manifests.unread_documents import explain_unreadable, find_templates
+from gitsync.desired.manifests.unread_documents import collect_templates, explain_unreadable
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit, UnitEntry
-from gitsync.repository.git.source.listing import EntryKind, SourceEntry, SourceListing
-from gitsync.repository.git.source.selection import (
+from gitsync.repository.git.source.file_selection import (
     IGNORE_FILE,
     IgnoreRules,
     ReadLimits,
@@ -33,14 +32,15 @@ from gitsync.repository.git.source.selection import (
     warn_skipped,
     warn_too_large,
 )
+from gitsync.repository.git.source.listing import EntryKind, SourceEntry, SourceListing
 from gitsync.repository.git.source.unread_paths import FindUnread, UnreadPaths
 from gitsync.repository.units.all_units import AllUnits, FollowContext, build_all
+from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.charts import CHART
 from gitsync.repository.units.declarations import read_source_name
 from gitsync.repository.units.discovery import FoundUnits, collect_units
 from gitsync.repository.units.kinds.builder import find_builder
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import Builds
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.tree import list_folders
 from gitsync.repository.units.unit_builds import list_inputs as list_unit_inputs
 from gitsync.settings.config.config_file import FILE_NAME, SourceFile, list_source_names, list_unit_entries
@@ -158,7 +158,7 @@ def _find_unread(
     folders = tuple(f"{folder}/" for folder in wanted.without)
     return UnreadPaths(
         files={entry.path: entry for entry in choice.visible if entry.kind is EntryKind.FILE},
-        plain=frozenset(own.keys() - find_templates(own).keys()),
+        plain=frozenset(own.keys() - collect_templates(own).keys()),
         used=built.used | built.inputs,
         closed=tuple(entry for entry in choice.visible if entry.kind is not EntryKind.FILE),
         path=wanted.path,

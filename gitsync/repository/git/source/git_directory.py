@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from gitsync.errors import GitError, SourceError
-from gitsync.repository.git.access import GitAccess, GitSettings, use_no_repository
+from gitsync.repository.git.git_access import GitAccess, GitSettings, use_no_repository
 from gitsync.repository.git.source.location import Url
 from gitsync.settings.files.checkouts import is_repository_like
 
@@ -233,7 +233,7 @@ def list_remotes(settings: GitSettings) -> tuple[str, ...]:
     return tuple(sorted({match["name"] for key, _ in settings if (match := _REMOTE.fullmatch(key))}))
 
 
-def find_headers(url: Url, settings: GitSettings) -> GitSettings:
+def select_headers(url: Url, settings: GitSettings) -> GitSettings:
     """Find the headers among the settings that are for the host of a URL."""
     if url.scheme not in _PORTS:
         return ()

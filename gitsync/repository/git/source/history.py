@@ -16,13 +16,13 @@ from typing import NamedTuple
 from gitsync.errors import ConfigError, GitError, SourceError
 from gitsync.model.plan import LastCommit
 from gitsync.model.secret import truncate
-from gitsync.repository.git.access import Remote
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_access import Remote
+from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.source.clone import Clone, fetch_commit, has_commit, list_advertised, open_clone
+from gitsync.repository.git.source.commit_signatures import TrustedKeys, check_signature
 from gitsync.repository.git.source.contents import SourceContents, SourcePart, read_contents, read_settings
 from gitsync.repository.git.source.listing import Revision
 from gitsync.repository.git.source.location import is_commit_id
-from gitsync.repository.git.source.signatures import TrustedKeys, check_signature
 from gitsync.settings.config.config_file import SourceFile
 
 _MOST = 50
@@ -146,8 +146,8 @@ class History:
 
     def _precedes_at_remote(self, repository: Repository, later: str) -> bool | None:
         """Tell the same with the history of `later` back to the time of the checked-out commit."""
-        date = _find_date(self._repository, self._commit)
-        if date > _find_date(repository, later):
+        date = _read_date(self._repository, self._commit)
+        if date > _read_date(repository, later):
             return False  # and a server refuses to send a history without commits
         clone = self._open_clone()
         if clone is None:
@@ -216,7 +216,7 @@ class History:
         clone = self._open_clone()
         if clone is None or not fetch_commit(clone, since):
             raise GitError(f"There is no remote to fetch the history since {since} from.")
-        date = _find_date(clone.repository, since)
+        date = _read_date(clone.repository, since)
         clone.fetch(f"+{self._commit}:refs/gitsync/deepened", depth=(f"--shallow-since={date}",))
         return clone.repository
 
@@ -235,7 +235,7 @@ def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
     return earlier == later or repository.confirms("merge-base", "--is-ancestor", earlier, later)
 
 
-def _find_date(repository: Repository, commit: str) -> int:
+def _read_date(repository: Repository, commit: str) -> int:
     """Find when a commit was made, in seconds since 1970."""
     return int(repository.line("log", "-1", "--format=%ct", commit))
 

@@ -1,7 +1,7 @@
 """List the entries of a source before they are read: names, kinds and sizes, and a way to read them.
 
-A revision (here) and a folder (`worktree`) have the same listing, so that one set of rules (`selection`) selects the
-files of both.
+A revision (here) and a folder (`worktree`) have the same listing, so that one set of rules (`file_selection`) selects
+the files of both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from gitsync.errors import GitError, SourceError
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_command import Repository
 
 
 class EntryKind(StrEnum):

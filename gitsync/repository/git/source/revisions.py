@@ -17,19 +17,19 @@ from gitsync.desired.formats.repository_name import normalize_repository
 from gitsync.errors import GitError, SourceError
 from gitsync.model.plan import LastCommit
 from gitsync.model.unit import UnitEntry
-from gitsync.repository.git.access import GitAccess, Remote, open_remote
+from gitsync.repository.git.git_access import GitAccess, Remote, open_remote
 from gitsync.repository.git.source.checkout import check_outside, find_remote, list_excluded
 from gitsync.repository.git.source.clone import Clone, fetch_commit, fetch_ref, open_clone
+from gitsync.repository.git.source.commit_signatures import TrustedKeys, check_signature
 from gitsync.repository.git.source.contents import SourceContents, SourcePart, read_contents
 from gitsync.repository.git.source.git_directory import refuse_look_alike
 from gitsync.repository.git.source.history import UNREADABLE, History, ManifestPaths
 from gitsync.repository.git.source.listing import Revision
 from gitsync.repository.git.source.location import Folder, Url, check_path, check_ref, parse_location
-from gitsync.repository.git.source.signatures import TrustedKeys, check_signature
-from gitsync.repository.git.source.worktree import WorkTree, find_head, find_work_tree, name_url
+from gitsync.repository.git.source.worktree import WorkTree, find_work_tree, name_url, read_head
 from gitsync.repository.units.all_units import FollowContext
+from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.declarations import ThisRepository
-from gitsync.repository.units.sandbox import Builds
 
 _STEPS = re.compile(r"(?:[~^][0-9]{0,4})+\Z")
 _DEEPENED = "refs/gitsync/deepened"
@@ -108,7 +108,7 @@ def read_revision(  # noqa: PLR0913 - each selects what is read
     wanted = replace(wanted, without=list_excluded(source.path, status_dir))
     remote, _ = find_remote(tree, access)
     repository = normalize_repository(remote.url) if remote else ""
-    branch = (find_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
+    branch = (read_head(tree).branch or "") if parsed.ref == "HEAD" else parsed.ref
     wanted = replace(wanted, follow=FollowContext(ThisRepository(lambda: repository, lambda: branch), variables))
     manifests = _read_from(tree, parsed, wanted, access, trusted, opened)
     return replace(manifests, repository=remote.name if remote else str(source.path))

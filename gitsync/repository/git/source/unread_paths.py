@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from gitsync.desired.manifests.units import SUFFIXES
 from gitsync.errors import SourceError
+from gitsync.repository.git.source.file_selection import ReadLimits
 from gitsync.repository.git.source.listing import Revision, SourceEntry, SourceListing
-from gitsync.repository.git.source.selection import ReadLimits
 from gitsync.repository.units.tree import is_below
 
 

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, Self
 
 from gitsync.desired.formats.repository_name import normalize_repository
 from gitsync.errors import GitError, SourceError
-from gitsync.repository.git.access import GitAccess, GitSettings
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_access import GitAccess, GitSettings
+from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.source.git_directory import (
     GitDirectory,
     find_git_directory,
@@ -215,7 +215,7 @@ def find_work_tree(folder: Path, access: GitAccess) -> WorkTree | None:
     )
 
 
-def find_head(tree: WorkTree) -> Head:
+def read_head(tree: WorkTree) -> Head:
     """Find the commit and the branch that are checked out."""
     try:
         answer = tree.repository.line("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
@@ -247,7 +247,7 @@ def find_remote_url(tree: WorkTree) -> Url | None:
 #
 # GitPython is here because the project's owner asked for it, and refs are what it is good at: it reads them from their
 # files. For all else it starts git with all variables of the process, so gitsync starts git itself
-# (`gitsync.repository.git.command`). Its import takes 80 ms and runs `git version`, with the variables that git may
+# (`gitsync.repository.git.git_command`). Its import takes 80 ms and runs `git version`, with the variables that git may
 # have, so a repository with commits is read without it.
 
 
@@ -391,7 +391,7 @@ def name_folder(folder: Path, access: GitAccess, ref: str | None) -> ThisReposit
             if tree is None:
                 return "", ""
             with tree:
-                url, branch = find_remote_url(tree), find_head(tree).branch
+                url, branch = find_remote_url(tree), read_head(tree).branch
         except (GitError, SourceError):
             return "", ""
         return normalize_repository(url.text) if url else "", branch or ""

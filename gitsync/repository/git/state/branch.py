@@ -18,7 +18,7 @@ from gitsync.errors import ConfigError, GitError, GitsyncError, PublishError, So
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
-from gitsync.repository.git.access import Remote
+from gitsync.repository.git.git_access import Remote
 from gitsync.repository.git.source.clone import Clone, fetch_commit, list_advertised, open_clone
 from gitsync.repository.git.source.listing import Revision
 from gitsync.repository.git.source.location import Url, folder_of
@@ -382,7 +382,7 @@ class StatusBranch:
             if self._start is None and advertised:
                 clone.fetch(*refspecs)
             return self._begin(), self._start is None and bool(advertised)
-        self._lease = clone.find_fetched()
+        self._lease = clone.read_fetched()
         if self._start is not None:
             self._start = read_base(clone, self._lease)
         return self._lease, clone.count_fetched() > 1

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from gitsync.repository.git.command import Repository
+from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.state.former_tree import Files
 
 _REF = "refs/gitsync/written"

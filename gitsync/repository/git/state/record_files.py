@@ -22,8 +22,8 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
-from gitsync.model.policy import Policy
 from gitsync.model.provider import NOTHING_KEPT, Kept
+from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import (
     Claim,
     Durations,

@@ -25,8 +25,8 @@ from gitsync.model.export import OWNER, Address, Export, Leftover, ObjectKind, O
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import LastRun, Record, State, Trust
 from gitsync.model.secret import Secret
+from gitsync.repository.git.source.file_selection import IgnoreRules, ReadLimits, check_budget, select_visible
 from gitsync.repository.git.source.listing import EntryKind, SourceEntry, SourceListing
-from gitsync.repository.git.source.selection import IgnoreRules, ReadLimits, check_budget, select_visible
 from gitsync.repository.git.state.documents import check_schema, read_document, write_document
 from gitsync.repository.git.state.former_tree import (
     FORMER_INVENTORY,

@@ -18,14 +18,19 @@ from gitsync.model.clock import Clock
 from gitsync.model.export import REPOSITORY, Address, Export, Owner
 from gitsync.model.secret import Secret
 from gitsync.repository.secrets.kubernetes.account import FOLDER, ServiceAccount, read_service_account
-from gitsync.repository.secrets.kubernetes.rights import Right, collect_rights, list_missing_rights, make_refusal
+from gitsync.repository.secrets.kubernetes.cluster_rights import (
+    Right,
+    collect_rights,
+    list_missing_rights,
+    make_refusal,
+)
 from gitsync.repository.secrets.kubernetes.stored_object import StoredObject, make_object
 from gitsync.repository.secrets.protocols import ExportNeeds
 from gitsync.repository.secrets.remote_requests import Retries
 from gitsync.repository.secrets.store_rules import check_export, check_names, check_owner
 
 if TYPE_CHECKING:
-    from gitsync.repository.secrets.kubernetes.requests import KubernetesRequests
+    from gitsync.repository.secrets.kubernetes.cluster_requests import KubernetesRequests
 
 _INSTALL = f"Run `pip install '{DISTRIBUTION}[kubernetes]'`."
 
@@ -39,7 +44,7 @@ async def open_kubernetes(
     Raises ConfigError outside of a cluster, and if the extra is not installed. Nothing is sent yet.
     """
     try:
-        from gitsync.repository.secrets.kubernetes.requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
+        from gitsync.repository.secrets.kubernetes.cluster_requests import open_requests  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
         raise ConfigError(f"Kubernetes needs a package that is not installed ({error.name}).", hint=_INSTALL) from error
     account = read_service_account(environment, folder)

@@ -28,7 +28,7 @@ from gitsync.repository.secrets.private_files import (
     sync_folder,
     write_new,
 )
-from gitsync.repository.secrets.sources.folder import NOTE, read_note
+from gitsync.repository.secrets.sources.mounted_folder import NOTE, read_note
 from gitsync.repository.secrets.store_rules import check_export, check_names, check_owner, encode_value
 from gitsync.settings.files.output_path import choose_output_path
 

@@ -17,7 +17,7 @@ from gitsync.desired.manifests.yaml_documents import Document, read_documents
 from gitsync.errors import ConfigError, SecretStoreError, UnsafePathError
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.repository.secrets.private_files import lock_folder, sync_folder
-from gitsync.repository.secrets.sops import Sops
+from gitsync.repository.secrets.sops_program import Sops
 from gitsync.repository.secrets.store_rules import check_export, check_names, check_owner
 from gitsync.settings.files.output_path import choose_output_path, open_folder
 from gitsync.settings.files.whole_files import open_parent, replace_file

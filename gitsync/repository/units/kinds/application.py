@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gitsync.model.unit import Unit
+from gitsync.repository.units.build_sandbox import ApplicationError, UnbuildableError
 from gitsync.repository.units.kinds.builder import MadeJobs, UnitBuilder
 from gitsync.repository.units.kinds.flux import BUILDER as KUSTOMIZATIONS
 from gitsync.repository.units.kinds.helm_release import BUILDER as CHARTS
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import ApplicationError, UnbuildableError
-from gitsync.repository.units.selection import list_directory
+from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.unit_files import list_directory
 
 
 class Applications(UnitBuilder):
     """Units that are built as those of Flux are: their changes have the names that Flux gives them. A unit with a
-    selection has no job, since its files are read as they are (units/selection).
+    selection has no job, since its files are read as they are (units/unit_files).
     """
 
     def refuse(self, unit: Unit) -> UnbuildableError | None:

@@ -10,8 +10,8 @@ from typing import Protocol, cast
 
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import BuildJob, UnbuildableError
+from gitsync.repository.units.build_sandbox import BuildJob, UnbuildableError
+from gitsync.repository.units.kustomization_files import KustomizationReader
 
 
 def _owns_nothing(path: str) -> bool:

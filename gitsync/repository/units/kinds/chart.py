@@ -13,6 +13,7 @@ from gitsync.desired.manifests.headers import is_object
 from gitsync.desired.manifests.yaml_documents import read_documents
 from gitsync.errors import SourceError
 from gitsync.model.unit import Unit
+from gitsync.repository.units.build_sandbox import ChartError, UnbuildableError, UnreleasedChartError
 from gitsync.repository.units.charts import (
     CHART,
     is_in_chart,
@@ -24,8 +25,7 @@ from gitsync.repository.units.charts import (
 )
 from gitsync.repository.units.kinds.builder import FoundFiles
 from gitsync.repository.units.kinds.helm_release import HelmReleases
-from gitsync.repository.units.kustomization import KustomizationReader
-from gitsync.repository.units.sandbox import ChartError, UnbuildableError, UnreleasedChartError
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.tree import find_folder
 
 

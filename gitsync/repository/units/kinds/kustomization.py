@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gitsync.model.unit import Unit
+from gitsync.repository.units.build_sandbox import UnbuildableError
 from gitsync.repository.units.kinds.builder import MadeJobs, UnitBuilder
-from gitsync.repository.units.kustomization import KustomizationReader
+from gitsync.repository.units.kustomization_files import KustomizationReader
 from gitsync.repository.units.kustomize_jobs import list_build_inputs, make_kustomize_jobs
-from gitsync.repository.units.sandbox import UnbuildableError
 
 
 class Kustomizations(UnitBuilder):

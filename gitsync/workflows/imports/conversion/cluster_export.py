@@ -25,8 +25,8 @@ from gitsync.desired.validation.annotations import ASO_PREFIX, CREDENTIAL_FROM
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
-from gitsync.model.policy import RECONCILE_POLICY
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.reconcile_policy import RECONCILE_POLICY
 from gitsync.workflows.imports.conversion.cluster_objects import (
     ObjectVersion,
     choose_version,
@@ -34,7 +34,7 @@ from gitsync.workflows.imports.conversion.cluster_objects import (
     clean_spec,
 )
 from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest, Omission
-from gitsync.workflows.imports.conversion.manifests import list_secrets
+from gitsync.workflows.imports.conversion.imported_manifests import list_secrets
 
 MAX_BYTES = 128 * 1024 * 1024
 """Of one file: an object with its status has 10 KB, and a cluster has thousands."""

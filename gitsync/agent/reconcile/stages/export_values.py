@@ -1,0 +1,276 @@
+"""The stage after the checks: the exports of the resource to Secrets and config maps
+(docs/reference/reconciliation.md#export-order).
+
+All values are collected before the first one is written, so that a failure leaves nothing half exported. A plan
+collects config maps alone: it calls no action that shows a secret, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from gitsync.agent.reconcile.attempt import ApplyAttempt
+from gitsync.agent.reconcile.run_views import Exporting
+from gitsync.desired.cel.budget import EvaluationBudget
+from gitsync.desired.cel.export_expressions import ExportExpression, compile_exports, list_needed_fields, uses_secret
+from gitsync.desired.cel.objects import Object, make_self
+from gitsync.desired.cel.outcomes import evaluate_exports
+from gitsync.desired.request.exports import (
+    OPERATOR_SPEC,
+    Destination,
+    ExportedValue,
+    collect_destinations,
+    collect_fields,
+    find_secret_action,
+    group_keys,
+    iterate_destinations,
+    merge_entries,
+)
+from gitsync.errors import ExportError, GitsyncError, ProviderError, SecretStoreError
+from gitsync.model.condition import Condition
+from gitsync.model.export import Address, Export, ObjectKind, Owner
+from gitsync.model.secret import Secret
+from gitsync.model.verdict import Action
+from gitsync.planning.record_counts import decide_generation
+from gitsync.planning.status.aso_status import build_aso_status, collect_config_map_values
+from gitsync.planning.status.conditions import (
+    CONFIG_MAPS_STAGE,
+    EXPRESSIONS_STAGES,
+    FAILED,
+    MERGING_STAGES,
+    SECRETS_STAGE,
+    UNWRITABLE,
+    make_error,
+    make_failed,
+    make_unreadable,
+    make_warning,
+)
+from gitsync.providers.arm.extension_client import ExtensionClient
+from gitsync.settings.redaction import Redactions
+
+_SOURCES_UNANSWERED = "Timed out waiting for secret sources."
+_UNANSWERED = "Timed out waiting for the sinks of exports."
+_REACH = "Check that they are reachable, and run again."
+
+
+async def export(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
+    """Collect every export, then write all of them, then make them available to later resources.
+
+    The exports of watched resources are not written.
+    """
+    # Most resources export nothing, and all that follows takes time.
+    if not attempt.prepared.resource.spec.get(OPERATOR_SPEC):
+        return attempt
+    # What does not exist has no values, and what is replaced gets others.
+    if not attempt.observed.exists or attempt.decision.action is Action.REPLACE:
+        return attempt if run.rules.writes else await _foresee(attempt, run)
+    try:
+        entries = await _collect_entries(attempt, run)
+        exports = _merge(Owner(attempt.key, run.rules.agent, run.rules.repository), entries)
+    except GitsyncError as failure:
+        return attempt.stopped(_make_condition(failure))
+    attempt = await _check_owners(attempt, exports, run)
+    return attempt if attempt.stop or not exports else await _write(attempt, exports, run)
+
+
+async def _foresee(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
+    """Note in a plan what a resource exports once it is created."""
+    destinations = iterate_destinations(attempt.prepared.resource)
+    if attempt.decision.action in {Action.CREATE, Action.REPLACE}:
+        run.values.await_exports((address, key) for _, address, key in destinations)
+    return await _check_owners(attempt, (), run)
+
+
+async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
+    written = replace(attempt, exported=tuple(export.address for export in exports))
+    try:
+        if run.rules.writes and not attempt.prepared.is_watched:
+            async with attempt.session.in_time(run.clock):
+                await run.export_sinks.write(exports)
+    except ExportError as failure:
+        return attempt.stopped(_make_condition(failure))
+    except SecretStoreError as failure:  # a sink may have written it
+        return written.stopped(_make_condition(failure))
+    except TimeoutError:
+        return written.stopped(make_warning(FAILED, _UNANSWERED, _REACH))
+    run.values.add_exports(exports)
+    return written
+
+
+async def _check_owners(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
+    """Stop a resource that exports to an object of another owner, or of an unknown one."""
+    # A plan collects no values of objects, and a sync only those with a reader.
+    uncollected = {
+        address: keys
+        for address, keys in group_keys(attempt.prepared.resource).items()
+        if not (run.rules.writes and _is_wanted(attempt, run, address))
+    }
+    keys = {**uncollected, **{exported.address: frozenset(exported.data) for exported in exports}}
+    try:
+        async with attempt.session.in_time(run.clock):
+            await run.export_sinks.check_owners(Owner(attempt.key, run.rules.agent), keys)
+    except (ExportError, SecretStoreError) as failure:
+        return attempt.stopped(_make_condition(failure))
+    except TimeoutError:
+        return attempt.stopped(make_warning(FAILED, _SOURCES_UNANSWERED, _REACH))
+    return attempt
+
+
+class _StageError(GitsyncError):
+    """A stage of the exports failed; `words` are ASO's for the stage."""
+
+    def __init__(self, words: str, failure: GitsyncError) -> None:
+        super().__init__(failure.message, hint=failure.hint)
+        self.words = words
+        self.failure = failure
+
+
+@contextmanager
+def _name_stage(words: str) -> Iterator[None]:
+    try:
+        yield
+    except GitsyncError as failure:
+        raise _StageError(words, failure) from failure
+
+
+def _make_condition(failure: GitsyncError) -> Condition:
+    match failure:
+        case _StageError():
+            condition = _make_condition(failure.failure)
+            return replace(condition, message=f"{failure.words}: {condition.message}")
+        case ProviderError():
+            return make_unreadable(failure)
+        case ExportError(is_fatal=True):
+            return make_error(UNWRITABLE, failure.message, failure.hint)
+        case _:
+            return make_failed(failure)
+
+
+async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[ExportedValue]:
+    """Every value with its destination: fields first, then expressions, of config maps and then of Secrets."""
+    expressions = [
+        expression
+        for expression in compile_exports(attempt.prepared.resource, attempt.kind)
+        if _is_wanted(attempt, run, expression.address)
+    ]
+    with _name_stage(SECRETS_STAGE):
+        # Reading secrets is an action (listKeys), which a plan has no right to.
+        read = _call_action if attempt.kind.is_any_type else _read_secrets
+        secrets = await read(attempt, run, expressions) if run.rules.writes else {}
+        entries = list(collect_fields(_collect_secret_destinations(attempt, run), secrets))
+    with _name_stage(CONFIG_MAPS_STAGE):
+        entries += await _read_config_maps(attempt, run)
+    for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
+        expressions_of_kind = [
+            expression for expression in expressions if expression.address.object_kind is object_kind
+        ]
+        if expressions_of_kind:
+            with _name_stage(EXPRESSIONS_STAGES[object_kind]):
+                evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))
+                merge_entries(
+                    Owner(attempt.key, run.rules.agent), evaluated
+                )  # so that their own collisions bear its words
+                entries += evaluated
+    return entries
+
+
+def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]:
+    """All objects, sorted by their addresses. Raises GitsyncError for collisions between the stages."""
+    exports: list[Export] = []
+    for object_kind, words in MERGING_STAGES.items():
+        with _name_stage(words):
+            exports += merge_entries(owner, [entry for entry in entries if entry.to.address.object_kind is object_kind])
+    return tuple(sorted(exports, key=lambda export: export.address))
+
+
+def _evaluate(
+    attempt: ApplyAttempt,
+    redactions: Redactions,
+    expressions: Iterable[ExportExpression],
+    secrets: Mapping[str, Any],
+) -> Iterator[ExportedValue]:
+    """The values of expressions. A value that an expression makes of a secret is a secret too, so it is redacted."""
+    # Expressions do not see empty secrets (docs/reference/kinds.md#secret-exporters).
+    set_secrets = {name: value for name, value in secrets.items() if not isinstance(value, Secret) or value.reveal()}
+    subject, budget = _build_self(attempt), EvaluationBudget()
+    for expression in expressions:
+        for entry in evaluate_exports([expression], subject, set_secrets, budget):
+            if expression.value.secrets or expression.value.uses_secret_object:
+                redactions.add(entry.value)
+            yield entry
+
+
+async def _read_secrets(
+    attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
+) -> Mapping[str, Any]:
+    """The fields that have a destination, and those that expressions name."""
+    fields = _collect_secret_destinations(attempt, run).keys() | list_needed_fields(expressions)
+    if not fields:
+        return {}
+    actor = ExtensionClient(run.writer(attempt))
+    values = await run.registry.export_secrets(attempt.as_subject(), actor, frozenset(fields))
+    for value in values.values():
+        run.redactions.add(value)
+    return values
+
+
+async def _call_action(
+    attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
+) -> Mapping[str, Any]:
+    """The answer of the action that an AzureResource names, if an expression uses it; each text in it is a Secret."""
+    action = find_secret_action(attempt.prepared.resource)
+    if not action or not uses_secret(expressions):
+        return {}
+    actor = ExtensionClient(run.writer(attempt))
+    answer = await actor.call(f"{attempt.arm_id}/{action}", attempt.kind.api_version)
+    for value in _iterate_secrets(answer):
+        run.redactions.add(value)
+    return answer
+
+
+def _iterate_secrets(value: Any) -> Iterator[Secret]:
+    if isinstance(value, Secret):
+        yield value
+    members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from _iterate_secrets(member)
+
+
+def _collect_secret_destinations(attempt: ApplyAttempt, run: Exporting) -> dict[str, Destination]:
+    """The fields whose value a sink or an expression uses."""
+    destinations = collect_destinations(attempt.prepared.resource, ObjectKind.SECRET)
+    return {field: to for field, to in destinations.items() if _is_wanted(attempt, run, to.address)}
+
+
+def _is_wanted(attempt: ApplyAttempt, run: Exporting, address: Address) -> bool:
+    return run.export_sinks.has_reader(address, is_watched=attempt.prepared.is_watched)
+
+
+async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[ExportedValue, ...]:
+    """Read the values from the status, and those that it lacks from the extensions."""
+    destinations = collect_destinations(attempt.prepared.resource, ObjectKind.CONFIG_MAP)
+    if not destinations:  # converting the body to a status takes time
+        return ()
+    status_values = collect_config_map_values(
+        attempt.kind, destinations, attempt.observed.live.body if attempt.observed.live else {}
+    )
+    missing = frozenset(destinations) - frozenset(status_values)
+    subject = attempt.as_subject()
+    extension_values = await run.registry.export_config_maps(subject, run.reader(attempt), missing) if missing else {}
+    return collect_fields(
+        # The status comes last: an extension only fills in what it lacks.
+        destinations,
+        {name: Secret(value) for name, value in {**extension_values, **status_values}.items()},
+    )
+
+
+def _build_self(attempt: ApplyAttempt) -> Object:
+    """Build the `self` of expressions: the manifest, and its status as just read."""
+    status = build_aso_status(attempt.kind, attempt.observed.live.body) if attempt.observed.live else {}
+    azure_name = attempt.arm_id.rstrip("/").rpartition("/")[2]
+    resource = attempt.prepared.resource
+    generation = decide_generation(attempt.record, resource.spec).generation
+    return make_self(resource, attempt.kind, status, azure_name=azure_name, generation=generation)
