@@ -21,6 +21,7 @@ from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.problems.field_path import find_member
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 
 ALREADY_EXISTS: Final = "AlreadyExists"
 INVALID_NAME: Final = "InvalidResourceName"
@@ -52,6 +53,12 @@ class Retention:
     nothing: str = ""  # Azure's code for a recovery where nothing was deleted
     is_held_in_group: bool = False  # other groups may use the name
     forgetful_sku: str = ""  # keeps nothing
+
+    def name_field(self, key: Key) -> str:
+        """Name the field of a manifest that recovers it, with its value; "" where any PUT does."""
+        if not self.field or key[:2] != AZURE_RESOURCE:
+            return self.field
+        return f"spec.body.properties.{self.field.rpartition('.')[2]}"
 
 
 _CREATE_MODE: Final = ("createMode", "recover")
@@ -255,7 +262,7 @@ async def _check_deleted(
     if not soft.nothing or _find_mode(change, soft) != soft.recover:
         return None, None
     message = f"There is no deleted {soft.noun} {change.arm_id.name} that could be recovered."
-    refusal = _refuse(soft.nothing, message, f"Remove {soft.field} from the manifest.")
+    refusal = _refuse(soft.nothing, message, f"Remove {soft.name_field(change.key)} from the manifest.")
     return await _refuse_unless_own(refusal, change, requests), None
 
 
@@ -331,7 +338,8 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
     moves = {
         f"spec.azureName to {holder.name}": name.casefold() != holder.name.casefold(),
         f"the owner to resource group {holder.group}": group.casefold() != holder.group.casefold(),
-        f"spec.location to {holder.location}": normalize_region(location) != normalize_region(holder.location),
+        f"{change.location_field} to {holder.location}": normalize_region(location)
+        != normalize_region(holder.location),
     }
     return [move for move, is_needed in moves.items() if is_needed]
 
@@ -339,7 +347,7 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
 def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     """The options: recover, purge, or another name."""
     subscription = shlex.quote(change.arm_id.subscription or "")
-    settings = [*_list_moves(change, holder), *([soft.field] if soft.field else [])]
+    settings = [*_list_moves(change, holder), *filter(None, [soft.name_field(change.key)])]
     ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
     if soft.purge and holder.is_protected:
         ways.append(f"It is protected: it cannot be purged before {holder.purged}.")

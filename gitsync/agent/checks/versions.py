@@ -153,10 +153,11 @@ def _evaluate_location(change: PlannedChange, listing: Listing) -> Iterator[Chec
     names = sorted({normalize_region(name) for name in listing.locations})
     if normalize_region(location) not in names:
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        listed = shorten_text(", ".join(names[:_MOST]))
         yield _make(
             verdict=CheckVerdict.REFUSED,
             code=UNLISTED_LOCATION,
             message=f"The provider does not list {location} for {change.arm_type}.",
-            advice=f"Set spec.location to a region that it lists: {shorten_text(', '.join(names[:_MOST]))}{more}.",
+            advice=f"Set {change.location_field} to a region that it lists: {listed}{more}.",
             path="/location",
         )
