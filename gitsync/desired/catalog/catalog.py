@@ -34,6 +34,7 @@ class Catalog:
         self._groups: dict[str, _Group] = {}
         self._kinds: dict[GVK, Kind | None] = {}
         self._any_types: dict[TypeAndVersion, Kind] = {}
+        self._any_texts: dict[str, Kind | None] = {}
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
     def kind(self, gvk: GVK) -> Kind | None:
@@ -50,8 +51,8 @@ class Catalog:
         """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
         if resource.gvk.group != AZURE_GROUP or self.kind(resource.gvk) is None:
             return self.kind(resource.gvk)
-        wanted = TypeAndVersion.parse(resource.spec.get("type"))
-        return self.any_type(wanted) if wanted else None
+        text = resource.spec.get("type")
+        return self._read_any_type(text) if isinstance(text, str) else None
 
     def kind_of_record(self, record: Record) -> Kind | None:
         """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
@@ -59,6 +60,13 @@ class Catalog:
         if gvk.group != AZURE_GROUP or self.kind(gvk) is None:
             return self.kind(gvk)
         return self.any_type(TypeAndVersion.of_record(record))
+
+    def _read_any_type(self, text: str) -> Kind | None:
+        """The kind that `spec.type` names. Each stage of a run needs it of each resource, and few have their own."""
+        if text not in self._any_texts:
+            wanted = TypeAndVersion.parse(text)
+            self._any_texts[text] = self.any_type(wanted) if wanted else None
+        return self._any_texts[text]
 
     def any_type(self, wanted: TypeAndVersion) -> Kind:
         """The kind of an `AzureResource` of a type, whether its facts are known or not."""
