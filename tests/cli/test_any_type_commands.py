@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.model.verdict import Verdict
-from tests.support.command_line import azure, run_here
+from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.filled_store import ROOT, read_version
 from tests.support.world import World
 
@@ -242,3 +242,30 @@ def test_unmanaged_names_the_command_for_all_types(world):
     ended, _ = run(world, "unmanaged", "--status-dir", str(world.state), "--who", "off")
     assert "  Microsoft.Logic/workflows\n    orders  created" in ended.out
     assert "cannot manage" not in ended.out
+
+
+ABOVE = "/providers/Microsoft.Management/managementGroups/all"
+POLICY = {"properties": {"policyDefinitionId": "/providers/Microsoft.Authorization/policyDefinitions/x"}}
+
+
+@pytest.mark.parametrize(
+    ("arm_id", "body", "owner"),
+    [
+        (ABOVE, {"properties": {"displayName": "All"}}, "armId: /\n"),
+        (f"{ABOVE}/providers/Microsoft.Authorization/policyAssignments/tags", POLICY, f"armId: {ABOVE}\n"),
+        (f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Security/pricings/Api",
+         {"properties": {"pricingTier": "Standard", "subPlan": "P1"}}, f"armId: /subscriptions/{SUBSCRIPTION}\n"),
+    ],
+)  # fmt: skip
+def test_what_is_above_resource_groups_is_imported_by_its_id(world, arm_id, body, owner):
+    answer = world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
+    assert "error" not in answer, answer
+    ended, _ = run(world, "import", arm_id, "--out", "azure")
+    assert (ended.code, "1 resource imported, 1 with nothing to change" in ended.out) == (0, True), (
+        ended.out + ended.err
+    )
+    (file,) = world.folder.rglob("*.yaml")
+    assert owner in file.read_text()
+    texts = {file.relative_to(world.folder).as_posix(): file.read_text()}
+    assert world.says_files(texts).sync().exit_code == 0
+    assert world.writes == []
