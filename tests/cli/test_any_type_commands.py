@@ -10,6 +10,7 @@ from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.model.verdict import Verdict
 from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.filled_store import ROOT, read_version
+from tests.support.git_repositories import commit_all, init_repository
 from tests.support.world import World
 
 GROUP_ID = f"{ROOT}/shop"
@@ -269,3 +270,25 @@ def test_what_is_above_resource_groups_is_imported_by_its_id(world, arm_id, body
     texts = {file.relative_to(world.folder).as_posix(): file.read_text()}
     assert world.says_files(texts).sync().exit_code == 0
     assert world.writes == []
+
+
+def test_an_audit_names_who_changed_it(tmp_path):
+    source, script = tmp_path / "source", tmp_path / "script.yaml"
+    source.mkdir()
+    (source / "shop.yaml").write_text(f"{GROUP}---\n{FLOW}")
+    init_repository(source)
+    commit_all(source)
+    at_once = "settings: {changeLog: {resourceGraphDelay: 0, actorDelay: 0, activityLogDelay: 0}}\n"
+    change = f"{{after: 0, by: rob@contoso.com, id: {FLOW_ID}, set: {{/properties/state: Disabled}}}}"
+    variables = {
+        "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "GITSYNC_EMULATOR": str(tmp_path / "azure.db"),
+        "GITSYNC_EMULATOR_SCRIPT": str(script),
+    }
+    for text in (at_once, f"{at_once}moves: [{change}]\n"):
+        script.write_text(text)
+        assert run_here("sync", source.as_uri(), "--yes", folder=tmp_path, **variables).code == 0
+    done = run_here("audit", source.as_uri(), "-o", "json", folder=tmp_path, **variables)
+    assert done.code == 4, done.err
+    others = [row for row in json.loads(done.out)["operations"] if row["origin"] == "other"]
+    assert [(row["armId"].casefold(), "rob@contoso.com" in str(row)) for row in others] == [(FLOW_ID.casefold(), True)]
