@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog import data
 from gitsync.desired.catalog.any_type import BASE, VERSION, TypeAndVersion, make_kind
+from gitsync.desired.catalog.version_annotation import read_api_version
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, ListLevel, Scope
 from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE, GVK
@@ -34,6 +36,7 @@ class Catalog:
         self._groups: dict[str, _Group] = {}
         self._kinds: dict[GVK, Kind | None] = {}
         self._any_types: dict[TypeAndVersion, Kind] = {}
+        self._at_versions: dict[tuple[GVK, str], Kind] = {}
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
     def kind(self, gvk: GVK) -> Kind | None:
@@ -49,7 +52,9 @@ class Catalog:
     def kind_of(self, resource: Resource) -> Kind | None:
         """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
         if resource.gvk.group != AZURE_GROUP or self.kind(resource.gvk) is None:
-            return self.kind(resource.gvk)
+            kind = self.kind(resource.gvk)
+            asked = read_api_version(resource.annotations) if resource.annotations else ""
+            return self._at_version(kind, asked) if kind and asked else kind
         wanted = TypeAndVersion.parse(resource.spec.get("type"))
         return self.any_type(wanted) if wanted else None
 
@@ -57,8 +62,17 @@ class Catalog:
         """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
         gvk = GVK.parse(record.manifest.api_version, record.key.kind)
         if gvk.group != AZURE_GROUP or self.kind(gvk) is None:
-            return self.kind(gvk)
+            kind = self.kind(gvk)
+            return self._at_version(kind, record.arm_api_version) if kind and record.arm_api_version else kind
         return self.any_type(TypeAndVersion.of_record(record))
+
+    def _at_version(self, kind: Kind, api_version: str) -> Kind:
+        """Return a kind at another api-version of its type. ARM's kinds have versions, and no others."""
+        if not kind.is_arm or kind.api_version == api_version:
+            return kind
+        if (kind.gvk, api_version) not in self._at_versions:
+            self._at_versions[kind.gvk, api_version] = replace(kind, api_version=api_version)
+        return self._at_versions[kind.gvk, api_version]
 
     def any_type(self, wanted: TypeAndVersion) -> Kind:
         """The kind of an `AzureResource` of a type, whether its facts are known or not."""

@@ -13,9 +13,11 @@ from functools import lru_cache
 from typing import Final
 
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
+from gitsync.desired.catalog.version_annotation import API_VERSION
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
+from gitsync.desired.validation.body_annotation import BODY
 from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.desired.validation.references import is_arm_id
@@ -52,7 +54,7 @@ _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
 _USER_ANNOTATIONS: Final = frozenset(
-    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT}
+    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT, API_VERSION, BODY}
 )
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"

@@ -30,6 +30,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
+from gitsync.desired.validation.body_annotation import BODY, BODY_PATH
 from gitsync.errors import UnfitValueError
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.attribution import Attribution
@@ -253,7 +254,7 @@ class _Reading:
             is_of_git = path_in_body in in_git and not self.has_moved(path_in_body)  # git alone has changed it
             if is_of_git or not search.wanted.want(search.result, self.prepared.resource, differences):
                 continue
-            field = find_field(self.kind, path_in_body, self.prepared.resource.spec) or ()
+            field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
             if path_in_body not in in_git and path_in_body not in compared:
                 yield search.leave("Its value is a secret, or is known during a run only.", field)
             elif path_in_body not in in_git or search.wanted.texts:
@@ -266,7 +267,7 @@ class _Reading:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
         found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
-        field = find_field(self.kind, path_in_body, self.prepared.resource.spec) or ()
+        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found
@@ -301,9 +302,12 @@ class _Reading:
     def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:
         """Make the field of a manifest, or return why it is skipped."""
         search, spec, hints = self.search, self.prepared.resource.spec, make_kind_hints(self.kind)
-        field = find_field(self.kind, path, spec)
+        field = find_field(self.kind, path, self.prepared.resource)
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
+        if field[: len(BODY_PATH)] == BODY_PATH:
+            advice = "Edit the annotation by hand, or run gitsync sync."
+            return search.leave(f"Its value is in the annotation {BODY}.", field, advice)
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
             return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
