@@ -182,7 +182,7 @@ def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tu
 
 def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], catalog: Catalog) -> Finding | None:
     found = find_azure_name(member.resource, kind)
-    steps = split_name(kind.arm_type, found[1]) if found else NameSteps("", "")
+    steps = split_name(kind.arm_type, found[1] if found else "derived")
     if steps is None:
         return _make_long_name(found, kind) if found else None
     owner = member.owner
@@ -226,12 +226,12 @@ def _allows(kind: Kind, flag: ScopeFlag) -> bool:
 
 
 def _make_wrong(kind: Kind, steps: NameSteps, fault: str, catalog: Catalog, *, code: str = "MissingField") -> Finding:
-    expected, hint = _describe_owner(kind, steps, catalog)
+    expected, hint = describe_any_owner(kind, steps, catalog)
     message = f"{fault}: {kind.arm_type} belongs to {expected}."
     return Finding(code=code, path=_OWNER, message=message, hint=hint)
 
 
-def _describe_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str, str]:
+def describe_any_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str, str]:
     """Describe the right owner of a resource, with the order to name it."""
     if steps.owner_type:
         group_kind = catalog.group_kind_of(steps.owner_type)

@@ -309,7 +309,9 @@ class _Reading:
             advice = "Edit the annotation by hand, or run gitsync sync."
             return search.leave(f"Its value is in the annotation {BODY}.", field, advice)
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
-            return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
+            is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
+            reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]
+            return search.leave(reason, field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
         try:
             mode = self.find_mode(field, old)

@@ -178,6 +178,8 @@ def find_type(text: str, catalog: Catalog) -> str:
         hint = f"Did you mean {join_with_or(close)}?" if close else "Run `gitsync explain` to list all kinds."
         raise ConfigError(f"{text} is not a known ARM type.", hint=hint)
     kind = find_kind(text, catalog).kind
+    if kind.is_any_type:
+        raise ConfigError(f"{kind.gvk.kind} is a kind for any type.", hint="Name the ARM type.")
     if not kind.is_arm:
         message = f"{kind.gvk.kind} of {kind.gvk.group} is not a resource of Azure Resource Manager."
         raise ConfigError(message, hint="Write its manifest by hand: an import reads only Azure Resource Manager.")
