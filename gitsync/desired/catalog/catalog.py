@@ -53,8 +53,8 @@ class Catalog:
         """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
         if resource.gvk.group != AZURE_GROUP or self.kind(resource.gvk) is None:
             kind = self.kind(resource.gvk)
-            asked = read_api_version(resource.annotations) if resource.annotations else ""
-            return self._at_version(kind, asked) if kind and asked else kind
+            version = read_api_version(resource.annotations) if resource.annotations else ""
+            return self._at_version(kind, version) if kind and version else kind
         wanted = TypeAndVersion.parse(resource.spec.get("type"))
         return self.any_type(wanted) if wanted else None
 
@@ -192,7 +192,7 @@ class Catalog:
         return self._groups[name]
 
     def _unpack(self, name: str, file: str) -> list[bytes]:
-        """The lines of a file. They are not parsed: most of the versions of a group are never asked for."""
+        """The lines of a file. They are not parsed: most of the versions of a group are never version for."""
         try:
             return lzma.decompress(self._read(file)).split(b"\n")
         except (OSError, lzma.LZMAError) as error:

@@ -1,4 +1,4 @@
-"""The annotation `gitsync/api-version`, by which a manifest of ASO is sent at another version of its type.
+"""The annotation `gitsync/api-version`, by which an ASO manifest is sent at another version of its type.
 
 Separate from the other annotations, since the catalog chooses the kind by it.
 """
@@ -15,6 +15,6 @@ _FORM: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:-[A-Za-z][\w.-]*)?")
 
 
 def read_api_version(annotations: Mapping[str, str]) -> str:
-    """Read the api-version that a manifest asks for; "" without one, or if it has another form."""
+    """Read the api-version that a manifest names; "" without one, or if it has another form."""
     version = annotations.get(API_VERSION, "")
     return version if _FORM.fullmatch(version) else ""

@@ -275,12 +275,14 @@ def find_field(kind: Kind, path: JsonPath, resource: Resource) -> FieldPath | No
 
     The spec decides between the members of a union, whose content is the body.
     """
-    spec = resource.spec
-    if resource.annotations.get(BODY) and has_path(read_body(resource), path):
+    patch, spec = read_body(resource) if resource.annotations.get(BODY) else {}, resource.spec
+    if has_path(patch, path, is_leaf=True):
         return (*BODY_PATH, *path)
     if kind.is_any_type:
         return ("spec", "body", *find_body_field(spec.get("body"), path))
     inside = _find_in_type(collect_forms(kind), kind.spec, path, spec)
+    if inside is None and has_path(patch, path):
+        return (*BODY_PATH, *path)
     return None if inside is None else ("spec", *inside)
 
 

@@ -1,4 +1,4 @@
-"""The body of a manifest of ASO with the members of its annotation `gitsync/body`, and the check of both by ARM's type.
+"""The body of an ASO manifest with the members of its annotation `gitsync/body`, and the check of both by ARM's type.
 
 Separate from `validation.body_annotation`, which reads the annotation: only a converted body shows what is sent.
 """
@@ -68,7 +68,7 @@ def _move_to_spec(finding: Finding, inside: JsonPath, resource: Resource, kind: 
     field = find_field(kind, inside, resource) or ("spec",)
     message = finding.message.replace(format_field(finding.path), format_field(field), 1)
     where = f"{kind.arm_type} at {kind.api_version}"
-    hint = f"The annotation asks for {where}. Set another version, or remove the member with null in {BODY}."
+    hint = f"The annotation names {where}. Set another version, or remove the member with null in {BODY}."
     return replace(finding, path=field, message=message, hint=hint)
 
 

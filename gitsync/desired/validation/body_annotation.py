@@ -43,8 +43,10 @@ def read_body(resource: Resource) -> Mapping[str, Any]:
     return document.value if document else {}
 
 
-def has_path(patch: Mapping[str, Any], path: JsonPath) -> bool:
-    """Return whether the annotation gives what a body has at a path, and not the spec."""
+def has_path(patch: Mapping[str, Any], path: JsonPath, *, is_leaf: bool = False) -> bool:
+    """Return whether the annotation gives what a body has at a path. With `is_leaf`, an object does not count: the spec
+    may give other members of it.
+    """
     value: Any = patch
     for step in path:
         if not isinstance(value, Mapping):
@@ -52,7 +54,7 @@ def has_path(patch: Mapping[str, Any], path: JsonPath) -> bool:
         if step not in value:
             return False
         value = value[step]
-    return bool(patch)
+    return bool(patch) and not (isinstance(value, Mapping) and is_leaf)
 
 
 def locate_member(path: FieldPath, resource: Resource) -> SourceLocation:
@@ -61,7 +63,7 @@ def locate_member(path: FieldPath, resource: Resource) -> SourceLocation:
     text = resource.annotations.get(BODY, "")
     read = _read(text) if text else _Read(None)
     inside = read.document.lines.find_nearest(path[len(BODY_PATH) :]) if read.document else read.line
-    if start.line is None or BODY_PATH in resource.patched or not _is_block(text, start.line, resource):
+    if BODY_PATH in resource.patched or not _is_block(text, start.line, resource):
         return start
     return SourceLocation(start.path, start.line + inside)
 

@@ -1,13 +1,11 @@
-"""A manifest of ASO that is sent at a newer api-version, with members that ASO's version lacks."""
+"""An ASO manifest that is sent at a newer api-version, with members that ASO's version lacks."""
 
 from __future__ import annotations
 
 import pytest
 
-from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from tests.agent.run.exporters import secret_at, world_with
-from tests.support.world import SUBSCRIPTION, World, of
+from tests.support.world import SUBSCRIPTION, World, of, read_status
 from tests.workflows.accept.test_accept import accept
 
 GROUP = """
@@ -39,6 +37,8 @@ BODY = """\
         dualStackEndpointPreference: {publishIpv6Endpoint: true}
 """
 ENDPOINTS = "/properties/dualStackEndpointPreference/publishIpv6Endpoint"
+
+FIELD = "metadata.annotations.gitsync/body.properties.dualStackEndpointPreference.publishIpv6Endpoint"
 
 
 def annotated(*annotations: str) -> str:
@@ -103,7 +103,9 @@ def test_both_annotations_leave_at_once(world):
 
 
 def test_null_removes_what_the_spec_has(world):
-    world.says(group=GROUP, account=annotated("    gitsync/body: '{properties: {accessTier: null}, tags: null}'\n")).sync()
+    world.says(
+        group=GROUP, account=annotated("    gitsync/body: '{properties: {accessTier: null}, tags: null}'\n")
+    ).sync()
     (body,) = (request.body for request in world.requests if request.method == "PUT" and request.path == ACCOUNT_ID)
     assert "accessTier" not in body.get("properties", {})
     assert "tags" not in body
@@ -116,12 +118,11 @@ def test_drift_in_a_member_of_the_annotation_is_reverted(world):
     report = world.plan()
     drifted = account(report)
     (field,) = drifted.comparison.fields.values()
-    name = "metadata.annotations.gitsync/body.properties.dualStackEndpointPreference.publishIpv6Endpoint"
-    assert (drifted.verdict, field.name) == (Verdict.DRIFTED, name)
+    assert (drifted.verdict, field.name) == (Verdict.DRIFTED, FIELD)
     assert (field.source.path, field.source.line) == ("account.yaml", 10)
     accepted = accept(world, report, ("StorageAccount/files",))
     (left,) = accepted.left
-    assert (left.field, left.reason) == (name, "Its value is in the annotation gitsync/body.")
+    assert (left.field, left.reason) == (FIELD, "Its value is in the annotation gitsync/body.")
     assert account(world.sync()).action is Action.UPDATE
     assert properties(world)["dualStackEndpointPreference"] == {"publishIpv6Endpoint": True}
 
@@ -133,11 +134,30 @@ def test_drift_in_a_field_of_the_spec_is_accepted_there(world):
     assert (world.folder / "account.yaml").read_text() == annotated(VERSION, BODY).replace("Hot", "Cool")
 
 
-def test_what_the_manifest_ignores_stays(world):
-    ignored = f"    gitsync/ignore: '[{ENDPOINTS}]'\n"
-    world.says(group=GROUP, account=annotated(VERSION, BODY, ignored)).sync()
+@pytest.mark.parametrize("path", [ENDPOINTS, "/properties/dualStackEndpointPreference", FIELD])
+def test_what_the_manifest_ignores_stays(world, path):
+    ignored = f"    gitsync/ignore: '[{path}]'\n"
+    assert world.says(group=GROUP, account=annotated(VERSION, BODY, ignored)).sync().problems == ()
     world.somebody_changes(ACCOUNT_ID, {ENDPOINTS: False})
     assert account(world.sync()).verdict is Verdict.IN_SYNC
+
+
+def test_words_stand_for_values_of_other_objects(world):
+    body = """\
+    gitsync/body: |
+      properties:
+        owner: {id: {$reference: {group: resources.azure.com, kind: ResourceGroup, name: shop}}}
+        password: {$secret: {name: keys, key: first}}
+        unlike: {$$secret: plain}
+"""
+    keys = "apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {first: Not-really-1}\n"
+    world.says(group=GROUP, keys=keys, account=annotated(VERSION.replace("2025", "2099"), body)).sync()
+    (body,) = (request.body for request in world.requests if request.method == "PUT" and request.path == ACCOUNT_ID)
+    sent = body["properties"]
+    assert (sent["owner"], sent["password"], sent["unlike"]) == ({"id": IN_GROUP}, "Not-really-1", {"$secret": "plain"})
+    again = account(world.sync())
+    assert (again.verdict, world.writes) == (Verdict.IN_SYNC, [])
+    assert b"Not-really-1" not in b"".join(read_status(world).values())
 
 
 def test_a_held_manifest_writes_nothing(world):
