@@ -1,6 +1,7 @@
-"""The annotation `gitsync/api-version`, by which an ASO manifest is sent at another version of its type.
+"""The annotation `gitsync/api-version`, by which an ASO manifest is sent at another version of its type, and the name
+of the one that adds members to its body.
 
-Separate from the other annotations, since the catalog chooses the kind by it.
+Separate from the other annotations, since the catalog chooses the kind by the version.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 API_VERSION: Final = "gitsync/api-version"
+BODY: Final = "gitsync/body"
 
 _FORM: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:-[A-Za-z][\w.-]*)?")
 

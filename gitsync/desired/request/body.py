@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.list_pairing import OPEN_LISTS
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.request.any_body import convert_body, find_body_field
 from gitsync.desired.request.arm_id_builder import AzureName
-from gitsync.desired.validation.body_annotation import BODY, BODY_PATH, has_path, read_body
+from gitsync.desired.validation.body_annotation import BODY_PATH, has_path, read_body
 from gitsync.desired.validation.references import add_group
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId

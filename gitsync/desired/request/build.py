@@ -16,7 +16,7 @@ from typing import Final
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
 from gitsync.desired.catalog.spec_visitor import visit_body, visit_spec
-from gitsync.desired.catalog.version_annotation import API_VERSION
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.manifests.policy_annotations import decide_policy
 from gitsync.desired.problems.finding import Finding, locate_finding
@@ -34,7 +34,7 @@ from gitsync.desired.request.exports import SharedExports, check_declared, may_e
 from gitsync.desired.request.patched_body import check_patched_body
 from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
-from gitsync.desired.validation.body_annotation import BODY, BODY_PATH, read_body
+from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.desired.validation.relations import Member

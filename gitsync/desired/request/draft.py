@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.spec_visitor import Visit
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.request.arm_id_builder import (
     ArmIds,
@@ -27,7 +28,6 @@ from gitsync.desired.request.credential_choice import Credential, CredentialOf
 from gitsync.desired.request.dependencies import Needs
 from gitsync.desired.request.fill import collect_value_refs, fill_references, list_value_refs
 from gitsync.desired.request.patched_body import patch_body
-from gitsync.desired.validation.body_annotation import BODY
 from gitsync.desired.validation.references import select_named_references
 from gitsync.desired.validation.relations import Member
 from gitsync.errors import UnusableReferenceError

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gitsync.desired.catalog.version_annotation import read_api_version
+from gitsync.desired.catalog.version_annotation import BODY, read_api_version
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.merge_patch import merge_patch
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
@@ -17,7 +17,7 @@ from gitsync.desired.problems.finding import Finding, locate_finding
 from gitsync.desired.request.body import Converted, convert, convert_words, find_field
 from gitsync.desired.validation.any_type_rules import check_body_words
 from gitsync.desired.validation.arm_body import check_body
-from gitsync.desired.validation.body_annotation import BODY, BODY_PATH, has_path, locate_member, read_body
+from gitsync.desired.validation.body_annotation import BODY_PATH, has_path, locate_member, read_body
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource

@@ -13,11 +13,10 @@ from functools import lru_cache
 from typing import Final
 
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
-from gitsync.desired.catalog.version_annotation import API_VERSION
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
-from gitsync.desired.validation.body_annotation import BODY
 from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.desired.validation.references import is_arm_id

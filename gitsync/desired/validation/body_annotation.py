@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.type_words import quote_scalar
-from gitsync.desired.catalog.version_annotation import API_VERSION, read_api_version
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY, read_api_version
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.manifests.yaml_documents import Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath
@@ -21,7 +21,6 @@ from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
 
-BODY: Final = "gitsync/body"
 BODY_PATH: Final[FieldPath] = ("metadata", "annotations", BODY)
 _VERSION_PATH: Final[FieldPath] = ("metadata", "annotations", API_VERSION)
 

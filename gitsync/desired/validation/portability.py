@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import join_with_and
-from gitsync.desired.catalog.version_annotation import API_VERSION, read_api_version
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY, read_api_version
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.problems.field_path import format_field
 from gitsync.desired.problems.finding import Finding
-from gitsync.desired.validation.body_annotation import BODY, BODY_PATH, read_body
+from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.model.gvk import AZURE_GROUP
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource

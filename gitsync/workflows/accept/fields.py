@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
@@ -30,7 +31,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
-from gitsync.desired.validation.body_annotation import BODY, BODY_PATH
+from gitsync.desired.validation.body_annotation import BODY_PATH
 from gitsync.errors import UnfitValueError
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.attribution import Attribution
