@@ -13,7 +13,7 @@ from gitsync.desired.formats.list_pairing import KEY_FIELDS, keep_key
 from gitsync.model.secret import MASKED
 from gitsync.planning.diff.first_sight import ABSENT, FURTHER, RULE, Unverified, compare_first_sight
 from gitsync.planning.diff.hints import Hints, make_type_hints
-from gitsync.planning.diff.three_way import Remembered, compare
+from gitsync.planning.diff.three_way import compare
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/"
 
@@ -325,11 +325,3 @@ def test_what_arms_types_show_of_a_type_without_a_kind(arm_type, desired, live, 
     found = compare({"properties": desired}, {"properties": live}, None, hints)
     assert [difference.path for difference in found.differences] == [f"/properties/{path}" for path in different], why
     assert list(found.unverified) == [f"/properties/{path}" for path in unverified], why
-
-
-def test_with_a_baseline_a_value_that_azure_sets_is_compared():
-    hints = make_type_hints("Microsoft.Logic/workflows", "2019-05-01")
-    body = {"properties": {"version": "1"}}
-    remembered = Remembered(body, body)
-    assert compare(body, {"properties": {"version": "2"}}, remembered, hints).differences != ()
-    assert compare(body, body, remembered, hints).differences == ()
