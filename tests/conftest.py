@@ -44,6 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    options = session.config.option
+    if (
+        options.processes > 1
+        and not options.collectonly
+        and (commands := sys.modules.get("tests.support.warm_process"))
+    ):
+        commands.find_door()  # one for all processes: each would import gitsync again
     return run_in_processes(session)
 
 

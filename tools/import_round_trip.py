@@ -1,11 +1,12 @@
 """Import each recorded resource, and compare the request of its manifest with what was recorded.
 
-usage: import_round_trip.py RECORDINGS
+usage: import_round_trip.py [--any-type] RECORDINGS
 
 RECORDINGS is a folder of JSON lines with `path`, `apiVersion` and `get`, Azure's answer to a GET. Each resource is
 imported, its manifest written as YAML, read, validated and rendered, and the request compared with the recording, as
 `gitsync import` does at its end. Prints the counts by type, what differs, and the values that were left out because the
-kind does not allow them. Exits 1 if anything differs or is not valid.
+kind does not allow them. With --any-type, all are imported as `AzureResource`, also what ASO has a kind for. Types
+that gitsync does not write, such as deployments, are counted apart. Exits 1 if anything differs or is not valid.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from gitsync.desired.catalog.any_type import TypeAndVersion
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
+from gitsync.desired.catalog.refused_types import find_refusal
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.build import prepare
 from gitsync.desired.request.placeholders import show
@@ -38,18 +42,27 @@ def read_recordings(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def find_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResource | None:
-    """The recorded resource; None if the catalog has no such kind. At an api-version that the catalog lacks, the next
-    version of the kind reads it, or its last one.
+    """The recorded resource. At an api-version that the catalog lacks, the next version of the kind reads it, or its
+    last one. What ASO has no kind for is an `AzureResource` at the version of the recording; None if that is not known.
     """
     arm_id = ArmId(recording["path"])
     arm_type, api_version = arm_id.arm_type, recording["apiVersion"]
     group_kind = catalog.group_kind_of(arm_type)
     if group_kind is None:
-        return None
+        return find_any_resource(recording, catalog)
     group, name = group_kind
     kinds = [kind for version in catalog.versions(group, name) if (kind := catalog.kind(GVK(group, version, name)))]
     later = (kind for kind in kinds if kind.api_version > api_version)
     kind = catalog.by_arm_type(arm_type, api_version) or next(later, kinds[-1])
+    return FoundResource(kind=kind, arm_id=arm_id, owner_id=arm_id.parent, body=recording["get"])
+
+
+def find_any_resource(recording: Mapping[str, Any], catalog: Catalog) -> FoundResource | None:
+    """The recorded resource as an `AzureResource`; None if the version of the recording is not known."""
+    arm_id = ArmId(recording["path"])
+    if open_arm_types().find_body(arm_id.arm_type, recording["apiVersion"]) is None:
+        return None
+    kind = catalog.any_type(TypeAndVersion(arm_id.arm_type, recording["apiVersion"]))
     return FoundResource(kind=kind, arm_id=arm_id, owner_id=arm_id.parent, body=recording["get"])
 
 
@@ -75,13 +88,18 @@ def format_proof(proof: ImportProof, unfit: tuple[str, ...]) -> Iterator[str]:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Import recorded resources, and compare.")
     parser.add_argument("recordings", type=Path)
+    parser.add_argument("--any-type", action="store_true", help="Import all as AzureResource.")
     options = parser.parse_args(argv)
     catalog = open_catalog()
-    total, proven, unknown = Counter[str](), Counter[str](), Counter[str]()
+    total, proven, unknown, refused = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     notes = Counter[str]()
     for recording in read_recordings(options.recordings):
         arm_type = ArmId(recording["path"]).arm_type
-        resource = find_resource(recording, catalog)
+        if find_refusal(arm_type):
+            refused[arm_type] += 1
+            continue
+        find = find_any_resource if options.any_type else find_resource
+        resource = find(recording, catalog)
         if resource is None:
             unknown[arm_type] += 1
             continue
@@ -93,7 +111,10 @@ def main(argv: list[str]) -> int:
         print(f"{proven[arm_type]:>4} of {total[arm_type]:>4}  {arm_type}")
     for note, count in sorted(notes.items()):
         print(f"{count:>4} × {note}")
-    print(f"{proven.total()} of {total.total()} without a difference; {unknown.total()} of types without a kind.")
+    print(
+        f"{proven.total()} of {total.total()} without a difference; {unknown.total()} of versions that are not "
+        f"known, {refused.total()} of types that gitsync does not write."
+    )
     return 0 if proven == total else 1
 
 

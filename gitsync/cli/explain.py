@@ -1,12 +1,13 @@
-"""Describe a kind or one of its fields: types, constraints, and the path in ARM's body. Offline.
+"""Describe a kind, an ARM type, or a field: types, constraints, and the path in ARM's body. Offline.
 
 KIND is a kind (StorageAccount), a kind with its group (Account.batch.azure.com) or with its group and version
-(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault"), an ARM type
-(Microsoft.Storage/storageAccounts) or a Terraform resource (azurerm_storage_account). Append fields with dots:
-StorageAccount.spec.sku.name. Without KIND, it lists all supported kinds. With --example, it prints a manifest of the
-kind instead. For the code of a problem (OwnerNotFound), the reason of a condition, a verdict (drifted) or an Azure
-error code (SkuNotAvailable), it shows the meaning and what to do. For the word deletes, it lists what keeps a resource
-that was removed from git.
+(storage.azure.com/v20230101/StorageAccount), an everyday name (aks, postgres, "key vault") or a Terraform resource
+(azurerm_storage_account). Append fields with dots: StorageAccount.spec.sku.name. Any ARM type is described as well, at
+its newest stable version (Microsoft.Logic/workflows) or at another (Microsoft.Logic/workflows@2016-06-01), also with
+fields of its body: Microsoft.Logic/workflows.properties.state. For a namespace (Microsoft.Logic), it lists the types.
+Without KIND, it lists all supported kinds. With --example, it prints a manifest instead. For the code of a problem
+(OwnerNotFound), the reason of a condition, a verdict (drifted) or an Azure error code (SkuNotAvailable), it shows the
+meaning and what to do. For the word deletes, it lists what keeps a resource that was removed from git.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from gitsync.desired.catalog.catalog import Catalog
     from gitsync.desired.problems.problem_codes import CodeMeaning
     from gitsync.desired.validation.explain import Explanation
-    from gitsync.model.facts import Kind
 
 SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
     Example("A first manifest of a kind", "gitsync explain aks --example > cluster.yaml"),
+    Example("An ARM type, which gitsync manages as an AzureResource", "gitsync explain Microsoft.Logic/workflows"),
     Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
 )
 
@@ -49,12 +50,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIND",
         nargs="?",
         default="",
-        help="The kind, optionally with a path of fields; a code; or deletes.",
+        help="A kind or an ARM type, optionally with a path of fields; a code; or deletes.",
     )
     parser.add_argument(
-        "--api-version", metavar="VERSION", help="The version of the kind. [default the newest release]"
+        "--api-version",
+        metavar="VERSION",
+        help="The version of the kind or type. [default the newest release]",
     )
-    parser.add_argument("--example", action="store_true", help="Print a valid manifest of the kind.")
+    parser.add_argument("--example", action="store_true", help="Print a valid manifest of the kind or type.")
     parser.add_argument("--recursive", action="store_true", help="Show nested fields too.")
 
 
@@ -72,33 +75,57 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         return ExitCode.FINE
 
     from gitsync.desired.catalog.catalog import open_catalog
-    from gitsync.desired.catalog.kind_names import find_kind
-    from gitsync.desired.validation.explain import explain_kind
-    from gitsync.settings.logging import neutralize
 
-    catalog = open_catalog()
     if not options.kind and options.example:
         raise ConfigError("--example needs a kind.", hint="Run gitsync explain KIND --example.")
-    if not options.kind:
-        _print_kinds(catalog, config)
-        return ExitCode.FINE
-    match = find_kind(options.kind, catalog, options.api_version)
-    if options.example:
-        _print_example(match.kind, catalog, config)
-        return ExitCode.FINE
-    explanation = explain_kind(match, catalog, recursive=options.recursive)
-    if config.output == "json":
-        print(neutralize(json.dumps(_build_document(explanation), indent=2)))
-    else:
-        print(neutralize("\n".join(_format_lines(explanation))))
+    _print_facts(options, open_catalog(), config)
     return ExitCode.FINE
 
 
-def _print_example(kind: Kind, catalog: Catalog, config: Config) -> None:
+def _print_facts(options: argparse.Namespace, catalog: Catalog, config: Config) -> None:
+    """Print what the facts have: all kinds, the types of a namespace, an example, a kind or a type."""
+    from gitsync.desired.catalog.type_paths import list_types
+    from gitsync.settings.logging import neutralize
+
+    is_json = config.output == "json"
+    if not options.kind:
+        _print_kinds(catalog, config)
+    elif types := list_types(options.kind):
+        print(json.dumps(types, indent=2) if is_json else "\n".join(types))
+    elif options.example:
+        _print_example(options, catalog, config)
+    else:
+        explanation = _explain(options, catalog)
+        lines = json.dumps(_build_document(explanation), indent=2) if is_json else "\n".join(_format_lines(explanation))
+        print(neutralize(lines))
+
+
+def _explain(options: argparse.Namespace, catalog: Catalog) -> Explanation:
+    """Explain a kind or an ARM type, or a field of it."""
+    from gitsync.desired.catalog.kind_names import find_kind
+    from gitsync.desired.catalog.type_paths import find_type_path, names_type
+    from gitsync.desired.validation.explain import explain_kind
+    from gitsync.desired.validation.explain_type import explain_type
+
+    if names_type(options.kind):
+        type_match = find_type_path(options.kind, options.api_version)
+        return explain_type(type_match, catalog, recursive=options.recursive)
+    return explain_kind(find_kind(options.kind, catalog, options.api_version), catalog, recursive=options.recursive)
+
+
+def _print_example(options: argparse.Namespace, catalog: Catalog, config: Config) -> None:
+    from gitsync.desired.catalog.kind_names import find_kind
+    from gitsync.desired.catalog.type_paths import find_type_path, names_type
     from gitsync.desired.editor.examples import build_example
+    from gitsync.desired.editor.type_examples import USUAL_TYPE, build_type_example
     from gitsync.desired.manifests.yaml_output import dump
 
-    example = build_example(kind, catalog)
+    kind = None if names_type(options.kind) else find_kind(options.kind, catalog, options.api_version).kind
+    if kind is None or kind.is_any_type:
+        match = find_type_path(options.kind if kind is None else USUAL_TYPE, options.api_version)
+        example = build_type_example(match, catalog)
+    else:
+        example = build_example(kind, catalog)
     print(json.dumps(example, indent=2) if config.output == "json" else dump(example).decode().rstrip("\n"))
 
 
@@ -192,7 +219,9 @@ def _label_mistakes(meaning: CodeMeaning) -> list[str]:
 
 
 def _print_kinds(catalog: Catalog, config: Config) -> None:
-    kinds = {group: catalog.kinds(group) for group in catalog.groups()}
+    from gitsync.model.gvk import AZURE_GROUP
+
+    kinds = {group: catalog.kinds(group) for group in (*catalog.groups(), AZURE_GROUP)}
     if config.output == "json":
         print(json.dumps(kinds, indent=2))
         return
@@ -223,6 +252,7 @@ def _format_lines(explanation: Explanation) -> Iterator[str]:
 _MEMBERS = {
     "also": "otherVersions",
     "ARM": "arm",
+    "ASO": "aso",
     "Azure can": "operations",
     "called": "everydayNames",
 }

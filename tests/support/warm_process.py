@@ -118,7 +118,9 @@ def write_command(folder: Path) -> Path:
 
 @cache
 def find_door() -> str:
-    """The socket of this process's server, which is started by the first who asks, and ends with this process."""
+    """The socket of the server of this process, and of those that are forked from it later. It is started by the first
+    who asks, and ends with the process that started it.
+    """
     folder = tempfile.mkdtemp(prefix="gitsync-warm-")
     door = f"{folder}/door"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -128,10 +130,16 @@ def find_door() -> str:
     assert server.stdin is not None
     assert server.stdout is not None
     server.stdout.readline()
+    atexit.register(_end, server, folder, os.getpid())
+    return door
 
-    def end() -> None:
+
+def _end(server: subprocess.Popen[bytes], folder: str, owner: int) -> None:
+    if os.getpid() == owner:
         server.communicate()
         shutil.rmtree(folder)
-
-    atexit.register(end)
-    return door
+        return
+    server.returncode = 0  # it is the child of another process
+    for stream in (server.stdin, server.stdout):
+        if stream is not None:
+            stream.close()

@@ -6,11 +6,14 @@ finds the path of a field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gitsync.desired.catalog.arm_types import open_arm_types
+from gitsync.desired.catalog.body_paths import find_facts
 from gitsync.desired.catalog.body_words import unescape
+from gitsync.desired.formats.json_pointer import ANY
 from gitsync.desired.problems.field_path import EVERY, Entry, FieldPattern
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 
@@ -33,7 +36,7 @@ def find_misfit(kind: Kind, path: Iterable[str], *, any_step: str, chooses: Call
     `any_step` stands for every member or entry, and `chooses` returns whether a step names entries of a list.
     """
     if kind.is_any_type:
-        return None
+        return _find_any_misfit(kind, [EVERY if step == any_step or chooses(step) else step for step in path])
     positions: list[_Position] = [((), {"type": {"ref": kind.spec}})]
     for number, step in enumerate(path):
         expanded = list(_expand(positions, kind.types))
@@ -87,8 +90,7 @@ def find_body_path(kind: Kind, field: FieldPattern) -> FieldPattern | Misfit:
     that the kind does not have, from 0. A value that is not copied, such as a reference, has one place with all below.
     """
     if kind.is_any_type:
-        steps = (unescape(step) if isinstance(step, str) else step for step in field[2:])
-        return tuple(steps) if field[1:2] == ("body",) else Misfit(0, ("body",))
+        return _find_in_any_body(kind, field[1:])
     return _find_in_body(kind.types, {"ref": kind.spec}, field[1:])
 
 
@@ -117,6 +119,30 @@ def _find_in_body(types: Mapping[str, TypeFacts], type_: FieldType, field: Field
         else:
             return Misfit(number, (), is_list="list" in shapes)
     return path
+
+
+def _find_in_any_body(kind: Kind, field: FieldPattern) -> FieldPattern | Misfit:
+    """Find where a field of an AzureResource is in its body, which begins below `body`."""
+    if field[:1] != ("body",):
+        return Misfit(0, ("body",))
+    path = tuple(unescape(step) if isinstance(step, str) else step for step in field[1:])
+    misfit = _find_any_misfit(kind, [EVERY if isinstance(step, Entry) else step for step in path])
+    return replace(misfit, step=misfit.step + 1) if misfit else path
+
+
+def _find_any_misfit(kind: Kind, path: Sequence[Any]) -> Misfit | None:
+    """Find the first step that the type of ARM does not have; none if the type is not known."""
+    body_type = open_arm_types().find_body(kind.arm_type, kind.api_version)
+    steps = tuple(ANY if step is EVERY else step for step in path)
+    for number in range(len(steps) if body_type else 0):
+        above = find_facts(body_type, steps[:number]) if body_type else None
+        types = above.types if above else ()
+        is_list = any(type_.item for type_ in types)
+        if (is_list and path[number] is not EVERY) or (
+            body_type and find_facts(body_type, steps[: number + 1]) is None
+        ):
+            return Misfit(number, tuple(sorted({name for type_ in types for name in type_.members})), is_list=is_list)
+    return None
 
 
 def _find_entry(types: Mapping[str, TypeFacts], type_: FieldType, entry: Entry) -> Entry:

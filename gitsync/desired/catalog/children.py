@@ -6,12 +6,15 @@ Azure creates some resources together with others. No one requested them, so the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from gitsync.desired.catalog.any_type import TypeAndVersion, list_fixed_names
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.collections import EMBEDDED
+from gitsync.desired.catalog.refused_types import SCRIPTS, find_refusal
 from gitsync.desired.problems.field_path import find_member
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
@@ -92,7 +95,9 @@ def is_named_in(arm_type: str, name: str, parent: Mapping[str, Any]) -> bool:
 
 
 class KindTree:
-    """The newest stable version of each kind, or the requested one, and the kinds below each."""
+    """The newest stable version of each kind, or the requested one, and the kinds below each. A type without a kind in
+    ASO has `AzureResource`, at its newest stable version or its newest preview.
+    """
 
     def __init__(self, catalog: Catalog, versions: Iterable[str] = ()) -> None:
         """`versions` are api-versions of ARM that are taken where a kind has them; `used` has those that some had."""
@@ -101,11 +106,31 @@ class KindTree:
         self.used: set[str] = set()
 
     def find(self, arm_type: str) -> Kind | None:
+        """Find the kind of an ARM type, in any case; None if gitsync cannot manage it: see `explain_missing`."""
         group_kind = self._catalog.group_kind_of(arm_type)
-        return self._choose(*group_kind) if group_kind else None
+        return self._choose(*group_kind) if group_kind else self._choose_any(arm_type)
+
+    def explain_missing(self, arm_type: str) -> str:
+        """Explain why a type has no kind."""
+        if refusal := find_refusal(arm_type):
+            return f"type that gitsync does not write: {refusal.reason}"
+        if arm_type.casefold() == SCRIPTS:
+            return "type whose writes run a script"
+        return READ_ONLY_TYPE if open_arm_types().find_type(arm_type) else UNKNOWN_TYPE
 
     def list_below(self, arm_type: str) -> tuple[Kind, ...]:
-        return tuple(filter(None, map(self.find, _list_types(self._catalog).get(arm_type.casefold(), ()))))
+        """List the kinds below a type, ASO's first."""
+        of_aso = _list_types(self._catalog).get(arm_type.casefold(), ())
+        others = [name for name in self._list_others(arm_type) if not _is_connection(name)]
+        return tuple(filter(None, map(self.find, (*of_aso, *others))))
+
+    def list_refused_below(self, arm_type: str) -> tuple[str, ...]:
+        """List the types below a type that gitsync does not write."""
+        return tuple(name for name in self._list_others(arm_type) if find_refusal(name))
+
+    def _list_others(self, arm_type: str) -> Iterator[str]:
+        names = _list_arm_types().get(arm_type.casefold(), ())
+        return (name for name in names if self._catalog.group_kind_of(name) is None)
 
     def _choose(self, group: str, kind: str) -> Kind | None:
         kinds = [self._catalog.kind(GVK(group, version, kind)) for version in self._catalog.versions(group, kind)]
@@ -115,16 +140,54 @@ class KindTree:
         stable = [kind for kind in known if not kind.api_version.endswith("preview")]
         return (requested or stable or known)[-1] if known else None
 
+    def _choose_any(self, name: str) -> Kind | None:
+        arm_type = open_arm_types().find_type(name)
+        if arm_type is None or find_refusal(name) or name.casefold() == SCRIPTS:
+            return None
+        requested = [version for version in arm_type.versions if version in self._versions]
+        writable = [version for version in requested if arm_type.versions[version].writable]
+        self.used.update(writable)
+        chosen = writable[-1] if writable else arm_type.newest_stable or arm_type.newest_preview
+        return self._catalog.any_type(TypeAndVersion(arm_type.name, chosen)) if chosen else None
+
+
+READ_ONLY_TYPE: Final = "type that can only be read"
+UNKNOWN_TYPE: Final = "type that gitsync does not recognize"
+
+
+def find_only_name(kind: Kind) -> str:
+    """Find the only name that a resource of a kind can have below its parent, such as `default`; "" for none."""
+    if not kind.is_any_type:
+        return kind.fixed_azure_name or ""
+    names = list_fixed_names(kind.arm_type, kind.api_version)
+    return names[0] if len(names) == 1 else ""
+
+
+def _is_connection(arm_type: str) -> bool:
+    """Return whether resources of a type are what Azure keeps of private endpoints, where those lead to."""
+    return arm_type.casefold().endswith("/privateendpointconnections")
+
 
 @cache
 def _list_types(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
-    """List the types below each type, in lower case."""
+    """List the types of ASO's kinds below each type, in lower case."""
+    arm_types = (
+        (catalog.arm_type(group, kind) or "").casefold() for group in catalog.groups() for kind in catalog.kinds(group)
+    )
+    return _group_by_parent(arm_types)
+
+
+@cache
+def _list_arm_types() -> Mapping[str, tuple[str, ...]]:
+    """List all types of ARM below each type, which is in lower case."""
+    return _group_by_parent(open_arm_types().list_names())
+
+
+def _group_by_parent(arm_types: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     children: dict[str, list[str]] = {}
-    for group in catalog.groups():
-        for kind in catalog.kinds(group):
-            arm_type = (catalog.arm_type(group, kind) or "").casefold()
-            if arm_type.count("/") > 1:
-                children.setdefault(arm_type.rpartition("/")[0], []).append(arm_type)
+    for arm_type in arm_types:
+        if arm_type.count("/") > 1:
+            children.setdefault(arm_type.rpartition("/")[0].casefold(), []).append(arm_type)
     return {parent: tuple(sorted(types)) for parent, types in children.items()}
 
 

@@ -31,7 +31,7 @@ from gitsync.model.gvk import GVK
 
 GROUP: Final = ("resources.azure.com", "ResourceGroup")
 
-_BY_NAME: Final[Mapping[str, tuple[Any, ...]]] = {
+VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
     "addressPrefix": ("10.0.0.0/24",),
     "addressPrefixes": ("10.0.0.0/16",),
     "authorizedIPRanges": ("203.0.113.0/24",),
@@ -49,7 +49,7 @@ _BY_NAME: Final[Mapping[str, tuple[Any, ...]]] = {
 }
 """Values that make sense in a field of a name."""
 
-_TEXTS: Final = (
+TEXTS: Final = (
     "example",
     "Example",
     "https://example.com",
@@ -63,8 +63,8 @@ _TEXTS: Final = (
     "a",
     "example-manifest-that-is-long-enough",
 )
-_NAMES: Final = ("example", "example1", "Example", "example-name", "a1", "00000000-0000-0000-0000-000000000000")
-_NUMBERS: Final = (1, 2, 10, 100, 1000, 0)
+NAMES: Final = ("example", "example1", "Example", "example-name", "a1", "00000000-0000-0000-0000-000000000000")
+NUMBERS: Final = (1, 2, 10, 100, 1000, 0)
 
 
 class NoExampleError(Exception):
@@ -114,7 +114,7 @@ def _build_identity(kind: Kind) -> Mapping[str, Any]:
     identity: dict[str, Any] = {}
     # Without azureName the name of the manifest counts, and some kinds do not take `example`.
     if kind.fixed_azure_name is None and any(list_name_faults("example", kind)):
-        identity["azureName"] = _choose((name for name in _NAMES if not any(list_name_faults(name, kind))), "azureName")
+        identity["azureName"] = _choose((name for name in NAMES if not any(list_name_faults(name, kind))), "azureName")
     if kind.any_owner:
         identity["owner"] = {"group": GROUP[0], "kind": GROUP[1], "name": "example"}
     elif kind.owner is not None:
@@ -187,16 +187,16 @@ _OBJECTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 def _list_values(name: str, rules: Mapping[str, Any], kind_field: KindField) -> Iterator[Any]:
     """List values to try, the most sensible first."""
-    usual = _BY_NAME.get(kind_field.name, ())
+    usual = VALUES.get(kind_field.name, ())
     yield from (value for value in usual if isinstance(value, str) is (name == "string"))
     yield from rules.get("enum", ())
     if name == "string":
-        yield from _TEXTS
+        yield from TEXTS
     elif name == "boolean":
         yield True
     else:
         yield from (int(float(str(rules[limit]))) for limit in ("minimum", "maximum") if limit in rules)
-        yield from _NUMBERS
+        yield from NUMBERS
 
 
 def _is_valid(value: Any, rules: Mapping[str, Any]) -> bool:

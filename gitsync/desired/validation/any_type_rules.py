@@ -21,6 +21,7 @@ from gitsync.desired.catalog.any_type import (
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, find_word
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.refused_types import SCRIPTS, find_refusal
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or, quote_scalar
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
@@ -37,22 +38,6 @@ from gitsync.model.resource import Resource
 _TYPE: Final = ("spec", "type")
 _OWNER: Final = ("spec", "owner")
 _FORM: Final = "Write the type and an api-version, such as Microsoft.Logic/workflows@2019-05-01."
-
-_SCRIPTS: Final = "microsoft.resources/deploymentscripts"
-_DEPLOYMENT: Final = (
-    "a deployment is a list of writes that Azure sends, so gitsync could neither compare nor delete what they make",
-    "Declare the resources of its template.",
-)
-_REFUSED: Final[Mapping[str, tuple[str, str]]] = {
-    "microsoft.resources/deployments": _DEPLOYMENT,
-    "microsoft.resources/deploymentstacks": _DEPLOYMENT,
-    "microsoft.resources/deploymentstackswhatifresults": _DEPLOYMENT,
-    "microsoft.keyvault/vaults/secrets": (
-        "the records and plans of a resource show its fields, and this one consists of a secret",
-        "Write the secret with operatorSpec.secretExpressions of the resource that has it, or with your secret store.",
-    ),
-}
-"""Types that gitsync does not write: the reason, and what to do instead."""
 
 
 def check_type(resource: Resource, unknown: Level) -> Iterator[Finding]:
@@ -127,13 +112,10 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
 
 
 def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
-    folded = arm_type.casefold()
-    if folded in _REFUSED:
-        reason, hint = _REFUSED[folded]
-        yield Finding(
-            code="TypeRefused", path=_TYPE, message=f"gitsync does not write {arm_type}: {reason}.", hint=hint
-        )
-    elif folded == _SCRIPTS and resource.annotations.get(RUN_SCRIPT) != ALLOW:
+    if refusal := find_refusal(arm_type):
+        message = f"gitsync does not write {arm_type}: {refusal.reason}."
+        yield Finding(code="TypeRefused", path=_TYPE, message=message, hint=refusal.hint)
+    elif arm_type.casefold() == SCRIPTS and resource.annotations.get(RUN_SCRIPT) != ALLOW:
         yield Finding(
             code="TypeRefused",
             path=_TYPE,
@@ -200,7 +182,7 @@ def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tu
 
 def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], catalog: Catalog) -> Finding | None:
     found = find_azure_name(member.resource, kind)
-    steps = split_name(kind.arm_type, found[1]) if found else NameSteps("", "")
+    steps = split_name(kind.arm_type, found[1] if found else "derived")
     if steps is None:
         return _make_long_name(found, kind) if found else None
     owner = member.owner
@@ -244,12 +226,12 @@ def _allows(kind: Kind, flag: ScopeFlag) -> bool:
 
 
 def _make_wrong(kind: Kind, steps: NameSteps, fault: str, catalog: Catalog, *, code: str = "MissingField") -> Finding:
-    expected, hint = _describe_owner(kind, steps, catalog)
+    expected, hint = describe_any_owner(kind, steps, catalog)
     message = f"{fault}: {kind.arm_type} belongs to {expected}."
     return Finding(code=code, path=_OWNER, message=message, hint=hint)
 
 
-def _describe_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str, str]:
+def describe_any_owner(kind: Kind, steps: NameSteps, catalog: Catalog) -> tuple[str, str]:
     """Describe the right owner of a resource, with the order to name it."""
     if steps.owner_type:
         group_kind = catalog.group_kind_of(steps.owner_type)

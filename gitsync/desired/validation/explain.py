@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES
 from gitsync.desired.catalog.catalog import Catalog
@@ -86,12 +86,13 @@ def _descend(kind: Kind, fields: tuple[str, ...]) -> KindField:
     for name in fields[1:]:
         inner_fields = {inner.name: inner for inner in list_fields(kind_field, kind)}
         if name not in inner_fields:
-            raise _make_no_field(kind_field.path, name, inner_fields)
+            raise make_no_field(kind_field.path, name, inner_fields)
         kind_field = inner_fields[name]
     return kind_field
 
 
-def _make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigError:
+def make_no_field(path: str, name: str, field_names: Iterable[str]) -> ConfigError:
+    """Make the error about a field that does not exist. `field_names` are those that do."""
     close = suggest(name, field_names)
     if close:
         hint = f"Did you mean {path}.{close}?"
@@ -133,7 +134,9 @@ def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
     others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
     if others:
         yield "also", ", ".join(others)
-    if kind.is_arm:
+    if kind.is_any_type:
+        yield "ARM", "any type at any api-version, as spec.type names them"
+    elif kind.is_arm:
         yield "ARM", f"{kind.arm_type}, api-version {kind.api_version}"
     else:
         yield "in", PROVIDER_NAMES[kind.provider]
@@ -263,9 +266,20 @@ def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
         notes.append(f"either this or {other}")
     if "default" in rules and rules["default"] != {}:
         notes.append(f"{str(rules['default']).lower()} by default")
+    if kind.is_any_type:
+        notes.extend(filter(None, [_OF_ANY_TYPE.get(kind_field.path)]))
     if kind_field.arm and kind.is_arm:
         notes.append(f"ARM: {kind_field.arm}")
     return tuple(notes)
+
+
+_OF_ANY_TYPE: Final[Mapping[str, str]] = {
+    "spec.body": "as ARM's reference has it, without id, name and type; `gitsync explain TYPE` lists its fields; "
+    "{$reference: …}, {$secret: …} and {$configMap: …} stand for values",
+    "spec.operatorSpec.secretAction": "a POST whose answer is `secret` in expressions, such as listKeys",
+    "spec.type": "an ARM type and its api-version, such as Microsoft.Logic/workflows@2019-05-01",
+}
+"""What the fields of an AzureResource hold, by their path."""
 
 
 def _describe_with_changes(kind_field: KindField, kind: Kind) -> tuple[str, ...]:

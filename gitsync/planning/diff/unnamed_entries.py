@@ -5,11 +5,14 @@ another order, and an index would then pair an entry with another one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.list_pairing import find_key_field, find_member, index_by_key, is_ordered, is_plain
 from gitsync.planning.diff.projection import project
+
+_NONE: Final = (0, None)
+"""No entry, as an index of entries has them."""
 
 
 def sort_as_before(live: Any, applied: Any, baseline: Any, path: JsonPath = ()) -> Any:
@@ -30,7 +33,7 @@ def sort_as_before(live: Any, applied: Any, baseline: Any, path: JsonPath = ()) 
     if field := find_key_field(*lists):
         sent, before = index_by_key(applied, field), index_by_key(baseline, field)
         return [
-            sort_as_before(entry, *(entries.get(key, (0, None))[1] for entries in (sent, before)), (*path, index))
+            sort_as_before(entry, sent.get(key, _NONE)[1], before.get(key, _NONE)[1], (*path, index))
             for key, (index, entry) in index_by_key(live, field).items()
         ]
     return _sort_unnamed(live, applied, baseline) if len(live) == len(baseline) else live

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import remove_paths
@@ -49,6 +50,7 @@ from gitsync.planning.diff.three_way import UNDONE
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.workflows.accept.wanted_fields import WantedFields
+from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
 from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
 from gitsync.workflows.imports.conversion.live_body import convert_value, find_field_position
 
@@ -66,6 +68,10 @@ _MADE: Final = {
     "identityMap": "It is a list of references to identities.",
 }
 """Why a field is skipped, by how its value is made."""
+
+
+_MODES: Final = {"$reference": "reference", "$secret": "secret", "$configMap": "configMap"}
+"""How a value is made, by the word that stands for it in the body of an AzureResource."""
 
 
 class FoundDrift(NamedTuple):
@@ -299,29 +305,46 @@ class _Reading:
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
-            return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
+            is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
+            reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]
+            return search.leave(reason, field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
         try:
-            mode = find_field_position(self.kind, field).mode
+            mode = self.find_mode(field, old)
             if mode == "reference":
                 return self.read_reference(path, field, old, live)
             if mode:
                 return search.leave(_MADE.get(mode, "gitsync computes its value."), field)
             if old is None and desired is not None:
                 return search.leave("Its value comes from another object, such as a ConfigMap.", field)
-            new = REMOVED if live is None else convert_value(self.kind, field, live, self.refer)
+            new = REMOVED if live is None else self.convert(path, field, live)
         except UnfitValueError:
             return search.leave("Azure has a value that the kind does not allow.", field)
         return self.make_field(path, field, old, new)
 
+    def find_mode(self, field: FieldPath, old: Any) -> str:
+        """Find how the value of a field is made; "" for a plain one. `old` is what the manifest has there."""
+        if self.kind.is_any_type:
+            return _MODES.get(find_word(old), "")
+        return find_field_position(self.kind, field).mode
+
+    def convert(self, path: JsonPath, field: FieldPath, live: Any) -> Any:
+        """Return what a field has to say for the value that Azure shows. Raises UnfitValueError if it has no form."""
+        if self.kind.is_any_type:
+            return convert_any_value(self.kind, path, live)
+        return convert_value(self.kind, field, live, self.refer)
+
     def read_reference(self, path: JsonPath, field: FieldPath, old: Any, live: Any) -> DriftedField | NotAccepted:
         """Make the field of a reference by its ARM id. One to another manifest is skipped."""
+        inside = field
+        if word := find_word(old):
+            inside, old = (*field, word), old[word]
         if isinstance(old, str) and isinstance(live, str):
             return self.make_field(path, field, old, live)
         if old is not None and live is None:
             return self.make_field(path, field, old, REMOVED)
         if isinstance(old, Mapping) and "armId" in old and isinstance(live, str):
-            return self.make_field(path, (*field, "armId"), old["armId"], live)
+            return self.make_field(path, (*inside, "armId"), old["armId"], live)
         now = f", and Azure has {live} now" if isinstance(live, str) and live else ""
         is_by_name = isinstance(old, Mapping) and {"kind", "name"} <= old.keys()
         target = f" to {old['kind']}/{old['name']}" if is_by_name else ""

@@ -13,7 +13,6 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.workflows.imports.conversion.found_resources import (
-    UNKNOWN,
     ForeignResource,
     FoundResource,
     Omission,
@@ -63,9 +62,9 @@ class Acceptance:
         """Note a resource or a type without a manifest."""
         self._left_out.add(Omission(reason, subject))
 
-    def note_foreign(self, arm_id: ArmId, entry: Mapping[str, Any]) -> None:
-        """Note a resource of a type without a kind."""
-        self.leave_out(arm_id.arm_type, UNKNOWN)
+    def note_foreign(self, arm_id: ArmId, entry: Mapping[str, Any], reason: str) -> None:
+        """Note a resource of a type that gitsync does not manage, for a reason."""
+        self.leave_out(arm_id.arm_type, reason)
         self._foreign.add(ForeignResource(arm_id, entry))
 
     def note_unread(self, line: str) -> None:

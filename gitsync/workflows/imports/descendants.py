@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gitsync.desired.catalog.children import KindTree, find_embedded
+from gitsync.desired.catalog.children import KindTree, find_embedded, find_only_name, is_named_in
 from gitsync.desired.catalog.collections import list_collections
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
-from gitsync.workflows.imports.acceptance import Acceptance
+from gitsync.workflows.imports.acceptance import IN_PARENT, Acceptance
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
+from gitsync.workflows.imports.conversion.imported_manifests import build_request_body
 from gitsync.workflows.imports.resource_reader import Body, ResourceReader
 
 UNREADABLE: Final = "kind that Azure does not show"
@@ -39,6 +40,8 @@ class DescendantSearch:
 
     def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
         """List the kinds below a type that the filters lead to: those that one collection shows are together."""
+        for refused in self._tree.list_refused_below(arm_type):
+            self._acceptance.leave_out(refused, self._tree.explain_missing(refused))
         together: dict[str, list[Kind]] = {}
         for kind in self._tree.list_below(arm_type):
             # Each collection takes a request for each parent.
@@ -56,23 +59,56 @@ class DescendantSearch:
         """Find what parents of one type have in one collection. Parents that show it themselves are skipped."""
 
         async def look(parent: FoundResource) -> list[FoundResource]:
-            return await self._acceptance.accept(await self._read(kinds, parent))
+            return await self._acceptance.accept(self._drop_declared(await self._read(kinds, parent), parent))
 
         if reads_all(kinds, self._acceptance):
             return await look_everywhere(parents, look)
+        if kinds[0].is_any_type and len(parents) > 1:
+            return await self._find_if_listed(kinds[0], parents, look)
         # A singleton is there at every parent, so a sample of them proves nothing: their children do.
-        if len(parents) > MANY and kinds[0].fixed_azure_name and self._tree.list_below(kinds[0].arm_type):
+        if len(parents) > MANY and find_only_name(kinds[0]) and self._tree.list_below(kinds[0].arm_type):
             return await self._find_inside(kinds[0], parents)
         shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
         hidden = [parent for parent in parents if find_embedded(kinds[0], parent.body) is None]
         resources = await look_everywhere(shown, look)
         return [*resources, *await look_around(hidden, look, kinds[0].arm_type, self._acceptance)]
 
+    async def _find_if_listed(
+        self, kind: Kind, parents: Sequence[FoundResource], look: LookInside
+    ) -> list[FoundResource]:
+        """Find what parents have of a type whose lists are not known: if the first is refused, it is the only one."""
+        first = await look(parents[0])
+        if self._reader.is_refused(kind):
+            count = len(parents)
+            self._acceptance.note_unread(f"{kind.arm_type}: not read at {count - 1} of {count}; the first refused")
+            return first
+
+        async def look_on(parent: FoundResource) -> list[FoundResource]:
+            return first if parent is parents[0] else await look(parent)
+
+        return await look_around(parents, look_on, kind.arm_type, self._acceptance)
+
+    def _drop_declared(self, found: list[FoundResource], parent: FoundResource) -> list[FoundResource]:
+        """Leave out what the manifest of the parent declares, such as the pools of a load balancer: a second manifest
+        would write them again.
+        """
+        if not any(resource.kind.is_any_type for resource in found):
+            return found
+        body, kept = build_request_body(parent), []
+        for resource in found:
+            arm_type = resource.kind.arm_type
+            is_declared = resource.kind.is_any_type and is_named_in(arm_type, resource.name, body)
+            if is_declared and not self._acceptance.filters.names_type(arm_type):
+                self._acceptance.leave_out(resource.arm_id, IN_PARENT)
+            else:
+                kept.append(resource)
+        return kept
+
     async def _find_inside(self, kind: Kind, parents: Sequence[FoundResource]) -> list[FoundResource]:
         """Find what is below the singletons of many parents, such as the blob services of accounts; and of the
         singletons those that have something below them.
         """
-        inside = {_name_child(parent, kind, kind.fixed_azure_name or ""): parent for parent in parents}
+        inside = {_name_child(parent, kind, find_only_name(kind)): parent for parent in parents}
         singletons = [
             FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body={})
             for arm_id, parent in inside.items()
@@ -90,8 +126,8 @@ class DescendantSearch:
     async def _read(self, kinds: tuple[Kind, ...], parent: FoundResource) -> list[FoundResource]:
         """Read what one parent has: a singleton, what it shows itself, or what a collection lists."""
         kind = kinds[0]
-        if kind.fixed_azure_name:
-            arm_id = _name_child(parent, kind, kind.fixed_azure_name)
+        if only_name := find_only_name(kind):
+            arm_id = _name_child(parent, kind, only_name)
             body = await self._reader.try_read(arm_id, kind.api_version)
             return [FoundResource(kind=kind, arm_id=arm_id, owner_id=parent.arm_id, body=body)] if body else []
         embedded = find_embedded(kind, parent.body)
@@ -109,7 +145,8 @@ class DescendantSearch:
             resources += make_found(of_kind, bodies, parent.arm_id)
         for entry, arm_type in zip(entries, types, strict=True):
             if self._tree.find(arm_type) is None:
-                self._acceptance.note_foreign(ArmId(entry.get("id", "")), entry)
+                reason = self._tree.explain_missing(arm_type)
+                self._acceptance.note_foreign(ArmId(entry.get("id", "")), entry, reason)
         return resources
 
 

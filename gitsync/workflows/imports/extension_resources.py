@@ -18,10 +18,20 @@ from gitsync.workflows.imports.resource_reader import Body, ResourceReader
 INHERITED: Final = "inherited from above"
 ORPHAN: Final = "extends a resource that is not imported"
 
-_LISTED: Final = ("Microsoft.Authorization/roleAssignments", "Microsoft.EventGrid/eventSubscriptions")
+_LISTED: Final = (
+    "Microsoft.Authorization/locks",
+    "Microsoft.Authorization/policyAssignments",
+    "Microsoft.Authorization/policyExemptions",
+    "Microsoft.Authorization/roleAssignments",
+    "Microsoft.EventGrid/eventSubscriptions",
+)
 """Extensions that a list of a subscription, of a group or of a resource shows, with those of what is below it."""
 
 _ROLES: Final = "Microsoft.Authorization/roleDefinitions"
+_BUDGETS: Final = "Microsoft.Consumption/budgets"
+"""Each scope lists its own alone."""
+_GROUPS: Final = "microsoft.resources/resourcegroups"
+
 _CUSTOM: Final = {"$filter": "type eq 'CustomRole'"}
 
 _CLUSTERS: Final = "microsoft.containerservice/managedclusters"
@@ -47,6 +57,7 @@ _EVENT_SOURCES: Final = (
 """Types that Azure Event Grid has events of: the list of a group shows the subscriptions to the group's own alone."""
 
 _HIDDEN: Final[Mapping[str, tuple[str, ...]]] = {
+    _BUDGETS: (_GROUPS,),
     "Microsoft.EventGrid/eventSubscriptions": _EVENT_SOURCES,
     "Microsoft.Insights/dataCollectionRuleAssociations": (*_MACHINES, _CLUSTERS),
     "Microsoft.Insights/diagnosticSettings": (),
@@ -89,6 +100,7 @@ class ExtensionSearch:
         searches = [self._find_listed(arm_type, bases, scope) for arm_type in _LISTED]
         if scope.is_complete:
             searches.append(self._find_listed(_ROLES, bases, scope, _CUSTOM))
+            searches.append(self._find_listed(_BUDGETS, bases, scope))
         searches += [self._find_hidden(arm_type, types, roots) for arm_type, types in _HIDDEN.items()]
         await asyncio.gather(*searches)
 

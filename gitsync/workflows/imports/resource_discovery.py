@@ -139,7 +139,7 @@ class Discovery:
         if arm_type.count("/") > 1:  # some lists show children too
             return False
         if self._tree.find(arm_type) is None:
-            self._acceptance.note_foreign(arm_id, entry)
+            self._acceptance.note_foreign(arm_id, entry, self._tree.explain_missing(arm_type))
             return False
         # A type that only extended resources show may be at any of them.
         leads_on = filters.leads_to(arm_type) or has_hidden_types(filters)
@@ -180,11 +180,12 @@ class Discovery:
             return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=hint)
 
     async def _read_named(self, arm_id: ArmId) -> list[FoundResource]:
-        """Read a resource by its id. Raises SourceError if it does not exist, or its type has no kind."""
+        """Read a resource by its id. Raises SourceError if it does not exist, or gitsync cannot manage its type."""
         kind = self._tree.find(arm_id.arm_type)
         if kind is None:
+            reason = self._tree.explain_missing(arm_id.arm_type)
             raise SourceError(
-                f"The catalog has no kind for {arm_id}.", hint="Run `gitsync explain` to list the kinds that it has."
+                f"{arm_id} is not imported: {arm_id.arm_type} is a {reason}.", hint="Remove it from the command."
             )
         body = await self._reader.read(arm_id, kind.api_version)
         if body is None:

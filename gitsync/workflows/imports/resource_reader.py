@@ -16,6 +16,7 @@ from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind, ListLevel
 from gitsync.model.live import Live
 from gitsync.providers.arm.http.response_bodies import is_refusal
+from gitsync.workflows.imports.conversion.any_live_body import BodyContext, convert_any_body
 from gitsync.workflows.imports.conversion.live_body import ConversionContext, convert_body
 
 Body = Mapping[str, Any]
@@ -55,6 +56,7 @@ class ResourceReader:
         self._note = note
         self._trusts_lists = trusts_lists
         self._checks: dict[str, asyncio.Task[bool]] = {}
+        self._refused: set[str] = set()
 
     async def read(self, arm_id: ArmId, api_version: str) -> Body | None:
         """Read a resource; None if it does not exist. Raises ArmError."""
@@ -92,8 +94,14 @@ class ResourceReader:
         try:
             return await self.read_list(path, kind.api_version, query)
         except RefusedListError as refused:
+            if refused.error.status != FORBIDDEN:
+                self._refused.add(kind.arm_type)
             self._note_refusal(path, refused.error)
             return []
+
+    def is_refused(self, kind: Kind) -> bool:
+        """Return whether Azure refused a list of a type, other than for a missing right."""
+        return kind.arm_type in self._refused
 
     def _note_refusal(self, path: str, error: ArmError) -> None:
         if error.status == FORBIDDEN:
@@ -145,6 +153,9 @@ def is_refused(error: ArmError) -> bool:
 
 def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:
     """List what a manifest could set: read-only fields differ from one answer to the next."""
+    if kind.is_any_type:
+        context = BodyContext(refer=lambda _: None, secret="")
+        return convert_any_body(kind, body, ArmId(body.get("id", "")).name, context).fields
     return convert_body(kind, body, ConversionContext(refer=lambda arm_id: {"armId": ArmId(arm_id).key})).fields
 
 

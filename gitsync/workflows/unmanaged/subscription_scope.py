@@ -42,7 +42,7 @@ async def list_at_subscription(
         kind = tree.find(arm_type)
         if kind is None:
             for arm_id, entry in row.items():
-                acceptance.note_foreign(arm_id, entry)
+                acceptance.note_foreign(arm_id, entry, tree.explain_missing(arm_type))
             continue
         found = [FoundResource(kind=kind, arm_id=arm_id, owner_id=root, body=entry) for arm_id, entry in row.items()]
         await acceptance.accept(found)

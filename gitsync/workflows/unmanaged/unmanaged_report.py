@@ -157,7 +157,7 @@ def format_lines(report: UnmanagedReport, *, names: bool) -> Iterator[str]:
     for (_, group), kinds in _group(report.estate.strays):
         yield f"{group}:"
         for label, strays in kinds:
-            yield f"  {clean(label)}{'' if strays[0].kind else ' (gitsync has no kind for this type)'}"
+            yield f"  {clean(label)}{'' if strays[0].kind else ' (gitsync cannot manage this type)'}"
             width = max(len(_name(stray)) for stray in strays)
             for stray in strays:
                 created = format_creation(report.creations[stray.arm_id], names=names)

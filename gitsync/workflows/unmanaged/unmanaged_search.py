@@ -20,8 +20,9 @@ from gitsync.desired.problems.field_path import find_member
 from gitsync.extensions.registry import Registry
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind
+from gitsync.model.gvk import AZURE_RESOURCE
 from gitsync.workflows.imports.acceptance import BY_AZURE, Acceptance
-from gitsync.workflows.imports.conversion.found_resources import UNKNOWN, FoundResource, Omission, SearchResult
+from gitsync.workflows.imports.conversion.found_resources import FoundResource, Omission, SearchResult
 from gitsync.workflows.imports.conversion.imported_manifests import is_as_made
 from gitsync.workflows.imports.conversion.scope import Filters, ImportScope
 from gitsync.workflows.imports.extension_resources import INHERITED, ORPHAN
@@ -33,7 +34,7 @@ from gitsync.workflows.unmanaged.subscription_scope import ASSIGNMENTS, list_at_
 
 MADE_BY_OWNER: Final = "made by the resource that manages it"
 
-_UNSAID: Final = frozenset({INHERITED, ORPHAN, UNKNOWN})
+_UNSAID: Final = frozenset({INHERITED, ORPHAN})
 """Reasons of an import to leave something out that are none here."""
 
 _AZURES_GROUPS: Final = re.compile(
@@ -61,7 +62,7 @@ class Stray:
 
     arm_id: ArmId
     arm_type: str
-    kind: str  # "" if the catalog has none for its type
+    kind: str  # "" if gitsync does not manage its type
     body: Mapping[str, Any]  # what Azure showed of it, which may be little
     created: str = ""  # the time of its creation if a list has it
     role: str = ""  # the name of the role of a role assignment, "" if it is not known
@@ -73,8 +74,8 @@ class Stray:
 
     @property
     def label(self) -> str:
-        """Its kind, or its type if it has none."""
-        return self.kind or self.arm_type
+        """Its kind, or its type if no kind has this type alone."""
+        return self.kind if self.kind not in {"", AZURE_RESOURCE[1]} else self.arm_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +138,7 @@ class EstateSearch:
             arm_type = arm_id.arm_type
             kind = self._tree.find(arm_type)
             if self._inventory.has(arm_id):
-                managed[kind.gvk.kind if kind else arm_type] += 1
+                managed[kind.gvk.kind if kind and not kind.is_any_type else arm_type] += 1
             elif kind:
                 known.append((kind, _spell_type(arm_id, kind.arm_type)))
             else:
@@ -222,7 +223,7 @@ class EstateSearch:
         listed = {ArmId(entry.get("id", "")).key: entry for entries in lists for entry in entries}
         for arm_id in (arm_id for same_type in by_type.values() for arm_id in same_type):
             if entry := listed.get(arm_id.key):
-                self._acceptance.note_foreign(arm_id, entry)
+                self._acceptance.note_foreign(arm_id, entry, self._tree.explain_missing(arm_id.arm_type))
 
     def _conclude(self, result: SearchResult, managed: Mapping[str, int] | None = None) -> Estate:
         """Separate what git has from what it does not. `managed` are those that a search has not looked at."""
@@ -233,7 +234,8 @@ class EstateSearch:
         orphans = [ArmId(omission.subject) for omission in result.left_out if omission.reason == ORPHAN]
         found += [_make_stray(arm_id, self._tree.find(arm_id.arm_type), {}) for arm_id in orphans]
         counts = Counter(managed or {})
-        left_out = [omission for omission in result.left_out if omission.reason not in _UNSAID]
+        unsaid = _UNSAID | {self._tree.explain_missing(resource.arm_id.arm_type) for resource in result.foreign}
+        left_out = [omission for omission in result.left_out if omission.reason not in unsaid]
         strays: dict[IdKey, Stray] = {}
         for stray in found:
             if self._inventory.has(stray.arm_id):

@@ -23,6 +23,7 @@ SECRET = "Microsoft.Cdn/profiles/secrets"
 
 ONE_WAY: list[tuple[str, str, str, Any, Any, dict[str, Any]]] = [
     ("the revision that the id names", API, "properties/apiRevision", "v1", "1", {}),
+    ("the time of the last write", "Microsoft.Authorization/policyAssignments", "properties/metadata/updatedOn", "2023-02-15T12:23:15.1977029Z", "2023-02-15T12:23:17.9454131Z", {}),
     ("memory that Azure reserves", "Microsoft.Cache/redis", "properties/redisConfiguration/maxmemory-delta", "10", "642", {}),
     ("a version's line", "Microsoft.Cache/redis", "properties/redisVersion", "6", "6.0", {}),
     ("a version's line", CLUSTER, "properties/kubernetesVersion", "1.27", "1.27.3", {}),
@@ -62,12 +63,7 @@ EITHER_WAY: list[tuple[str, str, str, Any, Any]] = [
 ]  # fmt: skip
 """Two spellings of one value: git may have either."""
 
-TASK = "Microsoft.DataMigration/services/projects/tasks"
 NEITHER_WAY: list[tuple[str, str, str, Any, Any]] = [
-    ("a time of change", "Microsoft.Authorization/policyAssignments", "properties/metadata/createdOn", "2023-02-15T12:23:15Z", "2023-02-15T12:23:17Z"),
-    ("a time of change", "Microsoft.Authorization/policyDefinitions", "properties/metadata/updatedOn", "2023-02-15T12:23:15Z", "2023-02-15T12:23:17Z"),
-    ("an encrypted password", TASK, "properties/input/sourceConnectionInfo/password", "x", "y"),
-    ("an encrypted password", TASK, "properties/input/target/connectionString", "x", "y"),
     ("a count of the service", "Microsoft.RecoveryServices/vaults/backupPolicies", "properties/protectedItemsCount", 1, 0),
 ]  # fmt: skip
 """Azure sets the value, whatever is requested."""

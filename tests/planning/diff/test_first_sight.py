@@ -325,3 +325,34 @@ def test_what_arms_types_show_of_a_type_without_a_kind(arm_type, desired, live, 
     found = compare({"properties": desired}, {"properties": live}, None, hints)
     assert [difference.path for difference in found.differences] == [f"/properties/{path}" for path in different], why
     assert list(found.unverified) == [f"/properties/{path}" for path in unverified], why
+
+
+@pytest.mark.parametrize(
+    ("name", "desired", "live", "differs", "why"),
+    [
+        ("targetRegions", ["westus", "eastus"], ["East US", "West US"], False, "codes and display names"),
+        ("targetRegions", ["westus"], ["West US 2"], True, "another region"),
+        ("rules", ["myrule"], ["My Rule"], True, "names of other things"),
+    ],
+)
+def test_entries_of_a_list_of_regions_are_found_by_either_name(name, desired, live, differs, why):
+    ours, theirs = ([{"name": region, "count": 1} for region in regions] for regions in (desired, live))
+    assert bool(seen({name: ours}, {name: theirs})[0]) is differs, why
+
+
+@pytest.mark.parametrize(
+    ("live", "differs", "why"),
+    [
+        ({"a": {"password": "encrypted"}, "encryptedKeyForSecureFields": "key"}, False, "encrypted, beside its key"),
+        ({"a": {"password": "encrypted"}}, True, "no key shows that it is encrypted"),
+        ({"a": {"password": "x", "user": "other"}, "encryptedKeyForSecureFields": "key"}, True, "no secret"),
+    ],
+)
+def test_an_encrypted_secret_is_not_compared(live, differs, why):
+    body = {
+        "properties": {
+            "input": {"a": {"password": "plain", "user": "me"} if "user" in live["a"] else {"password": "plain"}}
+        }
+    }
+    found = compare(body, {"properties": {"input": live}}, None, Hints(arm_type="Microsoft.DataMigration/services"))
+    assert bool(found.differences) is differs, why

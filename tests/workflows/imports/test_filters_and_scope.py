@@ -46,7 +46,9 @@ def test_what_excludes_a_network(catalog, text):
     )
 
 
-@pytest.mark.parametrize("text", ["VirtualNetwrok", "Contoso.Things/things", "SecurityGroup", "Microsoft.Graph/groups"])
+@pytest.mark.parametrize(
+    "text", ["VirtualNetwrok", "Contoso.Things/things", "SecurityGroup", "Microsoft.Graph/groups", "AzureResource"]
+)
 def test_an_unknown_type_is_an_error(catalog, text):
     with pytest.raises(ConfigError):
         make_filters([text], [], [], [], catalog)

@@ -99,7 +99,7 @@ def test_its_figures_are_metrics(estate, tmp_path):
 def test_text_has_each_group_with_the_command_that_imports_it(estate):
     done, _ = look(estate)
     assert "  VirtualNetworksSubnet\n    hub/by-hand" in done.out
-    assert "  Microsoft.Logic/workflows (gitsync has no kind for this type)\n    flow" in done.out
+    assert "  Microsoft.Logic/workflows\n    flow" in done.out
     assert (
         "To write manifests for them:\n  gitsync import --resource-group other --out azure\n  gitsync import --resource-group shop --out azure\n"
         in done.out
@@ -111,7 +111,7 @@ def test_the_import_that_it_names_takes_what_has_a_kind(estate, tmp_path):
     with azure(estate.store, estate.clock) as served:
         command = read(look(estate, "-o", "json")[0])["imports"][1].split()[1:]
         done = run_here(*command, folder=tmp_path, **served.variables)
-    assert "52 resources imported" in done.out, done.err
+    assert "55 resources imported" in done.out, done.err
     assert "by-hand" in "".join(path.read_text() for path in (tmp_path / "azure").rglob("*.yaml"))
 
 

@@ -69,6 +69,11 @@ def _compare_computed(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD if int(leaf.desired) < int(leaf.live) else None
 
 
+def _compare_later_stamps(leaf: Leaf) -> RuleOutcome | None:
+    desired, found = parse_instant(leaf.desired), parse_instant(leaf.live)
+    return RuleOutcome.UNTOLD if desired is not None and found is not None and desired < found else None
+
+
 def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
     """'' or 0 leaves the value to Azure, so nothing is compared."""
     return RuleOutcome.UNTOLD if leaf.desired in ("", 0) else None
@@ -139,10 +144,6 @@ def _compare_prefixed_versions(leaf: Leaf) -> RuleOutcome:
     return make_outcome(leaf.desired.casefold().removeprefix("v") == leaf.live.casefold().removeprefix("v"))
 
 
-def _compare_instants(leaf: Leaf) -> RuleOutcome | None:
-    return None if None in map(parse_instant, (leaf.desired, leaf.live)) else RuleOutcome.UNTOLD
-
-
 def _compare_solution_names(leaf: Leaf) -> RuleOutcome | None:
     """Azure adds the workspace, which the name of the resource has too."""
     name, _, workspace = leaf.live.partition("(")
@@ -169,6 +170,13 @@ TYPE_RULES: Final = (
         _compare_revisions,
         name="the revision that the id names",
         evidence="Recorded: 'v1' and '2' come back '1'. The id names it (';rev=2'); without, it is the first.",
+    ),
+    _make_row(
+        r"Microsoft\.Authorization/policy(?:Assignments|Definitions|SetDefinitions|Exemptions)",
+        "properties/metadata/updatedOn",
+        _compare_later_stamps,
+        name="the time of the last write",
+        evidence="Recorded seven times: Azure Policy stamps the metadata at each write, whatever they have.",
     ),
     _make_row(
         r"Microsoft\.Cache/redis",
@@ -373,31 +381,6 @@ TYPE_RULES: Final = (
         ),
         name="a pricing tier of the past",
         evidence="Recorded: 'Standalone' comes back 'PerGB2018', the tier that new workspaces have.",
-    ),
-    *(
-        _make_row(
-            r"Microsoft\.Authorization/policy\w+",
-            f"properties/metadata/{member}",
-            _compare_instants,
-            name="a time of change",
-            evidence="Azure Policy's documentation: the service itself sets createdOn and updatedOn. Recorded seven "
-            "times: updatedOn comes back as the time of the request.",
-        )
-        for member in ("createdOn", "updatedOn")
-    ),
-    _make_row(
-        r"Microsoft\.DataMigration/services/projects/tasks",
-        "properties/input/*/password",
-        lambda _: RuleOutcome.UNTOLD,
-        name="an encrypted password",
-        evidence="Recorded six times, at two api-versions: the password of a connection comes back encrypted.",
-    ),
-    _make_row(
-        r"Microsoft\.DataMigration/services/projects/tasks",
-        "properties/input/*/connectionString",
-        lambda _: RuleOutcome.UNTOLD,
-        name="an encrypted password",
-        evidence="Recorded: as for the password, which it contains.",
     ),
     _make_row(
         r"Microsoft\.Kubernetes/connectedClusters",

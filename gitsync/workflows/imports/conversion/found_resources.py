@@ -14,9 +14,6 @@ from gitsync.model.secret import Secret
 
 GROUPS: Final = "Microsoft.Resources/resourceGroups"
 
-UNKNOWN: Final = "type without a kind"
-"""Why a type is left out that the catalog does not have."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundResource:
@@ -48,7 +45,7 @@ class Omission:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ForeignResource:
-    """A resource of a type without a kind, as a list shows it: its entry may be all that is known of it."""
+    """A resource of a type that gitsync cannot manage, as a list shows it: its entry may be all that is known."""
 
     arm_id: ArmId
     entry: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -59,7 +56,7 @@ class SearchResult:
     """What was found, sorted by ARM id."""
 
     resources: tuple[FoundResource, ...]
-    foreign: tuple[ForeignResource, ...] = ()  # the resources without a kind
+    foreign: tuple[ForeignResource, ...] = ()  # the resources of types that gitsync does not manage
     left_out: tuple[Omission, ...] = ()  # those that are not imported, each with its reason
     unread: tuple[str, ...] = ()  # the collections that were not read, or refused
     problems: tuple[Problem, ...] = ()  # about ids and groups that were given and cannot be read

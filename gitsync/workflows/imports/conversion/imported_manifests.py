@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.catalog.children import is_separate, is_unset, list_embedding
+from gitsync.desired.catalog.children import find_only_name, is_separate, is_unset, list_embedding
 from gitsync.desired.catalog.packed_tables import find_azure_values, name_built_in_role
 from gitsync.desired.catalog.positions import find_root
 from gitsync.desired.catalog.spec_visitor import visit_spec
@@ -25,6 +25,7 @@ from gitsync.model.facts import Field, Kind
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
+from gitsync.workflows.imports.conversion.any_live_body import BodyContext, convert_any_body
 from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest
 from gitsync.workflows.imports.conversion.layout import Taken, name_manifests
 from gitsync.workflows.imports.conversion.live_body import EVERY, ConversionContext, ConvertedSpec, convert_body
@@ -52,21 +53,33 @@ def make_manifests(resources: Sequence[FoundResource], style: ManifestStyle) -> 
         resource.arm_id: Key(resource.kind.gvk.group, resource.kind.gvk.kind, namespace, names[resource.arm_id])
         for resource in resources
     }
-    index = ManifestIndex({**near, **{arm_id.key: key for arm_id, key in keys.items()}})
-    return tuple(_make_manifest(resource, keys[resource.arm_id], index, style) for resource in resources)
+    owners = {resource.arm_id.key: resource.owner_id.key for resource in resources}
+    index = ManifestIndex({**near, **{arm_id.key: key for arm_id, key in keys.items()}}, owners)
+    # ASO's kinds decide what is a reference; the body of any type may have the plain id instead.
+    ordered = sorted(resources, key=lambda resource: resource.kind.is_any_type)
+    made = {resource.arm_id: _make_manifest(resource, keys[resource.arm_id], index, style) for resource in ordered}
+    return tuple(made[resource.arm_id] for resource in resources)
 
 
 def is_as_made(resource: FoundResource) -> bool:
     """Return whether a resource of a fixed name is as Azure made it with its parent: no one has set anything."""
-    if resource.kind.fixed_azure_name is None:
+    if not find_only_name(resource.kind):
         return False
     fields = _convert(resource, ManifestIndex({}), "", is_full=False).fields
+    if resource.kind.is_any_type:
+        fields = find_member(fields, "body", "properties") or {}
     return is_unset(resource.kind.arm_type, fields)
+
+
+def build_request_body(resource: FoundResource) -> Mapping[str, Any]:
+    """Build the body that the manifest of a resource will request, with placeholders for what is filled in."""
+    spec = _convert(resource, ManifestIndex({}), "secret", is_full=False).fields
+    return convert(resource.kind, spec, resource.name, "").body
 
 
 def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, style: ManifestStyle) -> ImportedManifest:
     secret = f"{key.name}-{key.kind.lower()}"
-    converted = fit_spec(resource.kind, _convert(resource, index, secret, is_full=style.is_full))
+    converted = _convert(resource, index, secret, is_full=style.is_full)
     spec = {**dict(_list_identity(resource, key, index)), **converted.fields}
     metadata: dict[str, Any] = {"name": key.name}
     if style.is_explicit:
@@ -84,20 +97,26 @@ def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, styl
 
 
 def _convert(resource: FoundResource, index: ManifestIndex, secret: str, *, is_full: bool) -> ConvertedSpec:
+    """Convert the body to a valid spec, without owner and azureName."""
+    if resource.kind.is_any_type:
+        context = BodyContext(refer=partial(index.try_refer_from, resource), secret=secret)
+        return convert_any_body(resource.kind, resource.body, resource.name, context)
     values = find_azure_values(resource.kind.arm_type)
     conversion = ConversionContext(
-        refer=index.refer,
+        refer=partial(index.refer_from, resource),
         refer_to_role=index.refer_to_role,
         is_azures_own=(lambda _path, _value: False) if is_full else values.is_own,
         left_out=list_embedding(resource.kind.arm_type),
         is_separate=partial(is_separate, resource.kind.arm_type),
         secret=secret,
     )
-    return convert_body(resource.kind, resource.body, conversion)
+    return fit_spec(resource.kind, convert_body(resource.kind, resource.body, conversion))
 
 
 def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> Iterator[tuple[str, Any]]:
-    """List the fields that identify the resource: its name in Azure if that differs, and its owner."""
+    """List the fields that identify the resource: its type, its name in Azure if that differs, and its owner."""
+    if resource.kind.is_any_type:
+        yield "type", f"{resource.kind.arm_type}@{resource.kind.api_version}"
     if resource.kind.fixed_azure_name is None and resource.name != key.name:
         yield "azureName", resource.name
     if resource.kind.has_owner:
@@ -127,15 +146,47 @@ def list_secrets(kind: Kind, spec: Mapping[str, Any], name: str, namespace: str)
 
 
 class ManifestIndex:
-    """The manifests of one namespace, imported or already there, by the keys of the ARM ids that they stand for."""
+    """The manifests of one namespace, imported or already there, by the keys of the ARM ids that they stand for. Its
+    mutable state are the references between imported resources, so that none closes a circle.
+    """
 
-    def __init__(self, keys: Mapping[IdKey, Key]) -> None:
+    def __init__(self, keys: Mapping[IdKey, Key], owners: Mapping[IdKey, IdKey] | None = None) -> None:
+        """`owners` are those of the imported resources, by id."""
         self._keys = keys
+        self._needs = {arm_id: {owner} for arm_id, owner in (owners or {}).items()}
 
     def refer(self, arm_id: str) -> Mapping[str, Any]:
         """Refer to a resource: by name if it has a manifest, else by its ARM id."""
         key = self._keys.get(ArmId(arm_id).key)
-        return {"group": key.group, "kind": key.kind, "name": key.name} if key else {"armId": arm_id}
+        return _name(key) if key else {"armId": arm_id}
+
+    def refer_from(self, resource: FoundResource, arm_id: str) -> Mapping[str, Any]:
+        """Refer to a resource from an imported one."""
+        self._needs.setdefault(resource.arm_id.key, set()).add(ArmId(arm_id).key)
+        return self.refer(arm_id)
+
+    def try_refer_from(self, resource: FoundResource, arm_id: str) -> Mapping[str, Any] | None:
+        """Refer to a resource by name; None if it has no manifest, or needs the other one itself: a parent shows ids
+        of its children.
+        """
+        own, other = resource.arm_id.key, ArmId(arm_id).key
+        key = self._keys.get(other)
+        if key is None or self._reaches(other, own):
+            return None
+        self._needs.setdefault(own, set()).add(other)
+        return _name(key)
+
+    def _reaches(self, start: IdKey, target: IdKey) -> bool:
+        """Return whether a resource needs another, over any number of steps, or is the same."""
+        seen, open_ids = {start}, [start]
+        while open_ids:
+            current = open_ids.pop()
+            if current == target:
+                return True
+            new = self._needs.get(current, set()) - seen
+            seen |= new
+            open_ids += new
+        return False
 
     def refer_to_role(self, arm_id: str) -> Mapping[str, Any] | None:
         """Refer to a role by its name, if it is a built-in one; None if the table does not have it."""
@@ -146,10 +197,14 @@ class ManifestIndex:
         """Refer to the owner of a resource: by its name alone where the kind fixes what its owner is."""
         key = self._keys.get(owner_id.key)
         if key is None:
-            return {"armId": str(owner_id)}
+            return {"armId": str(owner_id) or "/"}  # a resource of the tenant
         if kind.any_owner:
-            return {"group": key.group, "kind": key.kind, "name": key.name}
+            return _name(key)
         return {"name": key.name} if kind.owner == (key.group, key.kind) else {"armId": str(owner_id)}
+
+
+def _name(key: Key) -> Mapping[str, Any]:
+    return {"group": key.group, "kind": key.kind, "name": key.name}
 
 
 # A spec as its kind allows it: Azure returns values that no manifest may have.

@@ -20,7 +20,8 @@ from gitsync.workflows.imports.conversion.found_resources import GROUPS, FoundRe
 
 # The name of a manifest is the name in Azure, in lower case. A child has the name of its parent before its own, unless
 # its own is one that Azure fixes (`default`). Where two resources of one kind would have the same name, both get the
-# name of their resource group before it, or of their subscription; the last resort is a part of a digest of the ARM id.
+# name of their resource group before it, or of their subscription (two of `AzureResource` first that of their type
+# behind it); the last resort is a part of a digest of the ARM id.
 
 
 MOST: Final = 253
@@ -92,6 +93,12 @@ def _name_id(arm_id: ArmId) -> str:
     return "-".join(names)
 
 
+def _name_by_type(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
+    """Return the name with the type of what has the kind of many types: `orders-workflows`."""
+    plain = _name_plainly(resource, known)
+    return f"{plain}-{resource.kind.arm_type.rpartition('/')[2]}" if resource.kind.is_any_type else plain
+
+
 def _name_by_group(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
     return "-".join(filter(None, (resource.arm_id.resource_group, _name_plainly(resource, known))))
 
@@ -107,6 +114,7 @@ def _name_by_digest(resource: FoundResource, known: Mapping[ArmId, FoundResource
 
 _FORMS: Final[tuple[Callable[[FoundResource, Mapping[ArmId, FoundResource]], str], ...]] = (
     _name_plainly,
+    _name_by_type,
     _name_by_group,
     _name_by_subscription,
     _name_by_digest,
@@ -199,5 +207,7 @@ def _name_file(manifest: ImportedManifest, layout: Layout) -> str:
         return "resources"
     if manifest.key.kind.startswith(_DNS):
         return "dns"
-    name = manifest.key.group.partition(".")[0]
+    kind = manifest.resource.kind
+    namespace = kind.arm_type.partition("/")[0].casefold().removeprefix("microsoft.") if kind.is_any_type else ""
+    name = clean_name(namespace.replace(".", "-")) if namespace else manifest.key.group.partition(".")[0]
     return _TOPICS.get(name, name)

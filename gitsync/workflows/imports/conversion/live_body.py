@@ -29,7 +29,7 @@ EVERY: Final = "*"
 _KEYS: Final = frozenset(name for name in KEY_FIELDS if "." not in name)
 _LOGINS: Final = ("Login", "UserName", "Username")
 """How the name of an account ends; the password beside it has the same beginning, and ends in `Password`."""
-_NEVER_SET: Final = frozenset({"etag", "provisioningState", "systemData"})
+NEVER_SET: Final = frozenset({"etag", "provisioningState", "systemData"})
 """Fields that the facts allow, and that are of an answer only."""
 
 _HIDDEN: Final = frozenset({"properties", EVERY})
@@ -38,7 +38,7 @@ _HIDDEN: Final = frozenset({"properties", EVERY})
 _USUAL: Final = "Default"
 """The choice of a union whose discriminator Azure does not show, as MariaDB with `createMode`."""
 
-_WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the name of a field
+WITHOUT_PASSWORD: Final = "disablePasswordAuthentication"  # noqa: S105 - the name of a field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class _BodyReader:
     def read_member(self, name: str, field: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         steps = field["arm"].split("/")
         inner = (*path, *steps)
-        if not _NEVER_SET.isdisjoint(steps) or "/".join(map(str, inner)) in self.conversion.left_out:
+        if not NEVER_SET.isdisjoint(steps) or "/".join(map(str, inner)) in self.conversion.left_out:
             return None
         value = find_member(body, *steps)
         mode, is_required, unfit = field.get("mode", ""), field.get("required", False), len(self.unfit)
@@ -334,7 +334,7 @@ class _BodyReader:
 
     def make_secret(self, name: str, mode: str, path: JsonPath, *, is_set: bool = True) -> _Part:
         """Make a reference in place of a value that Azure does not show."""
-        key = re.sub(r"[^-._a-zA-Z0-9]+", "", ".".join(step for step in map(str, (*path, name)) if step not in _HIDDEN))
+        key = make_secret_key((*path, name))
         if mode == "secretMap":
             return _Part({"name": f"{self.conversion.secret}-{key.lower().replace('_', '-')}"}, is_set)
         return _Part({"name": self.conversion.secret, "key": key}, is_set)
@@ -342,7 +342,7 @@ class _BodyReader:
     def make_password_references(self, facts: TypeFacts, kept: Mapping[str, Any], path: JsonPath) -> dict[str, Any]:
         """Make references for passwords of accounts: Azure shows the account only."""
         hidden = [name for name, field in _list_fields(facts) if field.get("mode") == "secret" and name not in kept]
-        wanted = [name for name in hidden if _has_account(name, kept) and not _read_flag(_WITHOUT_PASSWORD, kept)]
+        wanted = [name for name in hidden if has_account(name, kept) and not read_flag(WITHOUT_PASSWORD, kept)]
         return {name: self.make_secret(name, "secret", path).value for name in wanted}
 
     def give_up(self, path: JsonPath) -> _Part | None:
@@ -370,17 +370,23 @@ def _list_fields(facts: TypeFacts) -> Iterator[tuple[str, Field]]:
     return iter(by_arm_name.values())
 
 
-def _has_account(name: str, kept: Mapping[str, Any]) -> bool:
+def make_secret_key(path: JsonPath) -> str:
+    """Make the key in a Secret for the value at a path of a body."""
+    return re.sub(r"[^-._a-zA-Z0-9]+", "", ".".join(step for step in map(str, path) if step not in _HIDDEN))
+
+
+def has_account(name: str, kept: Mapping[str, Any]) -> bool:
+    """Return whether fields beside a password name its account."""
     beginning = name.removesuffix("Password")
     return beginning != name and any(
         beginning.removesuffix("Login") + ending == other for other in kept for ending in (*_LOGINS, "")
     )
 
 
-def _read_flag(name: str, fields: Any) -> bool:
+def read_flag(name: str, fields: Any) -> bool:
     """Return whether a field is true in a spec or in a part of it."""
     return isinstance(fields, Mapping) and (
-        fields.get(name) is True or any(_read_flag(name, part) for part in fields.values())
+        fields.get(name) is True or any(read_flag(name, part) for part in fields.values())
     )
 
 

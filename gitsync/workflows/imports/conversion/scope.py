@@ -10,8 +10,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.kind_names import find_kind
+from gitsync.desired.catalog.type_words import join_with_or
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.errors import ConfigError, GitsyncError
 from gitsync.model.arm_id import ArmId
@@ -154,7 +156,7 @@ class Filters:
 def make_filters(
     types: Iterable[str], names: Iterable[str], tags: Iterable[str], excluded: Iterable[str], catalog: Catalog
 ) -> Filters:
-    """Read the filters as typed: a type is an ARM type or a kind. ConfigError for a type that the catalog lacks."""
+    """Read the filters as typed: a type is an ARM type or a kind. ConfigError for a type that is not known."""
     pairs = (tag.partition("=") for tag in tags)
     return Filters(
         types=frozenset(find_type(text, catalog).casefold() for text in types),
@@ -165,15 +167,19 @@ def make_filters(
 
 
 def find_type(text: str, catalog: Catalog) -> str:
-    """Find the ARM type that an ARM type or a kind names. ConfigError if the catalog does not have it."""
+    """Find the ARM type that an ARM type or a kind names. ConfigError if none has this name."""
     group_kind = catalog.group_kind_of(text)
     if group_kind:
         return catalog.arm_type(*group_kind) or text
     if "/" in text and "." in text.partition("/")[0] and not text.partition("/")[0].endswith(".azure.com"):
-        raise ConfigError(
-            f"The catalog has no kind for the type {text}.", hint="Run `gitsync explain` to list all kinds."
-        )
+        if arm_type := open_arm_types().find_type(text):
+            return arm_type.name
+        close = open_arm_types().suggest_types(text)
+        hint = f"Did you mean {join_with_or(close)}?" if close else "Run `gitsync explain` to list all kinds."
+        raise ConfigError(f"{text} is not a known ARM type.", hint=hint)
     kind = find_kind(text, catalog).kind
+    if kind.is_any_type:
+        raise ConfigError(f"{kind.gvk.kind} is a kind for any type.", hint="Name the ARM type.")
     if not kind.is_arm:
         message = f"{kind.gvk.kind} of {kind.gvk.group} is not a resource of Azure Resource Manager."
         raise ConfigError(message, hint="Write its manifest by hand: an import reads only Azure Resource Manager.")
