@@ -21,6 +21,7 @@ from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
 from gitsync.planning.delete_scope import GroupContent, list_unlisted
 from gitsync.planning.status.conditions import (
     DELETING,
+    has_refused_delete,
     make_held,
     make_kept,
     make_other_agent,
@@ -126,7 +127,8 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     delete is kept. A plan reads for a review, or if what it shows depends on it.
     """
     record, kind, writes = attempt.record, attempt.known_kind, run.rules.writes
-    is_kept = kind is not None and not kind.can_delete and attempt.prune.within is None
+    has_no_delete = (kind is not None and not kind.can_delete) or has_refused_delete(record.condition)
+    is_kept = has_no_delete and attempt.prune.within is None
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
     attempt = attempt.with_observed(replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id)))
