@@ -205,17 +205,17 @@ def test_a_requested_version_is_taken(world):
     assert "type: Microsoft.Logic/workflows@2018-07-01-preview" in (world.folder / "azure/shop/logic.yaml").read_text()
 
 
-@pytest.mark.parametrize(("status", "asked"), [(405, 1), (404, 1), (403, 3)])
-def test_a_collection_that_azure_refuses_is_requested_once(world, status, asked):
+@pytest.mark.parametrize(("status", "requested"), [(405, 1), (404, 1), (403, 3)])
+def test_a_collection_that_azure_refuses_is_requested_once(world, status, requested):
     world.says(group=GROUP).sync()
     for name in ("a", "b", "c"):
         world.outside("PUT", B2B.replace("b2b", name), HERE | {"sku": {"name": "Standard"}}, api_version="2019-05-01")
     refusal = FaultRule(match=Match(path="*/partners"), answer=Canned(status=status, code="Refused", message="No."))
     with azure(store=world.store, clock=world.clock, rules=(refusal,)) as served:
         ended = run_here("import", "--out", "azure", folder=world.folder, **served.variables)
-        assert len([path for _, path, _ in served.sent() if path.endswith("/partners")]) == asked
+        assert len([path for _, path, _ in served.sent() if path.endswith("/partners")]) == requested
     line = "Microsoft.Logic/integrationAccounts/partners: not read at 2 of 3; the first refused"
-    assert (line in ended.out) is (asked == 1)
+    assert (line in ended.out) is (requested == 1)
 
 
 def test_a_singleton_that_somebody_has_set_is_imported(world):
