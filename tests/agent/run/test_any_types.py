@@ -7,6 +7,7 @@ import pytest
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.exporters import config_map_at, revealed, secret_at, world_with
+from tests.support.fault_rules import rules
 from tests.support.memory_places import MemorySink
 from tests.support.world import SUBSCRIPTION, World
 
@@ -200,6 +201,30 @@ def test_what_exists_with_its_parent_is_not_deleted(world):
     world.says(group=GROUP, site=SITE, settings=SETTINGS).sync()
     removed = find(world.says(group=GROUP, site=SITE).sync(prune=True))
     assert (world.writes, removed.condition.reason) == ([], "DeletionNotSupportedInAzure")
+
+
+def test_what_azure_refuses_to_delete_is_kept_without_a_failure(tmp_path):
+    refusal = "{status: 405, code: UnsupportedHttpMethod, message: A pricing stays.}"
+    world = World(tmp_path, rules=rules(f"{{match: {{method: DELETE}}, answer: {refusal}}}"))
+    pricing = """
+        apiVersion: azure.gitsync/v1
+        kind: AzureResource
+        metadata: {name: vms}
+        spec:
+          type: Microsoft.Security/pricings@2024-01-01
+          azureName: VirtualMachines
+          owner: {armId: /subscriptions/00000000-0000-0000-0000-000000000000}
+          body: {properties: {pricingTier: Standard}}
+    """
+    world.says(group=GROUP, pricing=pricing).sync()
+    report = world.says(group=GROUP).sync(prune=True)
+    kept = find(report)
+    assert (report.exit_code, kept.verdict) == (0, Verdict.BLOCKED)
+    assert (kept.condition.reason, kept.message) == ("DeletionNotSupportedInAzure", "A pricing stays.")
+    assert "--release AzureResource.azure.gitsync/default/vms" in kept.condition.advice
+    assert (world.sync(prune=True).exit_code, world.writes) == (0, []), "refused once, and not sent again"
+    released = world.sync(prune=True, release=("AzureResource/vms",))
+    assert (released.exit_code, find(released).action, world.writes) == (0, Action.DETACH, [])
 
 
 NETWORK = """
