@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitsync.desired.catalog.any_type import TypeAndVersion, list_fixed_names, split_name
+from gitsync.desired.catalog.any_type import NameSteps, TypeAndVersion, list_fixed_names, split_name
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.body_paths import OWN_NAMES
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
@@ -71,9 +71,9 @@ def describe_arm_type(match: TypeMatch, catalog: Catalog) -> Iterator[tuple[str,
     yield "ARM", f"{arm_type.name}, api-version {version.api_version}"
     yield "versions", _describe_versions(arm_type)
     yield "ASO", _describe_kind(kind, catalog)
-    if version.writable and (steps := split_name(arm_type.name, "name")) is not None:
-        yield "owner", describe_any_owner(kind, steps, catalog)[0]
-        yield "name", _describe_name(kind)
+    steps = split_name(arm_type.name, "name") or NameSteps("", "")
+    yield "owner", describe_any_owner(kind, steps, catalog)[0]
+    yield "name", _describe_name(kind)
     yield "Azure can", ", ".join(sorted(map(str.lower, kind.operations))) if version.writable else "get"
     if version.actions:
         yield "actions", ", ".join(version.actions)
