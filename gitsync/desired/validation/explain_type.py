@@ -182,16 +182,22 @@ def _make_rows(
             yield from _make_rows(inner, deep=True, is_body=False, depth=depth + 1, around=(*around, *types))
 
 
+def describe_member(member: BodyMember) -> Iterator[str]:
+    """Describe the rules of a member in words."""
+    return _describe_part(_Part(member.name, (member.type,), member))
+
+
 def _describe_type(types: Iterable[BodyType]) -> str:
     """Describe a type in a word: "string", "list of object", "map of string"."""
-    return join_with_or(dict.fromkeys(map(_describe_shape, types))) or "nothing"
+    return join_with_or(dict.fromkeys(map(describe_body_type, types))) or "nothing"
 
 
-def _describe_shape(type_: BodyType) -> str:
+def describe_body_type(type_: BodyType) -> str:
+    """Describe a type in a word."""
     if type_.item is not None:
-        return f"list of {_describe_shape(type_.item)}"
+        return f"list of {describe_body_type(type_.item)}"
     if (entry := _find_entry(type_)) is not None:
-        return f"map of {_describe_shape(entry)}"
+        return f"map of {describe_body_type(entry)}"
     return "object" if type_.is_object else _SHAPES.get(type_.shape, type_.shape)
 
 
