@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.model.verdict import Verdict
 from tests.support.command_line import azure, run_here
-from tests.support.filled_store import ROOT
+from tests.support.filled_store import ROOT, read_version
 from tests.support.world import World
 
 GROUP_ID = f"{ROOT}/shop"
@@ -75,3 +78,167 @@ def test_an_ignored_field_has_no_drift(world, ignored):
     world.somebody_changes(FLOW_ID, {"/properties/definition/steps": ["b"]})
     drifted = next(result for result in world.plan().results if result.key.name == "orders")
     assert [difference.path for difference in drifted.differences] == ["/properties/definition/steps"]
+
+
+AUTOMATION = f"{IN_GROUP}/Microsoft.Automation/automationAccounts/ops"
+B2B = f"{IN_GROUP}/Microsoft.Logic/integrationAccounts/b2b"
+BALANCER = f"{IN_GROUP}/Microsoft.Network/loadBalancers/front"
+SITE = f"{IN_GROUP}/Microsoft.Web/sites/shop"
+SPRING = f"{IN_GROUP}/Microsoft.AppPlatform/Spring/spring"
+HERE = {"location": "westeurope"}
+LOCK = {"properties": {"level": "CanNotDelete"}}
+BUDGET = {
+    "properties": {
+        "amount": 100,
+        "category": "Cost",
+        "timeGrain": "Monthly",
+        "timePeriod": {"startDate": "2026-01-01T00:00:00Z"},
+    }
+}
+OTHERS = {
+    AUTOMATION: HERE | {"properties": {"sku": {"name": "Basic"}}},
+    f"{AUTOMATION}/variables/Region": {"properties": {"value": '"x"', "isEncrypted": False}},
+    f"{AUTOMATION}/schedules/nightly": {
+        "properties": {"frequency": "Day", "interval": 1, "startTime": "2026-03-02T00:00:00+00:00"}
+    },
+    B2B: HERE | {"sku": {"name": "Standard"}},
+    f"{B2B}/partners/contoso": {"properties": {"partnerType": "B2B", "content": {"b2b": {"businessIdentities": []}}}},
+    FLOW_ID: HERE
+    | {
+        "properties": {
+            "integrationAccount": {"id": B2B},
+            "definition": {"$schema": "s", "actions": {"$secret": {"inputs": None}}},
+            "parameters": {"$connections": {"type": "Object", "value": {}}},
+        }
+    },
+    f"{IN_GROUP}/Microsoft.Maps/accounts/orders": HERE | {"sku": {"name": "G2"}},
+    f"{IN_GROUP}/microsoft.insights/workbooks/0a1b5d2c-a08f-55af-a14e-fa97442cba25": HERE
+    | {"kind": "shared", "properties": {"displayName": "d", "serializedData": "{}", "category": "workbook"}},
+    f"{GROUP_ID}/providers/Microsoft.Authorization/locks/keep": LOCK,
+    f"{FLOW_ID}/providers/Microsoft.Authorization/locks/keep": LOCK,
+    f"{GROUP_ID}/providers/Microsoft.Authorization/policyAssignments/tags": {
+        "properties": {
+            "policyDefinitionId": "/providers/Microsoft.Authorization/policyDefinitions/"
+            "871b6d14-10aa-478d-b590-94f262ecfa99",
+            "parameters": {"tagName": {"value": "team"}},
+        }
+    },
+    f"{GROUP_ID}/providers/Microsoft.Consumption/budgets/month": BUDGET,
+    f"{ROOT.rpartition('/')[0]}/providers/Microsoft.Consumption/budgets/year": BUDGET,
+    BALANCER: HERE | {"properties": {"backendAddressPools": [{"name": "all"}]}},
+}
+
+
+def fill_estate(world):
+    world.says(group=GROUP).sync()
+    for arm_id, body in OTHERS.items():
+        answer = world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
+        assert not answer or "error" not in answer, (arm_id, answer)
+
+
+def test_an_import_leaves_nothing_out_for_lack_of_a_kind(world):
+    fill_estate(world)
+    ended, writes = run(world, "import", "--out", "azure", "--output", "json")
+    report = json.loads(ended.out)
+    assert (ended.code, writes) == (0, []), [file["resources"] for file in report["files"]]
+    imported = {resource["armId"].casefold() for file in report["files"] for resource in file["resources"]}
+    assert imported == {arm_id.casefold() for arm_id in OTHERS}
+    assert report["skipped"] == [GROUP_ID]
+    assert not [row for row in report["leftOut"] if row["reason"].startswith("type that gitsync")]
+    texts = {path.relative_to(world.folder).as_posix(): path.read_text() for path in world.folder.rglob("*.yaml")}
+    silent = world.says_files(texts).plan()
+    assert {(result.verdict.value, result.action.value) for result in silent.results} <= {
+        ("adopt", "none"),
+        ("in-sync", "none"),
+    }
+    assert not [result for result in silent.results if result.differences]
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+    assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
+
+
+DEPLOYMENT = f"{IN_GROUP}/Microsoft.Resources/deployments/first"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((DEPLOYMENT,), "a deployment is a list of writes that Azure sends"),
+        ((f"{IN_GROUP}/Microsoft.KeyVault/vaults/safe/secrets/key",), "this one consists of a secret"),
+        ((f"{IN_GROUP}/Microsoft.Resources/deploymentScripts/first",), "whose writes run a script"),
+        ((f"{IN_GROUP}/Microsoft.Advisor/metadata/x",), "can only be read"),
+        (("--type", "Microsoft.Logic/workflow"), "Did you mean Microsoft.Logic/workflows?"),
+        (("--type", "Contoso.Things/things"), "Contoso.Things/things is not a known ARM type"),
+    ],
+)
+def test_what_cannot_be_imported_has_a_reason(world, arguments, says):
+    world.says(group=GROUP).sync()
+    ended, _ = run(world, "import", *arguments, "--out", "azure")
+    assert (ended.code, ended.out) == (2, "")
+    assert says in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (("--type", "microsoft.logic/WORKFLOWS"), {"orders"}),
+        (("--type", "Microsoft.Logic/integrationAccounts/partners"), {"b2b-contoso"}),
+        (("--type", "Microsoft.Authorization/locks"), {"shop-keep", "orders-keep"}),
+        (("--type", "Microsoft.Consumption/budgets"), {"shop-month", "subscription-year"}),
+        ((B2B,), {"b2b", "b2b-contoso"}),
+        ((f"{FLOW_ID}/providers/Microsoft.Authorization/locks/keep",), {"orders-keep"}),
+        ((f"{AUTOMATION}/variables/Region", "--name", "none"), {"ops-region"}),
+    ],
+)
+def test_an_import_selects_any_type(world, arguments, names):
+    fill_estate(world)
+    ended, _ = run(world, "import", *arguments, "--out", "azure", "--output", "json")
+    assert ended.code == 0, ended.out + ended.err
+    found = {resource["name"] for file in json.loads(ended.out)["files"] for resource in file["resources"]}
+    assert found == names
+
+
+def test_a_requested_version_is_taken(world):
+    fill_estate(world)
+    arguments = ("--type", "Microsoft.Logic/workflows", "--api-version", "2018-07-01-preview")
+    run(world, "import", *arguments, "--out", "azure")
+    assert "type: Microsoft.Logic/workflows@2018-07-01-preview" in (world.folder / "azure/shop/logic.yaml").read_text()
+
+
+@pytest.mark.parametrize(("status", "requested"), [(405, 1), (404, 1), (403, 3)])
+def test_a_collection_that_azure_refuses_is_requested_once(world, status, requested):
+    world.says(group=GROUP).sync()
+    for name in ("a", "b", "c"):
+        world.outside("PUT", B2B.replace("b2b", name), HERE | {"sku": {"name": "Standard"}}, api_version="2019-05-01")
+    refusal = FaultRule(match=Match(path="*/partners"), answer=Canned(status=status, code="Refused", message="No."))
+    with azure(store=world.store, clock=world.clock, rules=(refusal,)) as served:
+        ended = run_here("import", "--out", "azure", folder=world.folder, **served.variables)
+        assert len([path for _, path, _ in served.sent() if path.endswith("/partners")]) == requested
+    line = "Microsoft.Logic/integrationAccounts/partners: not read at 2 of 3; the first refused"
+    assert (line in ended.out) is (requested == 1)
+
+
+def test_a_singleton_that_somebody_has_set_is_imported(world):
+    world.says(group=GROUP).sync()
+    site, settings = HERE | {"kind": "app"}, {"properties": {"allow": False}}
+    for arm_id, body in {SITE: site, f"{SITE}/basicPublishingCredentialsPolicies/ftp": settings}.items():
+        world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
+    ended, _ = run(world, "import", "--out", "azure", "--output", "json")
+    found = {resource["name"] for file in json.loads(ended.out)["files"] for resource in file["resources"]}
+    assert "shop-ftp" in found
+
+
+def test_unmanaged_names_the_command_for_all_types(world):
+    fill_estate(world)
+    ended, _ = run(world, "unmanaged", "--status-dir", str(world.state), "--who", "off", "--output", "json")
+    report = json.loads(ended.out)
+    strays = {stray["armId"].casefold(): stray for stray in report["resources"]}
+    assert strays.keys() >= {
+        arm_id.casefold() for arm_id in OTHERS if "/subscriptions/" in arm_id and "year" not in arm_id
+    }
+    flow = strays[FLOW_ID.casefold()]
+    assert (flow["kind"], flow["type"]) == ("AzureResource", "Microsoft.Logic/workflows")
+    assert "gitsync import --resource-group shop --out azure" in report["imports"]
+    ended, _ = run(world, "unmanaged", "--status-dir", str(world.state), "--who", "off")
+    assert "  Microsoft.Logic/workflows\n    orders  created" in ended.out
+    assert "cannot manage" not in ended.out

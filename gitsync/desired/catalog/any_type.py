@@ -102,7 +102,7 @@ def make_kind(wanted: TypeAndVersion, counterpart: Kind | None) -> Kind:
 
 
 def _list_operations(wanted: TypeAndVersion) -> frozenset[str]:
-    """List the operations of a type that ASO lacks. What has a name of its own, such as `default`, exists as
+    """List the operations of a type without an ASO kind. What has a name of its own, such as `default`, exists as
     long as its parent: Azure refuses to delete it, or resets it.
     """
     return BASE.operations - {"Delete"} if list_fixed_names(*wanted) else BASE.operations
@@ -132,7 +132,7 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
 
 
 def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List the members of a spec by ASO names, which put those of `properties` beside the others."""
+    """List the members of a spec by the names that ASO has, with those of `properties` beside the others."""
     if not kind.is_any_type:
         return spec
     body = spec.get("body")

@@ -305,7 +305,9 @@ class _Reading:
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
-            return search.leave(_MADE["secret"], field, "Change the Secret, or run gitsync sync.")
+            is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
+            reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]
+            return search.leave(reason, field, "Change the Secret, or run gitsync sync.")
         old = find_spec_member(spec, *field[1:])
         try:
             mode = self.find_mode(field, old)

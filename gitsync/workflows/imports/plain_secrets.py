@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES
+from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.spec_visitor import Visit, visit_spec
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.model.secret import Secret
@@ -47,26 +48,51 @@ def mark_plain_secrets(manifest: ImportedManifest) -> ImportedManifest:
 
 def _find(manifest: ImportedManifest) -> Iterator[PlainSecret]:
     spec = manifest.document["spec"]
+    if manifest.resource.kind.is_any_type:
+        yield from _find_in_body(manifest, spec)
+        return
     visits = visit_spec(manifest.resource.kind, spec)
     fields = {visit.path: visit for visit in visits if visit.fields}
     secret = f"{manifest.key.name}-{manifest.key.kind.lower()}"
     for visit in visits:
         around = fields.get(visit.path[:-1])
         is_text = visit.shape == "string" and isinstance(visit.value, str) and "enum" not in visit.rules
-        if is_text and not (around and around.name in ASO_TYPES) and _looks_secret(visit, spec):
-            key = re.sub(r"\W+|^(?=[0-9])", "_", _name_value(visit.path, spec) or "_".join(map(str, visit.path[1:])))
-            way = _describe_way(around, secret, key)
+        if is_text and not (around and around.name in ASO_TYPES) and _looks_secret(visit.path, visit.value, spec):
+            way = _describe_way(around, secret, _make_key(visit.path, spec))
             yield PlainSecret(field=format_field(visit.path), way=way, value=Secret(visit.value))
 
 
-def _looks_secret(visit: Visit, spec: Any) -> bool:
-    value, field = visit.value, str(visit.path[-1])
+def _find_in_body(manifest: ImportedManifest, spec: Mapping[str, Any]) -> Iterator[PlainSecret]:
+    """Find them in the body of an AzureResource, where a word takes the place of any text."""
+    secret = f"{manifest.key.name}-{manifest.key.kind.lower()}"
+    for path, value in _list_texts(spec.get("body"), ("spec", "body")):
+        if _looks_secret(path, value, spec):
+            way = f"write $secret: {{name: {secret}, key: {_make_key(path, spec)}}} in its place"
+            yield PlainSecret(field=format_field(path), way=way, value=Secret(value))
+
+
+def _list_texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif not find_word(value):
+        items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+        for key, child in items:
+            yield from _list_texts(child, (*path, key))
+
+
+def _make_key(path: FieldPath, spec: Any) -> str:
+    """Make the key of a Secret, which can be the name of a variable too."""
+    return re.sub(r"\W+|^(?=[0-9])", "_", _name_value(path, spec) or "_".join(map(str, path[1:])))
+
+
+def _looks_secret(path: FieldPath, value: str, spec: Any) -> bool:
+    field = str(path[-1])
     if len(value) < _SHORTEST:
         return False
     text = _decode(value)
     if _KEY_OR_TOKEN.search(text) or any(not _NO_SECRET.match(part) for part in list_inner_secrets(text)):
         return True
-    name = _name_value(visit.path, spec) or field
+    name = _name_value(path, spec) or field
     # From here on only the name or the form is a sign, so evidence against it counts.
     if _NO_SECRET.match(value) or _PUBLIC_NAME.search(name):
         return False

@@ -3,6 +3,7 @@
 import lzma
 import subprocess
 import sys
+from textwrap import dedent
 
 import pytest
 
@@ -10,6 +11,8 @@ from gitsync.desired.catalog import data
 from gitsync.desired.catalog.arm_types import ArmTypes, open_arm_types
 from gitsync.errors import CatalogError
 from gitsync.model.facts import ScopeFlag
+from tests.support import world
+from tests.support.command_line import variables
 
 TYPES = open_arm_types()
 
@@ -163,3 +166,14 @@ def test_help_reads_no_types():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_command_without_such_types_reads_none(tmp_path):
+    (tmp_path / "group.yaml").write_text(dedent(world.GROUP))
+    program = (
+        "from gitsync.cli.main import run; from gitsync.desired.catalog.arm_types import open_arm_types;"
+        "code = run(['validate', '--path', '.']); types = open_arm_types(); print(code, types._namespaces, types._names)"
+    )
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env=variables())
+    assert ended.stdout.splitlines()[-1] == "0 {} None"

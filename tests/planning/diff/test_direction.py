@@ -23,6 +23,7 @@ SECRET = "Microsoft.Cdn/profiles/secrets"
 
 ONE_WAY: list[tuple[str, str, str, Any, Any, dict[str, Any]]] = [
     ("the revision that the id names", API, "properties/apiRevision", "v1", "1", {}),
+    ("the time of the last write", "Microsoft.Authorization/policyAssignments", "properties/metadata/updatedOn", "2023-02-15T12:23:15.1977029Z", "2023-02-15T12:23:17.9454131Z", {}),
     ("memory that Azure reserves", "Microsoft.Cache/redis", "properties/redisConfiguration/maxmemory-delta", "10", "642", {}),
     ("a version's line", "Microsoft.Cache/redis", "properties/redisVersion", "6", "6.0", {}),
     ("a version's line", CLUSTER, "properties/kubernetesVersion", "1.27", "1.27.3", {}),

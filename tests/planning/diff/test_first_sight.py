@@ -333,3 +333,35 @@ def test_with_a_baseline_a_value_that_azure_sets_is_compared():
     remembered = Remembered(body, body)
     assert compare(body, {"properties": {"version": "2"}}, remembered, hints).differences != ()
     assert compare(body, body, remembered, hints).differences == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "desired", "live", "differs", "why"),
+    [
+        ("targetRegions", ["westus", "eastus"], ["East US", "West US"], False, "codes and display names"),
+        ("targetRegions", ["westus"], ["West US 2"], True, "another region"),
+        ("targetRegions", ["westus", "West US"], ["West US", "westus"], False, "one region twice: as they are written"),
+        ("rules", ["westus"], ["West US"], True, "names of other things"),
+    ],
+)
+def test_entries_of_a_list_of_regions_are_found_by_either_name(name, desired, live, differs, why):
+    ours, theirs = ([{"name": region, "count": 1} for region in regions] for regions in (desired, live))
+    assert bool(seen({name: ours}, {name: theirs})[0]) is differs, why
+
+
+@pytest.mark.parametrize(
+    ("live", "differs", "why"),
+    [
+        ({"a": {"password": "encrypted"}, "encryptedKeyForSecureFields": "key"}, False, "encrypted, beside its key"),
+        ({"a": {"password": "encrypted"}}, True, "no key shows that it is encrypted"),
+        ({"a": {"password": "x", "user": "other"}, "encryptedKeyForSecureFields": "key"}, True, "no secret"),
+    ],
+)
+def test_an_encrypted_secret_is_not_compared(live, differs, why):
+    body = {
+        "properties": {
+            "input": {"a": {"password": "plain", "user": "me"} if "user" in live["a"] else {"password": "plain"}}
+        }
+    }
+    found = compare(body, {"properties": {"input": live}}, None, Hints(arm_type="Microsoft.DataMigration/services"))
+    assert bool(found.differences) is differs, why

@@ -68,7 +68,8 @@ spec:
       definition:
         $schema: https://schema
         triggers: {}
-        mine: {$$secret: a}
+        nested: {apiSecret: plain}
+        mine: {$$reference: a}
         steps: [first, second]
 """
 
@@ -87,7 +88,7 @@ ROWS = [
     Row("a tag", {"/tags/team": "sales"}, (("team: shop", "team: sales"),)),
     Row("a value of free JSON", {"/properties/parameters/plain/value": 7}, (("value: 5", "value: 7"),)),
     Row("a text for a number", {"/properties/parameters/plain/value": "x"}, (("value: 5", "value: x"),)),
-    Row("a key that is a word", {"/properties/definition/mine/$secret": "b"}, (("$$secret: a", "$$secret: b"),)),
+    Row("a key that is a word", {"/properties/definition/mine/$reference": "b"}, (("$$reference: a", "$$reference: b"),)),
     Row(
         "an entry of a list",
         {"/properties/accessControl/triggers/allowedCallerIpAddresses/1/addressRange": "203.0.113.0/24"},
@@ -112,6 +113,8 @@ ROWS = [
     Row("what is gone", {}, (("        plain: {value: 5}\n", "        plain: {}\n"),),
         remove=("/properties/parameters/plain/value",)),
     Row("the value of a Secret, which is not compared", {"/properties/parameters/key/value": "changed"}),
+    Row("a plain value with the name of a secret", {"/properties/definition/nested/apiSecret": "x"}, left={
+        "spec.body.properties.definition.nested.apiSecret": "Its value may be a secret."}),
     Row("a value of a ConfigMap", {"/properties/parameters/owner/value": "me"}, left={
         "spec.body.properties.parameters.owner.value": "Its value comes from a ConfigMap."}),
     Row("a reference", {"/properties/integrationAccount/id": OTHER_ID}, left={

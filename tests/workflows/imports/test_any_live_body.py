@@ -14,6 +14,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
 from gitsync.workflows.imports.conversion.import_proof import prove
 from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, format_manifests, make_manifests
+from gitsync.workflows.imports.plain_secrets import mark_plain_secrets
 from tests.workflows.imports.found import GROUP, SUBSCRIPTION, at, find
 
 FLOW = at("Microsoft.Logic/workflows/orders")
@@ -126,6 +127,17 @@ def test_no_reference_closes_a_circle():
     assert ("$reference" in texts["b2b-contoso"]) is not ("$reference" in texts["orders"]) or texts["orders"].count(
         "$reference"
     ) == 1
+
+
+def test_plain_secrets_of_a_body_are_marked():
+    definition = {"actions": {"call": {"inputs": {"clientSecret": "s3cr3t-value", "method": "GET"}}}}
+    (manifest,) = make(find(FLOW, properties={"definition": definition}))
+    (secret,) = mark_plain_secrets(manifest).plain_secrets
+    assert secret.field == "spec.body.properties.definition.actions.call.inputs.clientSecret"
+    assert secret.way == (
+        "write $secret: {name: orders-azureresource, key: body_properties_definition_actions_call_inputs_clientSecret} "
+        "in its place"
+    )
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,22 @@ def _compare_masks(leaf: Leaf) -> RuleOutcome | None:
     return RuleOutcome.UNTOLD
 
 
+def _compare_encrypted(leaf: Leaf) -> RuleOutcome | None:
+    is_encrypted = leaf.find_in_answer("properties", "input", "encryptedKeyForSecureFields")
+    return RuleOutcome.UNTOLD if is_encrypted and is_secret(leaf.path, leaf.hints) else None
+
+
 MASK_RULES: Final = (
     EquivalenceRule(
         name="a secret",
         evidence="Recorded: Cosmos DB and Kubernetes extensions answer secrets with an empty text, API Management "
         "with the name of a value that it keeps: '{{Logger-Credentials--…}}'.",
         decide=_compare_masks,
+    ),
+    EquivalenceRule(
+        name="an encrypted secret",
+        evidence="Recorded six times: a task of Database Migration answers passwords encrypted, beside their key, "
+        "encryptedKeyForSecureFields.",
+        decide=_compare_encrypted,
     ),
 )

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gitsync.desired.formats.json_members import is_number
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
 from gitsync.planning.diff.hints import Hints
-from gitsync.planning.diff.rules.quantities import parse_time_span
+from gitsync.planning.diff.rules.quantities import parse_instant, parse_time_span
 from gitsync.planning.diff.rules.rule import (
     EquivalenceRule,
     Leaf,
@@ -66,6 +66,11 @@ def _compare_computed(leaf: Leaf) -> RuleOutcome | None:
     if not (leaf.desired.isdecimal() and leaf.live.isdecimal()):
         return None
     return RuleOutcome.UNTOLD if int(leaf.desired) < int(leaf.live) else None
+
+
+def _compare_later_stamps(leaf: Leaf) -> RuleOutcome | None:
+    desired, found = parse_instant(leaf.desired), parse_instant(leaf.live)
+    return RuleOutcome.UNTOLD if desired is not None and found is not None and desired < found else None
 
 
 def _compare_defaults(leaf: Leaf) -> RuleOutcome | None:
@@ -153,6 +158,13 @@ TYPE_RULES: Final = (
         _compare_revisions,
         name="the revision that the id names",
         evidence="Recorded: 'v1' and '2' come back '1'. The id names it (';rev=2'); without, it is the first.",
+    ),
+    _make_row(
+        r"Microsoft\.Authorization/policy(?:Assignments|Definitions|SetDefinitions|Exemptions)",
+        "properties/metadata/updatedOn",
+        _compare_later_stamps,
+        name="the time of the last write",
+        evidence="Recorded seven times: Azure Policy stamps the metadata at each write, whatever they have.",
     ),
     _make_row(
         r"Microsoft\.Cache/redis",
