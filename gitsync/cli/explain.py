@@ -91,7 +91,7 @@ def _print_facts(options: argparse.Namespace, catalog: Catalog, config: Config) 
     if not options.kind:
         _print_kinds(catalog, config)
     elif types := list_types(options.kind):
-        print(json.dumps(types, indent=2) if is_json else "\n".join(types))
+        print(json.dumps({types[0].partition("/")[0]: types}, indent=2) if is_json else "\n".join(types))
     elif options.example:
         _print_example(options, catalog, config)
     else:

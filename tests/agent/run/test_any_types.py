@@ -368,3 +368,44 @@ def test_a_replacement_needs_consent(world):
     consent = moved.replace("{name: orders}", "{name: orders, annotations: {gitsync/replace: location=northeurope}}")
     assert find(world.says(group=GROUP, flow=consent).sync(prune=True)).action is Action.REPLACE
     assert world.writes == [f"DELETE {FLOW_ID}", f"PUT {FLOW_ID}"]
+
+
+OWNED_BY_GROUP = "{group: resources.azure.com, kind: ResourceGroup, name: shop}"
+IN_SUBSCRIPTION = f"{{armId: /subscriptions/{SUBSCRIPTION}}}"
+IN_MANAGEMENT_GROUP = "{armId: /providers/Microsoft.Management/managementGroups/root}"
+OF_MANY_SCOPES = [
+    ("account", "Microsoft.Batch/batchAccounts@2024-07-01", OWNED_BY_GROUP, "{location: westeurope}"),
+    ("pool", "Microsoft.Batch/batchAccounts/pools@2024-07-01", "{kind: AzureResource, name: account}", "{}"),
+    ("budget", "Microsoft.Consumption/budgets@2023-11-01", IN_SUBSCRIPTION, "{properties: {amount: 5}}"),
+    ("limit", "Microsoft.Consumption/budgets@2023-11-01", OWNED_BY_GROUP, "{properties: {amount: 5.5}}"),
+    ("lock", "Microsoft.Authorization/locks@2020-05-01", "{kind: AzureResource, name: zone}", "{properties: {}}"),
+    ("zone", "Microsoft.Network/dnsZones@2018-05-01", OWNED_BY_GROUP, "{location: global}"),
+    ("policy", "Microsoft.Authorization/policyAssignments@2022-06-01", IN_MANAGEMENT_GROUP, "{properties: {}}"),
+    ("folder", "Microsoft.Management/managementGroups@2023-04-01", "{armId: /}", "{properties: {displayName: a}}"),
+    ("alert", "microsoft.insights/actionGroups@2023-01-01", OWNED_BY_GROUP, "{location: global, properties: {}}"),
+    ("dashboard", "Microsoft.Portal/dashboards@2020-09-01-preview", OWNED_BY_GROUP, "{location: westeurope}"),
+    ("pipeline", "Microsoft.DevOpsInfrastructure/pools@2024-10-19", OWNED_BY_GROUP, "{location: westeurope}"),
+]
+
+
+def test_types_of_every_scope(world):
+    documents = {
+        name: f"""
+            apiVersion: azure.gitsync/v1
+            kind: AzureResource
+            metadata: {{name: {name}}}
+            spec: {{type: {type_}, owner: {owner}, body: {body}}}
+        """
+        for name, type_, owner, body in OF_MANY_SCOPES
+    }
+    report = world.says(group=GROUP, **documents).sync()
+    assert {result.key.name: result.condition.reason for result in report.results} == {
+        "shop": "Succeeded",
+        **dict.fromkeys(documents, "Succeeded"),
+    }
+    silent = world.sync()
+    assert {result.verdict for result in silent.results} == {Verdict.IN_SYNC}
+    assert world.writes == []
+    gone = world.says(group=GROUP).sync(prune=True, max_deletes=len(documents))
+    assert {result.condition.reason for result in gone.results} == {"Succeeded", "Deleted"}
+    assert len(world.writes) == len(documents)
