@@ -22,8 +22,10 @@ from gitsync.agent.run.prepared_manifests import (
 )
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.manifests.selection import Selection, check_namespaces, spell_out
+from gitsync.desired.problems.finding import locate_finding
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
+from gitsync.desired.validation.portability import check_portability
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.manifests import Coverage, Manifests
@@ -112,9 +114,13 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
 def _warn(
     selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
 ) -> tuple[Problem, ...]:
-    """Warn of values that no source has, and of owners that credentials do not reach."""
+    """Warn of values that no source has, of owners that credentials do not reach, and with --aso of what ASO does not
+    read.
+    """
     credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
+    resources = [each.resource for each in selected] if config.aso else []
     return (
+        *(locate_finding(found, each) for each in resources for found in check_portability(each, open_catalog())),
         *warn_missing_values(selected, everything, manifests, config, os.environ),
         *warn_owners_elsewhere(selected, credential_of),
     )

@@ -253,3 +253,19 @@ def test_scopes(arm_id, expected):
 
 def test_a_name_with_more_steps_than_its_type():
     assert split_name("A.B/c", "x/y") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "why"),
+    [
+        ("apiVersion: azure.gitsynk/v1\nkind: AzureResource", "Did you mean azure.gitsync?", "the group"),
+        ("apiVersion: azure.gitsync/v1\nkind: AzureResorce", "Did you mean AzureResource?", "the kind"),
+        ("apiVersion: azure.gitsync/v2\nkind: AzureResource", "Did you mean v1? Known versions: v1.", "the version"),
+        ("apiVersion: example.com/v1\nkind: AzureResource", None, "the kind of another operator"),
+    ],
+)
+def test_a_misspelt_header_is_reported(text, hint, why):
+    manifests = read_manifests({"m.yaml": f"{text}\nmetadata: {{name: r}}\nspec: {{type: {FLOW}}}\n".encode()})
+    prepared = prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION)
+    problems = [*manifests.problems, *(problem for one in prepared for problem in one.problems)]
+    assert next((problem.hint for problem in problems if problem.is_error), None) == hint, why
