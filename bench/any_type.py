@@ -1,4 +1,4 @@
-"""`python -m bench.any_type`: a silent run over an estate in which three in ten are an `AzureResource`, of ten types,
+"""`python -m bench.any_type`: a silent run over an estate in which three in ten are AzureResources, of ten types,
 beside one over an estate of the same size that has ASO's kinds only.
 
 Rounds are interleaved. Exits 1 if it takes more than `MOST_TIMES` the CPU, or more requests.
