@@ -192,9 +192,9 @@ def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     return ScopeFlag.RESOURCE_GROUP if scope.resource_group else ScopeFlag.SUBSCRIPTION
 
 
-def allows_scope(kind: Kind, scope: ArmId) -> bool:
+def allows_scope(kind: Kind, scope: ScopeFlag) -> bool:
     """Return whether a resource of a type may be in a scope: an extension may be anywhere, and so what is not known."""
-    return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | decide_scope_flag(scope)))
+    return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | scope))
 
 
 _GROUP_STEPS: Final = 4  # slashes in the id of a management group
