@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_types import BodyType
+from gitsync.model.facts import ScopeFlag
 
 _DEEPEST = 5
 _WORDS = ("a", "b c", "$schema", "$connections", "[variables('x')]", "ä", "0", "true", "null", "- x: {", "#", " ")
@@ -31,6 +32,7 @@ class RandomBody(NamedTuple):
     api_version: str
     body: dict[str, Any]
     texts: list[tuple[str | int, ...]]  # the paths of its free texts
+    in_group: bool  # whether its type can be in a resource group
 
 
 def make_random_body(seed: int, *, often: float = 0.3) -> RandomBody:
@@ -47,7 +49,8 @@ def make_random_body(seed: int, *, often: float = 0.3) -> RandomBody:
             continue
         maker = _Maker(rng, often)
         body = maker.make(body_type, ())
-        return RandomBody(arm_type.name, version, body, maker.texts)
+        in_group = bool(arm_type.versions[version].writable & (ScopeFlag.RESOURCE_GROUP | ScopeFlag.EXTENSION))
+        return RandomBody(arm_type.name, version, body, maker.texts, in_group)
 
 
 class _Maker:
