@@ -1,4 +1,4 @@
-"""`python -m bench.any_type`: a silent run over an estate in which three of ten resources are an `AzureResource`, of ten
+"""`python -m bench.any_type`: a silent run over an estate in which three of ten resources are AzureResources, of ten
 types, beside one over as many resources of ASO's kinds.
 
 Rounds are interleaved. Exits 1 if it takes more than `MOST_TIMES` the CPU, or more requests.

@@ -30,7 +30,9 @@ SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
-    Example("A first manifest of any ARM type", "gitsync explain Microsoft.Consumption/budgets --example > budget.yaml"),
+    Example(
+        "A first manifest of any ARM type", "gitsync explain Microsoft.Consumption/budgets --example > budget.yaml"
+    ),
     Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
 )
 

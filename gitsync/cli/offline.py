@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from gitsync.desired.manifests.selection import Selection, check_namespaces, spe
 from gitsync.desired.problems.finding import locate_finding
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
-from gitsync.desired.validation.portability import check_portability
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.manifests import Coverage, Manifests
@@ -118,12 +117,19 @@ def _warn(
     read.
     """
     credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
-    resources = [each.resource for each in selected] if config.aso else []
     return (
-        *(locate_finding(found, each) for each in resources for found in check_portability(each, open_catalog())),
+        *(_list_not_portable(selected) if config.aso else ()),
         *warn_missing_values(selected, everything, manifests, config, os.environ),
         *warn_owners_elsewhere(selected, credential_of),
     )
+
+
+def _list_not_portable(selected: Iterable[Prepared]) -> Iterator[Problem]:
+    from gitsync.desired.validation.portability import check_portability  # only --aso needs it
+
+    for prepared in selected:
+        for finding in check_portability(prepared.resource, open_catalog()):
+            yield locate_finding(finding, prepared.resource)
 
 
 def read_all(config: Config, redactions: Redactions) -> Offline:

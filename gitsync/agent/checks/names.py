@@ -255,7 +255,7 @@ async def _check_deleted(
     if not soft.nothing or _find_mode(change, soft) != soft.recover:
         return None, None
     message = f"There is no deleted {soft.noun} {change.arm_id.name} that could be recovered."
-    refusal = _refuse(soft.nothing, message, f"Remove {soft.field} from the manifest.")
+    refusal = _refuse(soft.nothing, message, f"Remove {_name_property(change, soft.field)} from the manifest.")
     return await _refuse_unless_own(refusal, change, requests), None
 
 
@@ -331,15 +331,23 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
     moves = {
         f"spec.azureName to {holder.name}": name.casefold() != holder.name.casefold(),
         f"the owner to resource group {holder.group}": group.casefold() != holder.group.casefold(),
-        f"spec.location to {holder.location}": normalize_region(location) != normalize_region(holder.location),
+        f"{change.location_field} to {holder.location}": normalize_region(location)
+        != normalize_region(holder.location),
     }
     return [move for move, is_needed in moves.items() if is_needed]
+
+
+def _name_property(change: PlannedChange, field: str) -> str:
+    """Name a field of ASO's kind as the manifest of this resource has it."""
+    if not change.is_any_type:
+        return field
+    return f"spec.body.properties.{field.removeprefix('spec.').removeprefix('properties.')}"
 
 
 def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     """The options: recover, purge, or another name."""
     subscription = shlex.quote(change.arm_id.subscription or "")
-    settings = [*_list_moves(change, holder), *([soft.field] if soft.field else [])]
+    settings = [*_list_moves(change, holder), *([_name_property(change, soft.field)] if soft.field else [])]
     ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
     if soft.purge and holder.is_protected:
         ways.append(f"It is protected: it cannot be purged before {holder.purged}.")
@@ -407,7 +415,8 @@ async def _check_with_provider(change: PlannedChange, requests: CheckRequests) -
         return answer.as_finding(CheckName.NAMES)
     finding = evaluate_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
-        advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
+        field = _name_property(change, "spec.dnsSettings.domainNameLabel")
+        advice = f"Set {field} to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
     return await _refuse_unless_own(finding, change, requests) if finding.code == ALREADY_EXISTS else finding
 

@@ -107,7 +107,7 @@ def make_kind(wanted: TypeAndVersion, counterpart: Kind | None) -> Kind:
 
 
 def _list_operations(wanted: TypeAndVersion) -> frozenset[str]:
-    """List the operations of a type that ASO lacks. What has a name of its own, such as `default`, exists as
+    """List the operations of a type without an ASO kind. What has a name of its own, such as `default`, exists as
     long as its parent: Azure refuses to delete it, or resets it.
     """
     return BASE.operations - {"Delete"} if list_fixed_names(*wanted) else BASE.operations
@@ -144,7 +144,7 @@ def needs_owner(kind: Kind) -> bool:
 
 
 def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List the members of a spec by ASO names, which put those of `properties` beside the others."""
+    """List the members of a spec by the names that ASO has, with those of `properties` beside the others."""
     if not kind.is_any_type:
         return spec
     body = spec.get("body")
@@ -199,7 +199,6 @@ def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     return ScopeFlag.RESOURCE_GROUP if scope.resource_group else ScopeFlag.SUBSCRIPTION
 
 
-@cache  # operations of flags take as long as many other checks of a resource together
 def allows_scope(kind: Kind, scope: ScopeFlag) -> bool:
     """Return whether a resource of a type may be in a scope: an extension may be anywhere, and so what is not known."""
     return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | scope))
