@@ -30,8 +30,9 @@ SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
-    Example("A first manifest of a kind", "gitsync explain aks --example > cluster.yaml"),
-    Example("An ARM type, which gitsync manages as an AzureResource", "gitsync explain Microsoft.Logic/workflows"),
+    Example(
+        "A first manifest of any ARM type", "gitsync explain Microsoft.Consumption/budgets --example > budget.yaml"
+    ),
     Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
 )
 
@@ -91,7 +92,7 @@ def _print_facts(options: argparse.Namespace, catalog: Catalog, config: Config) 
     if not options.kind:
         _print_kinds(catalog, config)
     elif types := list_types(options.kind):
-        print(json.dumps(types, indent=2) if is_json else "\n".join(types))
+        print(json.dumps({types[0].partition("/")[0]: types}, indent=2) if is_json else "\n".join(types))
     elif options.example:
         _print_example(options, catalog, config)
     else:

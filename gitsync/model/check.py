@@ -104,9 +104,14 @@ class PlannedChange:
         return "The ARM id is not known yet." if "<" in self.arm_id else ""
 
     @property
+    def is_any_type(self) -> bool:
+        """Return whether its manifest is an AzureResource, which has the body as it is sent."""
+        return self.key[:2] == AZURE_RESOURCE
+
+    @property
     def location_field(self) -> str:
-        """The field of the manifest that sets the region."""
-        return "spec.body.location" if self.key[:2] == AZURE_RESOURCE else "spec.location"
+        """The field of its manifest that has the region."""
+        return "spec.body.location" if self.is_any_type else "spec.location"
 
     @property
     def location(self) -> str:

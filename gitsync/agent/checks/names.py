@@ -21,7 +21,6 @@ from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.problems.field_path import find_member
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
-from gitsync.model.gvk import AZURE_RESOURCE, Key
 
 ALREADY_EXISTS: Final = "AlreadyExists"
 INVALID_NAME: Final = "InvalidResourceName"
@@ -53,12 +52,6 @@ class Retention:
     nothing: str = ""  # Azure's code for a recovery where nothing was deleted
     is_held_in_group: bool = False  # other groups may use the name
     forgetful_sku: str = ""  # keeps nothing
-
-    def name_field(self, key: Key) -> str:
-        """Name the field of a manifest that recovers it, with its value; "" where any PUT does."""
-        if not self.field or key[:2] != AZURE_RESOURCE:
-            return self.field
-        return f"spec.body.properties.{self.field.rpartition('.')[2]}"
 
 
 _CREATE_MODE: Final = ("createMode", "recover")
@@ -262,7 +255,9 @@ async def _check_deleted(
     if not soft.nothing or _find_mode(change, soft) != soft.recover:
         return None, None
     message = f"There is no deleted {soft.noun} {change.arm_id.name} that could be recovered."
-    refusal = _refuse(soft.nothing, message, f"Remove {soft.name_field(change.key)} from the manifest.")
+    refusal = _refuse(
+        soft.nothing, message, f"Remove {name_property(soft.field, is_any_type=change.is_any_type)} from the manifest."
+    )
     return await _refuse_unless_own(refusal, change, requests), None
 
 
@@ -344,10 +339,20 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
     return [move for move, is_needed in moves.items() if is_needed]
 
 
+def name_property(field: str, *, is_any_type: bool) -> str:
+    """Name a field of ASO's kind as the manifest of this resource has it."""
+    if not is_any_type:
+        return field
+    return f"spec.body.properties.{field.removeprefix('spec.').removeprefix('properties.')}"
+
+
 def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     """The options: recover, purge, or another name."""
     subscription = shlex.quote(change.arm_id.subscription or "")
-    settings = [*_list_moves(change, holder), *filter(None, [soft.name_field(change.key)])]
+    settings = [
+        *_list_moves(change, holder),
+        *([name_property(soft.field, is_any_type=change.is_any_type)] if soft.field else []),
+    ]
     ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
     if soft.purge and holder.is_protected:
         ways.append(f"It is protected: it cannot be purged before {holder.purged}.")
@@ -415,7 +420,8 @@ async def _check_with_provider(change: PlannedChange, requests: CheckRequests) -
         return answer.as_finding(CheckName.NAMES)
     finding = evaluate_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
-        advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
+        field = name_property("spec.dnsSettings.domainNameLabel", is_any_type=change.is_any_type)
+        advice = f"Set {field} to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
     return await _refuse_unless_own(finding, change, requests) if finding.code == ALREADY_EXISTS else finding
 

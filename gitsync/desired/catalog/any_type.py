@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
@@ -78,12 +78,17 @@ class TypeAndVersion(NamedTuple):
     @classmethod
     def parse(cls, text: Any) -> TypeAndVersion | None:
         """Parse `Microsoft.Logic/workflows@2019-05-01`; None if it has another form."""
-        match = _TYPE_AND_VERSION.fullmatch(text) if isinstance(text, str) else None
-        return cls(match["type"], match["version"]) if match else None
+        return _parse_type(text) if isinstance(text, str) else None
 
     @classmethod
     def of_record(cls, record: Record) -> TypeAndVersion:
         return cls(record.arm_id.arm_type, record.arm_api_version)
+
+
+@lru_cache(maxsize=1024)  # a source has many resources of few types
+def _parse_type(text: str) -> TypeAndVersion | None:
+    match = _TYPE_AND_VERSION.fullmatch(text)
+    return TypeAndVersion(match["type"], match["version"]) if match else None
 
 
 def make_kind(wanted: TypeAndVersion, counterpart: Kind | None) -> Kind:
@@ -129,6 +134,13 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
     if arm_type.count("/") > 1 or writable == ScopeFlag.RESOURCE_GROUP:
         return Scope.RESOURCE_GROUP
     return Scope.TENANT if writable == ScopeFlag.TENANT else Scope.EXTENSION
+
+
+def needs_owner(kind: Kind) -> bool:
+    """Return whether a manifest must name an owner. In the tenant, and in the subscription of a credential, an
+    AzureResource may leave it out.
+    """
+    return kind.has_owner and not (kind.is_any_type and kind.scope in {Scope.TENANT, Scope.LOCATION})
 
 
 def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.exporters import config_map_at, revealed, secret_at, world_with
+from tests.support.fault_rules import rules
 from tests.support.memory_places import MemorySink
 from tests.support.world import SUBSCRIPTION, World
 
@@ -143,6 +144,46 @@ def test_a_manifest_that_changes_its_kind_takes_the_record_over(world, before, a
     assert world.writes == [f"DELETE {ACCOUNT_ID}"]
 
 
+BROKEN = [
+    ("Microsoft.Storage/storageAccounts@", "Microsoft.Storage/storageAccount@", "a misspelt type"),
+    ("@2023-01-01", "", "a type without a version"),
+    ("azure.gitsync/v1", "azure.gitsync/v2", "another version of the kind"),
+    ("azure.gitsync/v1", "azure.gitsync.io/v1", "another group"),
+    ("azure.gitsync/v1", "gitsync/v1", "a part of the group"),
+    ("azure.gitsync/v1", "v1", "no group"),
+    ("kind: AzureResource", "kind: AzureResources", "a misspelt kind"),
+    ("name: shop}", "name: shopp}", "a missing owner"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "why"), BROKEN, ids=[row[-1] for row in BROKEN])
+@pytest.mark.parametrize("name", ["files", "others"])
+def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why, name):
+    world.says(group=GROUP, files=ACCOUNT).sync()
+    broken = SAME_ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
+    report = world.says(group=GROUP, moved=broken).sync(prune=True)
+    assert (report.exit_code, world.writes) == (1, []), why
+
+
+@pytest.mark.parametrize("name", ["files", "others"])
+@pytest.mark.parametrize(
+    ("old", "new"), [("owner: {name: shop}", "owner: {name: shopp}"), ("StorageAccount", "Storage")]
+)
+def test_a_broken_manifest_of_aso_in_its_place_deletes_nothing(world, old, new, name):
+    world.says(group=GROUP, files=SAME_ACCOUNT).sync()
+    broken = ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
+    report = world.says(group=GROUP, moved=broken).sync(prune=True)
+    assert (report.exit_code, world.writes) == (1, [])
+
+
+def test_what_was_of_a_misspelt_type_is_not_deleted_for_another_name(world):
+    """A misspelt type is as a misspelt kind: it may be any resource of its unit."""
+    world.says(group=GROUP, flow=FLOW).sync()
+    renamed = FLOW.replace("{name: orders}", "{name: x}").replace("/workflows@", "/workflow@")
+    assert world.says(group=GROUP, flow=renamed).sync(prune=True).exit_code == 1
+    assert world.writes == []
+
+
 def test_drift_is_found_over_a_hand_over(world):
     world.says(group=GROUP, files=ACCOUNT).sync()
     world.somebody_changes(ACCOUNT_ID, {"/properties/accessTier": "Cool"})
@@ -200,6 +241,30 @@ def test_what_exists_with_its_parent_is_not_deleted(world):
     world.says(group=GROUP, site=SITE, settings=SETTINGS).sync()
     removed = find(world.says(group=GROUP, site=SITE).sync(prune=True))
     assert (world.writes, removed.condition.reason) == ([], "DeletionNotSupportedInAzure")
+
+
+def test_what_azure_refuses_to_delete_is_kept_without_a_failure(tmp_path):
+    refusal = "{status: 405, code: UnsupportedHttpMethod, message: A pricing stays.}"
+    world = World(tmp_path, rules=rules(f"{{match: {{method: DELETE}}, answer: {refusal}}}"))
+    pricing = """
+        apiVersion: azure.gitsync/v1
+        kind: AzureResource
+        metadata: {name: vms}
+        spec:
+          type: Microsoft.Security/pricings@2024-01-01
+          azureName: VirtualMachines
+          owner: {armId: /subscriptions/00000000-0000-0000-0000-000000000000}
+          body: {properties: {pricingTier: Standard}}
+    """
+    world.says(group=GROUP, pricing=pricing).sync()
+    report = world.says(group=GROUP).sync(prune=True)
+    kept = find(report)
+    assert (report.exit_code, kept.verdict) == (0, Verdict.BLOCKED)
+    assert (kept.condition.reason, kept.message) == ("DeletionNotSupportedInAzure", "A pricing stays.")
+    assert "--release AzureResource.azure.gitsync/default/vms" in kept.condition.advice
+    assert (world.sync(prune=True).exit_code, world.writes) == (0, []), "refused once, and not sent again"
+    released = world.sync(prune=True, release=("AzureResource/vms",))
+    assert (released.exit_code, find(released).action, world.writes) == (0, Action.DETACH, [])
 
 
 NETWORK = """
