@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from gitsync.desired.catalog.children import find_embedded
 from gitsync.desired.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.desired.validation.annotations import UPDATE_METHOD
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Review
@@ -39,19 +39,28 @@ class GoingAlong(NamedTuple):
 def group_by_owner(plan: Plan, may_embed: Callable[[Key], bool]) -> dict[Key, list[Node]]:
     """Group the nodes of a plan by their owners, for owners that `may_embed` children."""
     groups: dict[Key, list[Node]] = {}
-    for owner, node in _list_owned(plan):
-        if may_embed(owner):
+    unnamed: list[tuple[ArmId, Node]] = []
+    for owner, arm_id, node in _list_owned(plan):
+        if owner is None:
+            unnamed.append((arm_id, node))
+        elif may_embed(owner):
             groups.setdefault(owner, []).append(node)
+    if unnamed:
+        owners = {apply.prepared.arm_id.key: key for key, apply in plan.applies.items() if apply.prepared.arm_id}
+        for arm_id, node in unnamed:
+            named = next((owners[path] for path in arm_id.lineage if path != arm_id.key and path in owners), None)
+            if named is not None and may_embed(named):
+                groups.setdefault(named, []).append(node)
     return groups
 
 
-def _list_owned(plan: Plan) -> Iterator[tuple[Key, Node]]:
+def _list_owned(plan: Plan) -> Iterator[tuple[Key | None, ArmId, Node]]:
+    """List each owner with the id of what it owns; None for one that the manifest names by its ARM id."""
     for apply in plan.applies.values():
-        if apply.prepared.relations.owner and apply.prepared.relations.owner.key:
-            yield apply.prepared.relations.owner.key, apply
+        if (owner := apply.prepared.relations.owner) and (owner.key or owner.arm_id):
+            yield owner.key, apply.prepared.arm_id or NO_ID, apply
     for prune in plan.prunes.values():
-        if prune.record.manifest.owner:
-            yield prune.record.manifest.owner, prune
+        yield prune.record.manifest.owner, prune.record.arm_id, prune
 
 
 def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | None) -> bool:

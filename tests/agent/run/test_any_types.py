@@ -302,10 +302,62 @@ def test_the_children_of_a_network_survive_its_put(world):
     assert world.writes == []
 
 
-def test_a_network_and_its_subnet_change_together(world):
-    world.says(group=GROUP, net=NETWORK, one=SUBNET).sync()
-    moved = {"net": NETWORK.replace("10.0.0.0", "10.9.0.0"), "one": SUBNET.replace("10.0.1.0", "10.9.1.0")}
-    assert world.says(group=GROUP, **moved).sync().exit_code == 0
+NETWORK_ID = f"{IN_GROUP}/providers/Microsoft.Network/virtualNetworks/net"
+BY_NAME = "{kind: AzureResource, name: net}"
+ASO_NETWORK = """
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetwork
+metadata: {name: net}
+spec:
+  owner: {name: shop}
+  location: westeurope
+  tags: {a: b}
+  addressSpace: {addressPrefixes: [10.0.0.0/16]}
+"""
+ASO_SUBNET = """
+apiVersion: network.azure.com/v1api20240301
+kind: VirtualNetworksSubnet
+metadata: {name: one}
+spec: {owner: {name: net}, addressPrefix: 10.0.1.0/24}
+"""
+BY_ID = f"{{armId: {NETWORK_ID}}}"
+IN_A_NETWORK = {
+    "an AzureResource names another": (NETWORK, SUBNET),
+    "an AzureResource has the id of another": (NETWORK, SUBNET.replace(BY_NAME, BY_ID)),
+    "an AzureResource names a kind of its type": (
+        ASO_NETWORK,
+        SUBNET.replace(BY_NAME, "{group: network.azure.com, kind: VirtualNetwork, name: net}"),
+    ),
+    "a VirtualNetworksSubnet has the id of an AzureResource": (
+        NETWORK,
+        ASO_SUBNET.replace("owner: {name: net}", f"owner: {BY_ID}"),
+    ),
+    "a VirtualNetworksSubnet has the id of a VirtualNetwork": (
+        ASO_NETWORK,
+        ASO_SUBNET.replace("owner: {name: net}", f"owner: {BY_ID}"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("network", "subnet"), IN_A_NETWORK.values(), ids=IN_A_NETWORK)
+def test_a_network_and_its_subnet_change_together(world, network, subnet):
+    world.says(group=GROUP, net=network, one=subnet).sync()
+    moved = {"net": network.replace("10.0.0.0", "10.9.0.0"), "one": subnet.replace("10.0.1.0", "10.9.1.0")}
+    planned = world.says(group=GROUP, **moved).plan()
+    (network_result,) = (result for result in planned.results if result.arm_id == NETWORK_ID)
+    assert network_result.condition.message == f"Its PUT also writes {subnet.split()[3]}/one as in git."
+    assert world.sync().exit_code == 0
+    assert world.writes == [f"PUT {NETWORK_ID}"]
+
+
+@pytest.mark.parametrize(("network", "subnet"), IN_A_NETWORK.values(), ids=IN_A_NETWORK)
+def test_a_subnet_leaves_with_the_change_of_its_network(world, network, subnet):
+    world.says(group=GROUP, net=network, one=subnet).sync()
+    world.outside("PUT", f"{NETWORK_ID}/subnets/theirs", {"properties": {"addressPrefix": "10.0.7.0/24"}})
+    world.says(group=GROUP, net=network.replace("a: b", "a: c")).sync(prune=True)
+    assert world.writes == [f"PUT {NETWORK_ID}", f"DELETE {NETWORK_ID}/subnets/one"]
+    subnets = world.read(NETWORK_ID, "2024-01-01")["properties"]["subnets"]
+    assert [subnet["name"] for subnet in subnets] == ["theirs"], "what git does not declare stays"
 
 
 def test_a_group_with_content_of_others_is_not_deleted(world):
