@@ -21,6 +21,7 @@ from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
+from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.manifests import KnownId
@@ -101,6 +102,10 @@ class _KnownNames:
         # Each comparison takes time, and a hostile source may have many wrong names.
         self._guesses -= len(names)
         return suggest(key.name, names) if self._guesses >= 0 else None
+
+    def find_id(self, key: Key) -> ArmId | None:
+        """Find the ARM id of a manifest; None if it is not known offline."""
+        return next((member.arm_id for member in self._members if member.key == key), None)
 
     def list_kinds_called(self, key: Key) -> Sequence[str]:
         """List other kinds that have this name, in the same namespace."""
@@ -248,7 +253,7 @@ def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hi
         or hints.explain_left_out(target)
         or hints.explain_doubted(target)
         or _explain_renaming(member, target, names.find_new_name(key))
-        or _suggest_target(key, names)
+        or _suggest_target(member, target, names)
     )
     return Finding(
         code="OwnerKind" if wrong_kind else code,
@@ -278,13 +283,15 @@ def _explain_renaming(member: Member, target: _MissingTarget, name: str) -> str:
     )
 
 
-def _suggest_target(key: Key, names: _KnownNames) -> str:
+def _suggest_target(member: Member, target: _MissingTarget, names: _KnownNames) -> str:
     """Suggest a similar name, or the same name of another kind or in another namespace; "" if there is none."""
+    key = target.key
     if close := names.find_nearest(key):
         return f"Did you mean {key.kind}/{close}?"
     if others := names.list_kinds_called(key):
         if AZURE_RESOURCE[1] in {*others, key.kind}:
-            return _suggest_other_kind(key, others)
+            has_fixed_kind = target.role == "owner" and member.kind is not None and not member.kind.any_owner
+            return _suggest_other_kind(key, others, names, has_fixed_kind=has_fixed_kind)
         candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
         return f"{candidates} exists, but this references a {key.kind}."
     if namespaces := names.list_namespaces(key):
@@ -292,13 +299,16 @@ def _suggest_target(key: Key, names: _KnownNames) -> str:
     return ""
 
 
-def _suggest_other_kind(key: Key, others: Sequence[str]) -> str:
+def _suggest_other_kind(key: Key, others: Sequence[str], names: _KnownNames, *, has_fixed_kind: bool) -> str:
     """Suggest how to name a resource that changed from a kind of ASO to an AzureResource, or back."""
     name = f"{others[0]}/{key.name}"
     if others[0] != AZURE_RESOURCE[1]:
         return f"{name} exists: set group and kind to those of its manifest."
     group, kind = AZURE_RESOURCE
-    return f"{name} exists: set group to {group} and kind to {kind}, or name it by armId if the field has no kind."
+    if has_fixed_kind:
+        arm_id = names.find_id(Key(group, kind, key.namespace, key.name)) or "its ARM id"
+        return f"{name} exists: replace name by armId: {arm_id}."
+    return f"{name} exists: set group to {group} and kind to {kind}."
 
 
 def _make_unplaced(member: Member, target: _MissingTarget, cause: str) -> Finding:

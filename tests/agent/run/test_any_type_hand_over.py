@@ -123,12 +123,9 @@ def test_what_still_names_the_old_kind_learns_the_new_one(world):
     hints = {
         problem.path: problem.hint for problem in report.problems if problem.code in {"OwnerKind", "ReferenceNotFound"}
     }
-    assert hints.keys() == {"blobs.yaml", "log.yaml", "flow.yaml"}
-    (hint,) = set(hints.values())
-    assert hint == (
-        "AzureResource/files exists: set group to azure.gitsync and kind to AzureResource, or name it by armId if the "
-        "field has no kind."
-    )
+    by_kind = "AzureResource/files exists: set group to azure.gitsync and kind to AzureResource."
+    by_id = f"AzureResource/files exists: replace name by armId: {ACCOUNT_ID}."
+    assert hints == {"blobs.yaml": by_id, "log.yaml": by_kind, "flow.yaml": by_kind}
     assert not [result for result in report.results if result.action in {Action.DELETE, Action.CREATE}]
 
 
