@@ -165,9 +165,8 @@ def _list_causes(
 def _explain_unusable(member: Member) -> str:
     if member.kind is None:
         return f"{format_short_key(member.key)} is not of a known kind"
-    return (
-        f"{format_short_key(member.key)} has no usable owner" if member.kind.has_owner and member.owner is None else ""
-    )
+    is_given = member.kind.needs_owner or (member.kind.has_owner and member.resource.spec.get("owner"))
+    return f"{format_short_key(member.key)} has no usable owner" if is_given and member.owner is None else ""
 
 
 class _MissingTarget(NamedTuple):
