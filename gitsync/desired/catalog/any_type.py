@@ -136,6 +136,13 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
     return Scope.TENANT if writable == ScopeFlag.TENANT else Scope.EXTENSION
 
 
+def needs_owner(kind: Kind) -> bool:
+    """Return whether a manifest must name an owner. In the tenant, and in the subscription of a credential, an
+    AzureResource may leave it out.
+    """
+    return kind.has_owner and not (kind.is_any_type and kind.scope in {Scope.TENANT, Scope.LOCATION})
+
+
 def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """List the members of a spec by the names that ASO has, with those of `properties` beside the others."""
     if not kind.is_any_type:
@@ -192,6 +199,7 @@ def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     return ScopeFlag.RESOURCE_GROUP if scope.resource_group else ScopeFlag.SUBSCRIPTION
 
 
+@cache  # operations of flags take as long as many other checks of a resource together
 def allows_scope(kind: Kind, scope: ScopeFlag) -> bool:
     """Return whether a resource of a type may be in a scope: an extension may be anywhere, and so what is not known."""
     return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | scope))

@@ -17,6 +17,7 @@ from gitsync.desired.catalog.any_type import (
     allows_scope,
     decide_scope_flag,
     list_fixed_names,
+    needs_owner,
     split_name,
 )
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
@@ -189,8 +190,7 @@ def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], c
     owner = member.owner
     if owner is None:
         is_absent = not member.resource.spec.get("owner")
-        needs_one = bool(steps.owner_type) or kind.scope not in {Scope.TENANT, Scope.LOCATION}
-        return _make_wrong(kind, steps, "spec.owner is required", catalog) if is_absent and needs_one else None
+        return _make_wrong(kind, steps, "spec.owner is required", catalog) if is_absent and needs_owner(kind) else None
     if owner.arm_id is not None:
         is_wrong = owner.arm_id.key != "" and not is_arm_id(owner.arm_id.rstrip("/"))
         fault = "" if is_wrong else _explain_id(kind, steps, owner.arm_id)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from gitsync.desired.catalog.any_type import needs_owner
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key, join_with_and
 from gitsync.desired.problems.field_path import FieldPath, format_field
@@ -165,9 +166,9 @@ def _list_causes(
 def _explain_unusable(member: Member) -> str:
     if member.kind is None:
         return f"{format_short_key(member.key)} is not of a known kind"
-    return (
-        f"{format_short_key(member.key)} has no usable owner" if member.kind.has_owner and member.owner is None else ""
-    )
+    if member.owner is not None or not (needs_owner(member.kind) or member.resource.spec.get("owner")):
+        return ""
+    return f"{format_short_key(member.key)} has no usable owner" if member.kind.has_owner else ""
 
 
 class _MissingTarget(NamedTuple):

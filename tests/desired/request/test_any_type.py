@@ -166,6 +166,14 @@ def test_arm_ids(type_, azure_name, owner, expected, why):
     assert prepared.template is not None, why
 
 
+def test_a_child_of_a_resource_that_may_leave_its_owner_out():
+    group = a_document("shop", {"type": "Microsoft.Resources/resourceGroups@2022-09-01", "body": {}})
+    owner = {"kind": "AzureResource", "name": "shop"}
+    prepared = prepare_last(group, a_document("flow", {"type": FLOW, "owner": owner, "body": {}}))
+    assert prepared.arm_id == f"{IN_GROUP}/providers/Microsoft.Logic/workflows/flow"
+    assert prepared.problems == ()
+
+
 def test_a_child_of_an_azure_resource():
     parent = a_document("parent", {"type": "Microsoft.Web/sites@2022-03-01", "owner": GROUP, "body": {}})
     owner = {"kind": "AzureResource", "name": "parent"}
