@@ -485,3 +485,19 @@ def test_types_of_every_scope(world):
     gone = world.says(group=GROUP).sync(prune=True, max_deletes=len(documents))
     assert {result.condition.reason for result in gone.results} == {"Succeeded", "Deleted"}
     assert len(world.writes) == len(documents)
+
+
+def test_the_author_of_drift_is_named(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"}, by="ann@contoso.com")
+    (author,) = find(world.plan(who="auto")).changed_by
+    assert (author.name, author.paths) == ("ann@contoso.com", ("/properties/state",))
+
+
+def test_what_exists_is_only_reported_if_adoption_is_off(world):
+    world.says(group=GROUP).sync()
+    world.outside("PUT", FLOW_ID, {"location": "westeurope", "properties": {"state": "Disabled"}})
+    report = world.says(group=GROUP, flow=FLOW).sync(adopt="report")
+    assert (find(report).verdict, world.writes) == (Verdict.ADOPT, [])
+    assert world.says(group=GROUP).sync(prune=True).exit_code == 0
+    assert world.writes == []
