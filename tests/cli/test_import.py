@@ -58,7 +58,8 @@ def test_the_landing_zone_comes_back_as_it_was(tmp_path):
         (arm_id, path)
         for arm_id, body in requested.items()
         for path, value in list_leaves(body)
-        if not re.search("<(configmap|secret)", f"{arm_id}{value}") and dict(list_leaves(imported[arm_id])).get(path) != value.casefold()
+        if not re.search("<(configmap|secret)", f"{arm_id}{value}")
+        and dict(list_leaves(imported[arm_id])).get(path) != value.casefold()
     ]
     assert lost == []
 

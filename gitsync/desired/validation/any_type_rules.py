@@ -33,7 +33,7 @@ from gitsync.desired.validation.name_rules import find_azure_name
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
 from gitsync.model.arm_id import ArmId
-from gitsync.model.facts import Kind, Scope, ScopeFlag
+from gitsync.model.facts import Kind, ScopeFlag
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 
