@@ -1,5 +1,5 @@
-"""`python -m bench.any_type`: a silent run over an estate in which three of ten resources are AzureResources, of ten
-types, beside one over as many resources of ASO's kinds.
+"""`python -m bench.any_type`: a silent run over an estate in which three in ten are AzureResources, of ten types,
+beside one over an estate of the same size that has ASO's kinds only.
 
 Rounds are interleaved. Exits 1 if it takes more than `MOST_TIMES` the CPU, or more requests.
 """

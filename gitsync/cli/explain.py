@@ -150,13 +150,15 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 def _explain_word(name: str) -> dict[str, str]:
     """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
     from gitsync.desired.problems.problem_codes import find_verdict_meaning
-    from gitsync.planning.status.advice import BY_KIND, find_advice
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.planning.status.advice import BY_TYPE, find_advice
 
     if verdict := find_verdict_meaning(name):
         return {"Verdict": verdict.means, "A sync": verdict.does}
-    found = {"Azure error code, what to do": find_advice(name, "", "")}
-    for (code, group, kind), advice in sorted(BY_KIND.items()):
+    found = {"Azure error code, what to do": find_advice(name)}
+    for (code, arm_type), advice in sorted(BY_TYPE.items()):
         if code == name.casefold():
+            group, kind = open_catalog().group_kind_of(arm_type) or ("", arm_type)
             found[f"For {kind}.{group}"] = advice
     return {title: text for title, text in found.items() if text}
 

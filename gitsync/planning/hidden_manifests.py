@@ -14,13 +14,16 @@ from typing import Final, NamedTuple
 from gitsync.desired.manifests.units import find_unit, find_unit_name, may_hide
 from gitsync.desired.problems.suggest import measure_distance
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.manifests import UnreadDocument
 from gitsync.model.plan import Removal, RestOfSource
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared, Resource
 from gitsync.planning.moved_manifests import LastDeclared
+
+_ANY_KIND: Final = AZURE_RESOURCE[1].casefold()
+_UNKNOWN_TYPE: Final = "UnknownType"  # of an AzureResource whose ARM type may be misspelt
 
 NOTHING_ELSE: Final = RestOfSource()
 _NOT_KNOWN: Final = Removal()
@@ -33,6 +36,7 @@ class _Trace(NamedTuple):
     kind: str  # "" may be any
     names: frozenset[str]  # in lower case
     why: str  # it may be any resource: a clause for messages
+    is_ours: bool  # it was meant for gitsync
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,29 +173,34 @@ def _make_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Proble
 
 
 def _list_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
-    """Find what may hide a resource. An unknown kind may be a misspelt one. Where a variable has no value, the missing
-    value may decide which resources there are.
+    """Find what may hide a resource. An unknown kind or ARM type may be a misspelt one. Where a variable has no value,
+    the missing value may decide which resources there are.
     """
     for prepared in declared:
         is_unknown = prepared.api_version is None
         for problem in prepared.problems:
-            if (is_unknown and problem.is_error) or problem.code == "VariableNotSet":
+            if (problem.is_error and (is_unknown or problem.code == _UNKNOWN_TYPE)) or problem.code == "VariableNotSet":
                 unit = prepared.resource.unit.name if prepared.resource.unit else ""
                 yield replace(problem, level=Level.NOTE, unit=unit, path=prepared.resource.source.path)
 
 
 def _trace_document(document: UnreadDocument) -> _Trace:
-    names = frozenset(name.casefold() for name in (document.name, document.azure_name) if name)
-    return _Trace(document.source, document.kind.casefold(), names, "which gitsync does not recognize")
+    names = _list_names(document.name, document.azure_name)
+    why = "which gitsync does not recognize"
+    return _Trace(document.source, document.kind.casefold(), names, why, document.is_rejected)
 
 
 def _trace_manifest(prepared: Prepared) -> _Trace:
     azure_name = prepared.resource.spec.get("azureName")
-    names = {prepared.key.name, azure_name} if isinstance(azure_name, str) else {prepared.key.name}
+    names = _list_names(prepared.key.name, azure_name if isinstance(azure_name, str) else "")
     why = "whose ARM id is not known yet" if prepared.is_valid else "whose manifest is invalid"
-    return _Trace(
-        prepared.resource.source, prepared.key.kind.casefold(), frozenset(n.casefold() for n in names if n), why
-    )
+    return _Trace(prepared.resource.source, prepared.key.kind.casefold(), names, why, is_ours=True)
+
+
+def _list_names(name: str, azure_name: str) -> frozenset[str]:
+    """List what a resource may be called, in lower case: the name in Azure may have several steps, as `site/web`."""
+    names = (name, azure_name, azure_name.rpartition("/")[2])
+    return frozenset(text.casefold() for text in names if text)
 
 
 def _index_by_name(traces: Iterable[_Trace]) -> dict[str, tuple[_Trace, ...]]:
@@ -272,12 +281,21 @@ def explain_unread_document(removed: RemovedResource, index: SourceIndex) -> str
     # A manifest may give the resource its Azure name, which is the end of its ARM id.
     names = {key.name.casefold(), removed.record.arm_id.name.casefold()} - {""}
     for trace in (trace for name in sorted(names) for trace in index.traces.get(name, ())):
-        if not trace.kind or measure_distance(trace.kind, kind, MOST_LETTERS_OF_KIND) is not None:
+        if _may_be_same_kind(trace, kind):
             return (
                 f"Held: {trace.source} has a document named {min(trace.names & names)}, {trace.why}, and which "
                 f"may be this {key.kind}. Fix the document; if it is another resource, rename it."
             )
     return ""
+
+
+def _may_be_same_kind(trace: _Trace, kind: str) -> bool:
+    """Return whether a document may stand for a resource of a kind, in lower case: without a kind, it may be any. A
+    manifest that changes its kind to or from an AzureResource keeps its resource.
+    """
+    if not trace.kind or (trace.is_ours and kind == _ANY_KIND):
+        return True
+    return any(measure_distance(trace.kind, near, MOST_LETTERS_OF_KIND) is not None for near in (kind, _ANY_KIND))
 
 
 def explain_name_from_config(removed: RemovedResource, index: SourceIndex) -> str:

@@ -170,11 +170,26 @@ NAMED = [
     (unread(kind="VirtualNetwork", name="x", azure_name="hub-net"), True, "the name in Azure, as its ARM id ends"),
     (unread(kind="VirtualNetwork", name="hub-net"), True, "the same, where azureName was mistyped"),
     (unread(kind="VirtualNetwork", name="hub", is_rejected=True), True, "a rejected one"),
+    (unread(kind="AzureResource", name="hub"), True, "any kind may become an AzureResource"),
+    (unread(kind="AzureRessource", name="x", azure_name="a/hub-net"), True, "the last step of a name with several"),
     (unread(kind="VirtualNetwork", name="spoke"), False, "another name"),
     (unread(kind="Deployment", name="hub"), False, "another kind"),
     (unread(kind="VirtualNetwork"), False, "no name"),
     (unread(), False, "nothing at all"),
 ]
+
+
+ANY_GONE = record(Key("azure.gitsync", "AzureResource", "default", "hub"), vnet_id("hub"), unit="infra/net")
+NAMED_ANY = [
+    (unread(kind="VirtualNetwork", name="hub", is_rejected=True), True, "an AzureResource may become any kind"),
+    (unread(kind="AzureResource", name="hub"), True, "a kind that gitsync does not read under this group"),
+    (unread(kind="Deployment", name="hub"), False, "a document of another tool"),
+]
+
+
+@pytest.mark.parametrize(("document", "expected", "why"), NAMED_ANY, ids=[row[-1] for row in NAMED_ANY])
+def test_a_document_may_be_an_azure_resource_of_another_kind(document, expected, why):
+    assert bool(held(ANY_GONE, unread=[document])) is expected, why
 
 
 @pytest.mark.parametrize(("document", "expected", "why"), NAMED, ids=[row[-1] for row in NAMED])

@@ -199,6 +199,7 @@ def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     return ScopeFlag.RESOURCE_GROUP if scope.resource_group else ScopeFlag.SUBSCRIPTION
 
 
+@cache  # operations of flags take as long as many other checks of a resource together
 def allows_scope(kind: Kind, scope: ScopeFlag) -> bool:
     """Return whether a resource of a type may be in a scope: an extension may be anywhere, and so what is not known."""
     return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | scope))

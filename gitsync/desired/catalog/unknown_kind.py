@@ -12,7 +12,7 @@ from gitsync.desired.catalog.later_versions import find_later_version
 from gitsync.desired.catalog.type_words import join_with_and, join_with_or
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import measure_distance, suggest
-from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE, GVK
+from gitsync.model.gvk import AZURE_GROUP, GVK
 from gitsync.model.problem import Level
 
 _MOST_FIELDS: Final = 3  # that a hint names
@@ -114,8 +114,7 @@ def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     close = _find_close_group(group, catalog)
     if close:
         return f"Did you mean {close}?"
-    groups = [group for group in catalog.groups() if catalog.has_kind(group, kind)]
-    groups += [AZURE_GROUP] if kind == AZURE_RESOURCE[1] else []
+    groups = [group for group in (*catalog.groups(), AZURE_GROUP) if catalog.has_kind(group, kind)]
     return f"{kind} is a kind of {join_with_or(groups)}." if groups else "`gitsync explain` lists all kinds."
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.problems.suggest import measure_distance
-from gitsync.model.gvk import AZURE_GROUP
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 
 GROUPS: Final = ".azure.com"  # the end of every ASO group
 
@@ -40,8 +40,10 @@ _SHORT: Final = 6  # a shorter name is similar to too many: only one letter may 
 _END: Final = re.compile(rb"\.azure\.com(?:/(?P<version>v[0-9a-z]*|\$|\{\{)|[\"'\s,}\]]|\Z)")
 """The end of a group in lower-case text, with its version. Azure URLs and annotations continue differently."""
 
-_OWN: Final = re.compile(rb"\b" + re.escape(AZURE_GROUP.encode()) + rb"/v")
-"""gitsync's own group in lower-case text, with a version."""
+_OWN: Final = re.compile(
+    rb"\b%b/v|\bkind[\"']?:[ \t]*[\"']?%b\b" % (re.escape(AZURE_GROUP.encode()), AZURE_RESOURCE[1].lower().encode())
+)
+"""gitsync's own group with a version, or its kind, whose group may be misspelt, in lower-case text."""
 
 _NAME: Final = b"abcdefghijklmnopqrstuvwxyz0123456789-."
 _LONGEST: Final = 100  # letters before the end

@@ -198,6 +198,7 @@ HEADER = ("apiVersion", "kind", "metadata", "spec")
 
 LETTERS = 2  # that may be wrong
 MOST_KEYS = 200  # a mapping with more is not part of a manifest, and comparing every key would take long
+_ARM_TYPE = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+/[A-Za-z]")
 _OTHERS = frozenset({*HEADER, "id", "data", "items", "namespace", "status", "type", "uid"})
 """Keys with a meaning of their own, even if they resemble a key of the header."""
 
@@ -243,6 +244,7 @@ class Likeness:
     azure_name: str = ""  # of the spec
     has_azure_name: bool = False  # the spec has this name in ASO's form
     has_owner: bool = False  # the spec has an owner in ASO's form
+    has_arm_type: bool = False  # the spec has an ARM type in the form of an AzureResource
 
     @classmethod
     def read(cls, value: Any) -> Likeness:
@@ -261,6 +263,7 @@ class Likeness:
             azure_name=_read_text(_find_member(spec, "azureName")),
             has_azure_name=isinstance(spec, Mapping) and find_key_like("azureName", spec) is not None,
             has_owner=isinstance(owner, Mapping) and bool({"name", "armId"} & owner.keys()),  # others write a text
+            has_arm_type=_ARM_TYPE.match(_read_text(_find_member(spec, "type"))) is not None,
         )
 
     @property

@@ -19,6 +19,7 @@ from gitsync.desired.manifests.document_forms import CIPHERTEXT
 from gitsync.desired.manifests.headers import HEADER, PLACEHOLDER, Likeness, find_within_two_letters
 from gitsync.desired.manifests.unparsed_text import IGNORE
 from gitsync.desired.problems.finding import Finding
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.problem import UNKNOWN_GROUP, Level
 
 FEEDING = ("ConfigMap", "Secret", "Namespace")
@@ -108,6 +109,8 @@ def _has_sign(likeness: Likeness) -> bool:
     """Return whether a header shows that its document was meant for gitsync."""
     if _find_named_group(likeness) is not None or _has_version_of_ours(likeness) or _is_encrypted(likeness):
         return True
+    if _is_any_type(likeness):
+        return True
     # A group that is filled in later may be any, so the other signs decide. Any other group is of another tool.
     if likeness.group and not (_has_unknown_group(likeness) or _FILLED_IN.search(likeness.group)):
         return False
@@ -121,6 +124,13 @@ def _has_sign(likeness: Likeness) -> bool:
     if keys.get("spec", "").casefold() == "spec" and (likeness.has_azure_name or likeness.has_owner):
         return True
     return not likeness.group and "metadata" in keys and _find_fed_kind(likeness) is not None
+
+
+def _is_any_type(likeness: Likeness) -> bool:
+    """Return whether a document has the name of gitsync's own kind, and its type or gitsync in its group."""
+    if find_within_two_letters(likeness.kind, [AZURE_RESOURCE[1]]) is None:
+        return False
+    return likeness.has_arm_type or not likeness.group or "gitsync" in likeness.group.casefold()
 
 
 def _has_unknown_group(likeness: Likeness) -> bool:
@@ -196,18 +206,21 @@ def _suggest_api_version(likeness: Likeness) -> str:
         likeness.has_owner or likeness.has_azure_name or _has_version_of_ours(likeness)
     ):
         return f"Did you mean apiVersion: v1 and kind: {fed_kind}?"
-    groups = _map_kinds_to_groups().get(likeness.kind, ())
+    groups = (AZURE_GROUP,) if _is_any_type(likeness) else _map_kinds_to_groups().get(likeness.kind, ())
     if not groups:
         return "Write apiVersion as group/version. Run `gitsync explain` to list all kinds."
-    newest = [f"{group}/{load_catalog().versions(group, likeness.kind)[-1]}" for group in groups]
+    newest = [
+        f"{group}/{load_catalog().versions(group, AZURE_RESOURCE[1] if group == AZURE_GROUP else likeness.kind)[-1]}"
+        for group in groups
+    ]
     return f"Write the group and the version, for example apiVersion: {join_with_or(newest)}."
 
 
 def _make_unknown_group(likeness: Likeness) -> Finding:
-    near = _find_named_group(likeness)
+    near = AZURE_GROUP if _is_any_type(likeness) else _find_named_group(likeness)
     hint = (
         f"Did you mean {near}?"
-        if near in load_catalog().groups()
+        if near in {AZURE_GROUP, *load_catalog().groups()}
         else suggest_group(likeness.group, likeness.kind, load_catalog())
     )
     message = f"{quote_scalar(likeness.group)} is not an ASO group."

@@ -19,6 +19,7 @@ from gitsync.model.resource import Prepared
 
 _GROUP_FIELDS = frozenset({"infrastructureResourceGroup", "managedResourceGroupName", "nodeResourceGroup"})
 _WATCHERS = "networkwatcherrg"  # Azure makes it with the first network of a region
+_CLUSTER = "microsoft.containerservice/managedclusters"
 _DEFAULT = "default"
 _AZURES_OWN = ("/locations/", "/providers/microsoft.authorization/")
 """Parts of subscription-level ids without a resource group: what Azure has by itself, such as built-in roles."""
@@ -155,7 +156,7 @@ class Rebuild:
             properties = member.body.get("properties")
             named = properties if isinstance(properties, Mapping) else {}
             groups.update(text.casefold() for field in _GROUP_FIELDS if isinstance(text := named.get(field), str))
-            if member.key.kind == "ManagedCluster":
+            if ArmId(arm_id).arm_type.casefold() == _CLUSTER:
                 groups.add(f"mc_{ArmId(arm_id).resource_group}_{ArmId(arm_id).name}_{member.body.get('location')}")
         return frozenset(groups)
 

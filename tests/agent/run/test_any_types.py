@@ -144,6 +144,46 @@ def test_a_manifest_that_changes_its_kind_takes_the_record_over(world, before, a
     assert world.writes == [f"DELETE {ACCOUNT_ID}"]
 
 
+BROKEN = [
+    ("Microsoft.Storage/storageAccounts@", "Microsoft.Storage/storageAccount@", "a misspelt type"),
+    ("@2023-01-01", "", "a type without a version"),
+    ("azure.gitsync/v1", "azure.gitsync/v2", "another version of the kind"),
+    ("azure.gitsync/v1", "azure.gitsync.io/v1", "another group"),
+    ("azure.gitsync/v1", "gitsync/v1", "a part of the group"),
+    ("azure.gitsync/v1", "v1", "no group"),
+    ("kind: AzureResource", "kind: AzureResources", "a misspelt kind"),
+    ("name: shop}", "name: shopp}", "a missing owner"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "why"), BROKEN, ids=[row[-1] for row in BROKEN])
+@pytest.mark.parametrize("name", ["files", "others"])
+def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why, name):
+    world.says(group=GROUP, files=ACCOUNT).sync()
+    broken = SAME_ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
+    report = world.says(group=GROUP, moved=broken).sync(prune=True)
+    assert (report.exit_code, world.writes) == (1, []), why
+
+
+@pytest.mark.parametrize("name", ["files", "others"])
+@pytest.mark.parametrize(
+    ("old", "new"), [("owner: {name: shop}", "owner: {name: shopp}"), ("StorageAccount", "Storage")]
+)
+def test_a_broken_manifest_of_aso_in_its_place_deletes_nothing(world, old, new, name):
+    world.says(group=GROUP, files=SAME_ACCOUNT).sync()
+    broken = ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
+    report = world.says(group=GROUP, moved=broken).sync(prune=True)
+    assert (report.exit_code, world.writes) == (1, [])
+
+
+def test_what_was_of_a_misspelt_type_is_not_deleted_for_another_name(world):
+    """A misspelt type is as a misspelt kind: it may be any resource of its unit."""
+    world.says(group=GROUP, flow=FLOW).sync()
+    renamed = FLOW.replace("{name: orders}", "{name: x}").replace("/workflows@", "/workflow@")
+    assert world.says(group=GROUP, flow=renamed).sync(prune=True).exit_code == 1
+    assert world.writes == []
+
+
 def test_drift_is_found_over_a_hand_over(world):
     world.says(group=GROUP, files=ACCOUNT).sync()
     world.somebody_changes(ACCOUNT_ID, {"/properties/accessTier": "Cool"})

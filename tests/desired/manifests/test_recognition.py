@@ -30,6 +30,13 @@ spec:
   location: westeurope
 """
 NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: team\n"
+ANY = """apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata:
+  name: orders
+spec:
+  type: Microsoft.Logic/workflows@2019-05-01
+"""
 SEEN = {"name": "store", "azure_name": "store-1", "kind": "Redis", "api_version": "cache.azure.com/v1api20230801"}
 
 
@@ -79,6 +86,11 @@ def redis(old, new):
         (redis("metadata", "Metadata"), "MisspeltField", 3, "Metadata", "mean metadata?", "another case"),
         (redis("metadata", "metdata"), "MisspeltField", 3, "metdata", "mean metadata?", "a letter is missing"),
         (redis("  name: store", "  nme: store"), "MisspeltField", 4, "metadata.nme", "Did you mean name?", "inside too"),
+        (ANY.replace("gitsync/", "gitsync.io/"), "UnknownGroup", 1, "apiVersion", "mean azure.gitsync?", "an ending"),
+        (ANY.replace("azure.gitsync", "arm.example.com"), "UnknownGroup", 1, "apiVersion", "azure.gitsync?", "its type"),
+        (ANY.replace("azure.", "").partition("spec")[0], "UnknownGroup", 1, "apiVersion", "azure.gitsync?", "half of it"),
+        (ANY.replace("azure.gitsync/", ""), "UnknownGroup", 1, "apiVersion", "azure.gitsync/v1", "no group"),
+        (ANY.partition("\n")[2], "MissingApiVersion", 1, "apiVersion", "azure.gitsync/v1", "no apiVersion"),
         (NAMESPACE.replace("kind", "Kind"), "MisspeltField", 2, "Kind", "mean kind?", "its annotations decide on deletes"),
         (NAMESPACE.replace("v1", "vl"), "UnknownGroup", 1, "apiVersion", "apiVersion: v1", "likewise"),
         (
@@ -161,6 +173,7 @@ def test_a_misspelt_spec_is_an_error_of_the_resource():
 
 
 LOOK_ALIKES = {
+    "an AzureResource of others": ANY.replace("azure.gitsync", "x.org").replace("  type: M", "  kind: M"),
     "a Deployment": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec: {replicas: 1}\n",
     "a Service": "apiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec: {ports: []}\n",
     "a Job of Kubernetes": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\n",
