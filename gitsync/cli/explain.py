@@ -149,8 +149,8 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 
 def _explain_word(name: str) -> dict[str, str]:
     """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
-    from gitsync.desired.problems.problem_codes import find_verdict_meaning
     from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.problems.problem_codes import find_verdict_meaning
     from gitsync.planning.status.advice import BY_TYPE, find_advice
 
     if verdict := find_verdict_meaning(name):
