@@ -182,7 +182,7 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: ArmId) -> str:
     if restore and restore.mode == "createOrRecover":
         recover = f"To recover it with its contents if it was deleted, set {restore.field}: {restore.mode}."
     else:
-        recover = f"To recover it with its contents, set {soft.field} for a rebuild."
+        recover = f"To recover it with its contents, set {soft.name_field(member.key)} for a rebuild."
     if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
         return recover
     words = {
