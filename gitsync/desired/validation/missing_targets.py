@@ -291,7 +291,7 @@ def _suggest_target(key: Key, names: _KnownNames) -> str:
 
 
 def _suggest_other_kind(key: Key, others: Sequence[str]) -> str:
-    """Suggest how to name a resource that changed from a kind of ASO to an AzureResource, or back."""
+    """Suggest how to name a resource that changed from an ASO kind to an AzureResource, or back."""
     name = f"{others[0]}/{key.name}"
     if others[0] != AZURE_RESOURCE[1]:
         return f"{name} exists: set group and kind to those of its manifest."

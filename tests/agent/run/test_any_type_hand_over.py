@@ -1,4 +1,4 @@
-"""A resource that changes between a kind of ASO and an AzureResource, with all that names it: no write, no delete."""
+"""A resource that changes between an ASO kind and an AzureResource, with all that names it: no write, no delete."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_parent_its_children_and_what_refers_to_it_change_in_one_commit(world,
     assert len(report.results) == len(after)
 
 
-def test_the_record_that_moves_says_that_the_resource_stays(world):
+def test_the_record_that_moves_shows_that_the_resource_stays(world):
     world.says(group=GROUP, files=ACCOUNT).sync()
     report = world.says(group=GROUP, files=SAME_ACCOUNT).sync(prune=True)
     (moved,) = (result for result in report.results if result.action is Action.DETACH)
@@ -151,10 +151,10 @@ def test_the_digests_of_secrets_move_too(world, before, after):
 def test_a_body_in_an_annotation_becomes_a_part_of_the_body(world, is_first):
     """Both are sent at the newer version."""
     annotated = ACCOUNT.replace("{name: files}", f"\n  name: files\n  annotations:\n{NEWER.rstrip()}")
-    whole = SAME_ACCOUNT.replace("2023-01-01", "2025-01-01").replace(
+    changed_account = SAME_ACCOUNT.replace("2023-01-01", "2025-01-01").replace(
         "{accessTier: Hot}", "{accessTier: Hot, dualStackEndpointPreference: {publishIpv6Endpoint: true}}"
     )
-    before, after = (annotated, whole) if is_first else (whole, annotated)
+    before, after = (annotated, changed_account) if is_first else (changed_account, annotated)
     assert world.says(group=GROUP, files=before).sync().exit_code == 0
     report = world.says(group=GROUP, files=after).sync(prune=True)
     assert (report.exit_code, world.writes) == (0, [])
