@@ -132,6 +132,12 @@ class Kind:
         return self.any_owner or self.owner is not None
 
     @property
+    def needs_owner(self) -> bool:
+        """Return whether a manifest must have an owner: an AzureResource need not where its type leaves no choice."""
+        leaves_no_choice = self.is_any_type and self.scope in {Scope.TENANT, Scope.LOCATION}
+        return self.has_owner and not leaves_no_choice
+
+    @property
     def can_delete(self) -> bool:
         return "Delete" in self.operations
 

@@ -25,7 +25,7 @@ def load_emulator_settings(script: str | Path | None, usual: EmulatorSettings | 
 
 
 def list_known_types(namespace: str) -> Mapping[str, tuple[str, ...]]:
-    """List the api-versions of the types of a namespace, in lower case; for "", of those that have a kind of ASO."""
+    """List the api-versions of the types of a namespace, in lower case; for "", of those that have an ASO kind."""
     versions = open_catalog().list_api_versions()
     if not namespace:
         return versions

@@ -136,13 +136,6 @@ def _choose_scope(arm_type: str, writable: ScopeFlag) -> Scope:
     return Scope.TENANT if writable == ScopeFlag.TENANT else Scope.EXTENSION
 
 
-def needs_owner(kind: Kind) -> bool:
-    """Return whether a manifest must name an owner. In the tenant, and in the subscription of a credential, an
-    AzureResource may leave it out.
-    """
-    return kind.has_owner and not (kind.is_any_type and kind.scope in {Scope.TENANT, Scope.LOCATION})
-
-
 def list_sent_members(kind: Kind, spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """List the members of a spec by the names that ASO has, with those of `properties` beside the others."""
     if not kind.is_any_type:

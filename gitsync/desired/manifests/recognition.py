@@ -127,7 +127,7 @@ def _has_sign(likeness: Likeness) -> bool:
 
 
 def _is_any_type(likeness: Likeness) -> bool:
-    """Return whether a document has the name of gitsync's own kind, and its type or gitsync in its group."""
+    """Return whether a document has the kind AzureResource, and a spec of this kind or gitsync in its group."""
     if find_within_two_letters(likeness.kind, [AZURE_RESOURCE[1]]) is None:
         return False
     return likeness.has_arm_type or not likeness.group or "gitsync" in likeness.group.casefold()

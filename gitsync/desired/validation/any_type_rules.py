@@ -17,7 +17,6 @@ from gitsync.desired.catalog.any_type import (
     allows_scope,
     decide_scope_flag,
     list_fixed_names,
-    needs_owner,
     split_name,
 )
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
@@ -39,13 +38,14 @@ from gitsync.model.resource import Resource
 
 _TYPE: Final = ("spec", "type")
 _OWNER: Final = ("spec", "owner")
+_BODY: Final = ("spec", "body")
 _FORM: Final = "Write the type and an api-version, such as Microsoft.Logic/workflows@2019-05-01."
 
 
 def check_type(resource: Resource, unknown: Level) -> Iterator[Finding]:
     """Check the type and its version. `unknown` is the level of a type that the facts do not have."""
     text = resource.spec.get("type")
-    if not isinstance(text, str) or not text:
+    if not isinstance(text, str):
         return  # the schema reports it
     wanted = TypeAndVersion.parse(text)
     if wanted is None:
@@ -60,7 +60,7 @@ def check_type(resource: Resource, unknown: Level) -> Iterator[Finding]:
 
 
 def _explain_form(text: str) -> Finding:
-    name, separator, _ = text.partition("@")
+    name, separator, _ = text.strip().partition("@")
     arm_type = open_arm_types().find_type(name)
     message = f"spec.type is {quote_scalar(text)}, which has no api-version."
     if separator or "/" not in name:
@@ -126,8 +126,16 @@ def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
         )
 
 
-def check_body_words(body: Any, path: FieldPath = ("spec", "body")) -> Iterator[Finding]:
-    """Report each word of a body that stands for no value: `$expression`, and those without a mapping."""
+def check_body_words(body: Any, path: FieldPath = _BODY) -> Iterator[Finding]:
+    """Report each word of a body that stands for no value: `$expression`, and one in place of the body itself."""
+    if len(path) == len(_BODY) and (word := find_word(body)):
+        yield Finding(
+            code="WrongType",
+            path=(*path, word),
+            message=f"{format_field(path)} must be the body, but {word} stands for one value in it.",
+            hint=f"Write the members of the body, or ${word} to send a member of this name.",
+        )
+        return
     children = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
     for key, child in children:
         where = (*path, key)
@@ -190,7 +198,8 @@ def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], c
     owner = member.owner
     if owner is None:
         is_absent = not member.resource.spec.get("owner")
-        return _make_wrong(kind, steps, "spec.owner is required", catalog) if is_absent and needs_owner(kind) else None
+        is_missing = is_absent and kind.needs_owner
+        return _make_wrong(kind, steps, "spec.owner is required", catalog) if is_missing else None
     if owner.arm_id is not None:
         is_wrong = owner.arm_id.key != "" and not is_arm_id(owner.arm_id.rstrip("/"))
         fault = "" if is_wrong else _explain_id(kind, steps, owner.arm_id)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from gitsync.desired.catalog.any_type import needs_owner
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key, join_with_and
 from gitsync.desired.problems.field_path import FieldPath, format_field
@@ -171,9 +170,8 @@ def _list_causes(
 def _explain_unusable(member: Member) -> str:
     if member.kind is None:
         return f"{format_short_key(member.key)} is not of a known kind"
-    if member.owner is not None or not (needs_owner(member.kind) or member.resource.spec.get("owner")):
-        return ""
-    return f"{format_short_key(member.key)} has no usable owner" if member.kind.has_owner else ""
+    is_given = member.kind.needs_owner or (member.kind.has_owner and member.resource.spec.get("owner"))
+    return f"{format_short_key(member.key)} has no usable owner" if is_given and member.owner is None else ""
 
 
 class _MissingTarget(NamedTuple):
@@ -300,7 +298,7 @@ def _suggest_target(member: Member, target: _MissingTarget, names: _KnownNames) 
 
 
 def _suggest_other_kind(key: Key, others: Sequence[str], names: _KnownNames, *, has_fixed_kind: bool) -> str:
-    """Suggest how to name a resource that changed from a kind of ASO to an AzureResource, or back."""
+    """Suggest how to name a resource that changed from an ASO kind to an AzureResource, or back."""
     name = f"{others[0]}/{key.name}"
     if others[0] != AZURE_RESOURCE[1]:
         return f"{name} exists: set group and kind to those of its manifest."

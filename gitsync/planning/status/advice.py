@@ -17,10 +17,8 @@ from gitsync.planning.status.passing_refusals import describes_other_work, is_co
 
 
 def find_advice(code: str, arm_type: str = "", message: str | None = None) -> str:
-    """Find what a code means for an ARM type, and what to do: a few sentences on one line, "" for an unknown code.
-    If the message of a refusal is given, its meaning comes first.
-
-    Providers spell codes in more than one way, so case is ignored.
+    """Find what a code means for an ARM type, and what to do: a few sentences on one line, "" for an unknown code. If
+    the message of a refusal is given, its meaning comes first.
     """
     # A code such as OperationNotAllowed has several meanings, and the message shows which one it is.
     if message is not None and (by_meaning := _find_meaning(code, message)):

@@ -182,8 +182,7 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: ArmId) -> str:
     if restore and restore.mode == "createOrRecover":
         recover = f"To recover it with its contents if it was deleted, set {restore.field}: {restore.mode}."
     else:
-        field = name_property(soft.field, is_any_type=member.kind.is_any_type)
-        recover = f"To recover it with its contents, set {field} for a rebuild."
+        recover = f"To recover it with its contents, set {name_property(member.key, soft.field)} for a rebuild."
     if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
         return recover
     words = {

@@ -1,4 +1,4 @@
-"""A resource that changes between a kind of ASO and an AzureResource, with all that names it: no write, no delete."""
+"""A resource that changes between an ASO kind and an AzureResource, with all that names it: no write, no delete."""
 
 from __future__ import annotations
 
@@ -87,6 +87,11 @@ spec:
     location: westeurope
     properties: {administratorLogin: boss, administratorLoginPassword: {$secret: {name: sql, key: password}}}
 """
+NEWER = """\
+    gitsync/api-version: 2025-01-01
+    gitsync/body: |
+      properties: {dualStackEndpointPreference: {publishIpv6Endpoint: true}}
+"""
 DIGESTS = {"digest_key": Secret("a key of thirty-two characters...")}
 
 
@@ -106,7 +111,7 @@ def test_a_parent_its_children_and_what_refers_to_it_change_in_one_commit(world,
     assert len(report.results) == len(after)
 
 
-def test_the_record_that_moves_says_that_the_resource_stays(world):
+def test_the_record_that_moves_shows_that_the_resource_stays(world):
     world.says(group=GROUP, files=ACCOUNT).sync()
     report = world.says(group=GROUP, files=SAME_ACCOUNT).sync(prune=True)
     (moved,) = (result for result in report.results if result.action is Action.DETACH)
@@ -137,6 +142,20 @@ def test_the_digests_of_secrets_move_too(world, before, after):
     world.says(group=GROUP, password=PASSWORD.replace("-1", "-2"), sql=after)
     assert world.sync(prune=True, **DIGESTS).exit_code == 0
     assert world.writes == [f"PUT {SQL_ID}"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_body_in_an_annotation_becomes_a_part_of_the_body(world, is_first):
+    """Both are sent at the newer version."""
+    annotated = ACCOUNT.replace("{name: files}", f"\n  name: files\n  annotations:\n{NEWER.rstrip()}")
+    changed_account = SAME_ACCOUNT.replace("2023-01-01", "2025-01-01").replace(
+        "{accessTier: Hot}", "{accessTier: Hot, dualStackEndpointPreference: {publishIpv6Endpoint: true}}"
+    )
+    before, after = (annotated, changed_account) if is_first else (changed_account, annotated)
+    assert world.says(group=GROUP, files=before).sync().exit_code == 0
+    report = world.says(group=GROUP, files=after).sync(prune=True)
+    assert (report.exit_code, world.writes) == (0, [])
+    assert {result.action for result in report.results} == {Action.NONE, Action.DETACH}
 
 
 def test_a_change_in_the_same_commit_is_the_only_write(world):

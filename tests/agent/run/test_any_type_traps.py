@@ -116,7 +116,7 @@ def test_what_only_azure_sets_is_sent_if_it_is_written(world):
         ("{definition: {}}", {"/location": "West Europe"}, [], "a region comes back by its display name"),
     ],
 )
-def test_another_spelling_of_the_same_is_no_drift(tmp_path, sent, changed, removed, why):
+def test_another_spelling_of_the_same_is_not_drift(tmp_path, sent, changed, removed, why):
     world = World(tmp_path)
     identity = f"{{type: UserAssigned, userAssignedIdentities: {{{IDENTITY}: {{}}}}}}"
     flow = write_flow(f"{{location: westeurope, identity: {identity}, properties: {sent}}}")

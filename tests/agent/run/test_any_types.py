@@ -169,7 +169,7 @@ def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why,
 @pytest.mark.parametrize(
     ("old", "new"), [("owner: {name: shop}", "owner: {name: shopp}"), ("StorageAccount", "Storage")]
 )
-def test_a_broken_manifest_of_aso_in_its_place_deletes_nothing(world, old, new, name):
+def test_a_broken_manifest_for_aso_in_its_place_deletes_nothing(world, old, new, name):
     world.says(group=GROUP, files=SAME_ACCOUNT).sync()
     broken = ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
     report = world.says(group=GROUP, moved=broken).sync(prune=True)
@@ -374,6 +374,42 @@ def test_a_group_with_content_of_others_is_not_deleted(world):
     assert "orders" in find(kept).condition.message
 
 
+ANY_GROUP = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: shop}
+spec: {type: Microsoft.Resources/resourceGroups@2022-09-01, body: {location: westeurope}}
+"""
+OF_ANY_GROUP = "{kind: AzureResource, name: shop}"
+IN_SUBSCRIPTION = f"spec: {{owner: {{armId: /subscriptions/{SUBSCRIPTION}}}, "
+
+
+@pytest.mark.parametrize("group", [ANY_GROUP, ANY_GROUP.replace("spec: {", IN_SUBSCRIPTION)])
+def test_a_group_without_an_owner_owns_what_is_in_it(world, group):
+    flow = FLOW.replace("{group: resources.azure.com, kind: ResourceGroup, name: shop}", OF_ANY_GROUP)
+    assert world.says(group=group, flow=flow).sync().exit_code == 0
+    assert world.writes == [f"PUT {IN_GROUP}", f"PUT {FLOW_ID}"]
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+    world.says_files({"README.md": "nothing"}).sync(prune=True, max_deletes=2)
+    assert world.writes == [f"DELETE {IN_GROUP}"]
+
+
+def test_groups_change_their_kind_with_their_content(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    flow = FLOW.replace("{group: resources.azure.com, kind: ResourceGroup, name: shop}", OF_ANY_GROUP)
+    assert world.says(group=ANY_GROUP, flow=flow).sync(prune=True).exit_code == 0
+    assert world.writes == []
+
+
+def test_another_type_under_the_same_name_is_refused_by_its_field(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    other = FLOW.partition("  body")[0].replace("/workflows@", "/integrationAccounts@")
+    refused = find(world.says(group=GROUP, flow=other).sync(prune=True))
+    assert "'spec.type'" in refused.condition.message
+    assert world.writes == []
+
+
 SECRETS = """
 apiVersion: v1
 kind: Secret
@@ -501,3 +537,19 @@ def test_types_of_every_scope(world):
     gone = world.says(group=GROUP).sync(prune=True, max_deletes=len(documents))
     assert {result.condition.reason for result in gone.results} == {"Succeeded", "Deleted"}
     assert len(world.writes) == len(documents)
+
+
+def test_the_author_of_drift_is_named(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"}, by="ann@contoso.com")
+    (author,) = find(world.plan(who="auto")).changed_by
+    assert (author.name, author.paths) == ("ann@contoso.com", ("/properties/state",))
+
+
+def test_what_exists_is_only_reported_if_adoption_is_off(world):
+    world.says(group=GROUP).sync()
+    world.outside("PUT", FLOW_ID, {"location": "westeurope", "properties": {"state": "Disabled"}})
+    report = world.says(group=GROUP, flow=FLOW).sync(adopt="report")
+    assert (find(report).verdict, world.writes) == (Verdict.ADOPT, [])
+    assert world.says(group=GROUP).sync(prune=True).exit_code == 0
+    assert world.writes == []

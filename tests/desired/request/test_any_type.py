@@ -269,7 +269,11 @@ def test_a_name_with_more_steps_than_its_type():
         ("apiVersion: azure.gitsynk/v1\nkind: AzureResource", "Did you mean azure.gitsync?", "the group"),
         ("apiVersion: azure.gitsync/v1\nkind: AzureResorce", "Did you mean AzureResource?", "the kind"),
         ("apiVersion: azure.gitsync/v2\nkind: AzureResource", "Did you mean v1? Known versions: v1.", "the version"),
-        ("apiVersion: example.com/v1\nkind: AzureResource", None, "the kind of another operator"),
+        (
+            "apiVersion: example.com/v1\nkind: AzureResource",
+            "Did you mean azure.gitsync?",
+            "the type is ARM's, with a version",
+        ),
     ],
 )
 def test_a_misspelt_header_is_reported(text, hint, why):

@@ -88,11 +88,14 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
-    """Return whether a resource cannot be written since something above it is missing that this run does not create."""
+    """Return whether a resource cannot be written since something above it is missing that this run does not create.
+
+    A group that does not exist has the code of a missing group itself.
+    """
+    if attempt.arm_id.is_group:
+        return False
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
-    # Of a group that has its subscription as owner, this is the group itself.
-    is_own = absence.code == GROUP_MISSING and attempt.arm_id.is_group
-    if is_own or not is_named or not is_owner_elsewhere(attempt):
+    if not is_named or not is_owner_elsewhere(attempt):
         return False
     # In a plan, a group that the run would create is missing only until then.
     new_groups = (

@@ -154,12 +154,22 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
             writes=replace(record.writes, operation=None),
         )
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)
-    owner = prepared.relations.owner.key if prepared.relations.owner else None
-    field = "spec.azureName" if owner == record.manifest.owner else "spec.owner.name" if owner else "spec.owner.armId"
+    field = _find_changed_field(attempt, record)
     text = f"updating '{field}' is not allowed for '{prepared.resource.gvk} : {prepared.key.name}'"
     move = make_move(record.arm_id, prepared.arm_id or NO_ID)
     moved = attempt.existing().with_decision(replace(attempt.decision, replacement=move))
     return moved.stopped(make_error("Failed", text), Verdict.BLOCKED, StopKind.FINAL)
+
+
+def _find_changed_field(attempt: ApplyAttempt, record: Record) -> str:
+    """Find the field that gives a resource another id than the one on record."""
+    prepared = attempt.prepared
+    if attempt.kind.is_any_type and attempt.kind.arm_type.casefold() != record.arm_id.arm_type.casefold():
+        return "spec.type"
+    owner = prepared.relations.owner.key if prepared.relations.owner else None
+    if owner == record.manifest.owner:
+        return "spec.azureName"
+    return "spec.owner.name" if owner else "spec.owner.armId"
 
 
 async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kind: Kind | None, run: Observing) -> bool:
