@@ -72,6 +72,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench.large 1000 10000
 	$(BIN)/python -m bench.rehearsal
 	$(BIN)/python -m bench.accept
+	$(BIN)/python -m bench.any_type
 
 catalog: $(READY) ## pack the facts about kinds again: make catalog FACTS=folder
 	@test -n "$(FACTS)" || { echo "Name the folder of the facts: make catalog FACTS=folder" >&2; exit 2; }

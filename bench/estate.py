@@ -12,11 +12,14 @@ from typing import Any
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 GROUP = Template(Path(__file__).with_name("group.yaml").read_text(encoding="utf-8"))
+ANY_TYPES = Template(Path(__file__).with_name("any_type.yaml").read_text(encoding="utf-8"))
+ANY_TYPES_OF_GROUP = 6
+"""Of the twenty resources of a group, so many are an `AzureResource`, if any are."""
 
 
-def make(folder: Path, resources: int) -> Path:
+def make(folder: Path, resources: int, *, any_types: bool = False) -> Path:
     """A work tree with one manifest a file, committed and pushed to a bare repository beside it."""
-    write(folder / "tree", resources)
+    write(folder / "tree", resources, any_types=any_types)
     return commit(folder)
 
 
@@ -34,9 +37,10 @@ def commit(folder: Path) -> Path:
     return tree
 
 
-def write(tree: Path, resources: int) -> None:
+def write(tree: Path, resources: int, *, any_types: bool = False) -> None:
     """One manifest a file, in a folder a group; owners come before what they own, so any number is complete."""
-    documents = ((group, number, text) for group in count(1) for number, text in enumerate(_documents(group), 1))
+    list_documents = _mix_documents if any_types else _documents
+    documents = ((group, number, text) for group in count(1) for number, text in enumerate(list_documents(group), 1))
     for group, number, text in islice(documents, resources):
         file = tree / f"group-{group:03}" / f"{number:02}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -65,6 +69,16 @@ def requests_of(tree: Path) -> list[dict[str, Any]]:
 
 def _documents(group: int) -> list[str]:
     return GROUP.substitute(group=f"group-{group:03}", account=f"group{group:03}").split("---\n")
+
+
+def _mix_documents(group: int) -> list[str]:
+    """The same, with an `AzureResource` in place of the last ones. The groups take turns with the types."""
+    others = ANY_TYPES.substitute(group=f"group-{group:03}").split("---\n")
+    first = group * ANY_TYPES_OF_GROUP
+    return [
+        *_documents(group)[:-ANY_TYPES_OF_GROUP],
+        *(others[number % len(others)] for number in range(first, first + ANY_TYPES_OF_GROUP)),
+    ]
 
 
 def _git(folder: Path, *arguments: str) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -32,6 +33,10 @@ if folder := find_memory_folder():
 # Tests say themselves in which pipeline a command runs: the log of one has another form.
 for name in (*Host, *OTHERS):
     os.environ.pop(name, None)
+
+
+# Under nohup, the commands that tests start would ignore a hangup too, and tests would wait for ends that never come.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,6 +29,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
+    ROOT / "docs/any-type.md",
     ROOT / "docs/editor.md",
     ROOT / "docs/variables.md",
     ROOT / "docs/argocd.md",

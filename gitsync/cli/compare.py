@@ -35,8 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("live", metavar="LIVE", nargs="?", help="File with the live state.")
     parser.add_argument("--baseline", metavar="FILE", help="File with the response right after the last write.")
     parser.add_argument("--applied", metavar="FILE", help="File with the body of the last write. [default DESIRED]")
-    parser.add_argument("--type", metavar="TYPE", default="", help="The ARM type, such as Microsoft.Cache/redis.")
-    parser.add_argument("--api-version", metavar="VERSION", default="", help="ARM's api-version of the documents.")
+    parser.add_argument(
+        "--type", metavar="TYPE", default="", help="The ARM type, such as Microsoft.Cache/redis; @VERSION may follow."
+    )
+    parser.add_argument("--api-version", metavar="VERSION", default="", help="ARM's api-version. [default the newest]")
     parser.add_argument("--id", metavar="ID", default="", help="The resource's ARM id. [default LIVE's]")
     parser.add_argument("--jsonl", metavar="FILE", help="Compare many pairs: one JSON object per line; - is stdin.")
 

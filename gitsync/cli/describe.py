@@ -48,5 +48,5 @@ def add_advice(document: dict[str, Any], record: Record) -> dict[str, Any]:
     from gitsync.planning.status.advice import find_condition_advice
     from gitsync.repository.git.state.documents import sort_keys
 
-    advice = find_condition_advice(record.condition, record.key)
+    advice = find_condition_advice(record.condition, record.arm_id)
     return document | {"gitsync": sort_keys(document["gitsync"] | {"advice": advice})} if advice else document

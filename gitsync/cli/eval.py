@@ -70,6 +70,7 @@ def _answer_many(path: str) -> ExitCode:
 def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
     import asyncio
 
+    from gitsync.desired.cel.answer_placeholders import make_placeholder
     from gitsync.desired.cel.answers import answer_program
     from gitsync.desired.cel.expressions import build_environment, compile_expression
     from gitsync.desired.cel.types.kinds import list_secret_names
@@ -85,7 +86,8 @@ def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
         message = f"No status is recorded for {prepared.key}."
         raise SourceError(message, hint="Use --live, or run gitsync sync.")
     subject = _build_self(prepared, kind, record, body, is_live=options.live)
-    answer = answer_program(program, subject, dict.fromkeys(list_secret_names(kind), MASKED))
+    secrets = make_placeholder(program.tree) if kind.is_any_type else dict.fromkeys(list_secret_names(kind), MASKED)
+    answer = answer_program(program, subject, secrets)
     if answer.error:
         hint = "Fix the expression." if options.live else "Fix the expression, or use --live."
         raise GitsyncError(f"failed to eval CEL expression: {answer.error}", hint=hint)

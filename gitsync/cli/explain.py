@@ -30,8 +30,9 @@ SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("A field, with its type and constraints", "gitsync explain StorageAccount.spec.sku.name"),
-    Example("A first manifest of a kind", "gitsync explain aks --example > cluster.yaml"),
-    Example("An ARM type, which gitsync manages as an AzureResource", "gitsync explain Microsoft.Logic/workflows"),
+    Example(
+        "A first manifest of any ARM type", "gitsync explain Microsoft.Consumption/budgets --example > budget.yaml"
+    ),
     Example("What a message means, and how to fix it", "gitsync explain OwnerNotFound"),
 )
 
@@ -91,7 +92,7 @@ def _print_facts(options: argparse.Namespace, catalog: Catalog, config: Config) 
     if not options.kind:
         _print_kinds(catalog, config)
     elif types := list_types(options.kind):
-        print(json.dumps(types, indent=2) if is_json else "\n".join(types))
+        print(json.dumps({types[0].partition("/")[0]: types}, indent=2) if is_json else "\n".join(types))
     elif options.example:
         _print_example(options, catalog, config)
     else:
@@ -148,14 +149,16 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 
 def _explain_word(name: str) -> dict[str, str]:
     """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
+    from gitsync.desired.catalog.catalog import open_catalog
     from gitsync.desired.problems.problem_codes import find_verdict_meaning
-    from gitsync.planning.status.advice import BY_KIND, find_advice
+    from gitsync.planning.status.advice import BY_TYPE, find_advice
 
     if verdict := find_verdict_meaning(name):
         return {"Verdict": verdict.means, "A sync": verdict.does}
-    found = {"Azure error code, what to do": find_advice(name, "", "")}
-    for (code, group, kind), advice in sorted(BY_KIND.items()):
+    found = {"Azure error code, what to do": find_advice(name)}
+    for (code, arm_type), advice in sorted(BY_TYPE.items()):
         if code == name.casefold():
+            group, kind = open_catalog().group_kind_of(arm_type) or ("", arm_type)
             found[f"For {kind}.{group}"] = advice
     return {title: text for title, text in found.items() if text}
 

@@ -1,7 +1,7 @@
 """Prepare a folder for manifests: editor settings, their schemas, .gitignore, .gitsyncignore and gitsync.yaml.
 
 A file that exists is never changed: init lists it as kept, with what to add to it. Only the schemas in .gitsync-schemas
-are written again, so run init in each clone, and after an update of gitsync.
+are written again, so run init in each clone, after an update of gitsync, and for a new type of an AzureResource.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
+    from gitsync.cli.used_types import find_used_types
     from gitsync.desired.catalog.catalog import open_catalog
     from gitsync.desired.editor.schema_files import build_files
     from gitsync.settings.files.target_folder import TargetFolder
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG00
     target = TargetFolder(Path(options.folder))
     for line in prepare_folder(target):
         print(escape_controls(line))
-    print(update_schemas(target, build_files(open_catalog())))
+    print(update_schemas(target, build_files(open_catalog(), find_used_types(Path(options.folder)))))
     print("\nRun `gitsync explain KIND --example` for a first manifest, then `gitsync validate`.")
     return ExitCode.FINE
 

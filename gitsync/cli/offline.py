@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from gitsync.agent.run.prepared_manifests import (
 )
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.manifests.selection import Selection, check_namespaces, spell_out
+from gitsync.desired.problems.finding import locate_finding
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
 from gitsync.errors import ConfigError, SourceError
@@ -112,12 +113,23 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
 def _warn(
     selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
 ) -> tuple[Problem, ...]:
-    """Warn of values that no source has, and of owners that credentials do not reach."""
+    """Warn of values that no source has, of owners that credentials do not reach, and with --aso of what ASO does not
+    read.
+    """
     credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
     return (
+        *(_list_not_portable(selected) if config.aso else ()),
         *warn_missing_values(selected, everything, manifests, config, os.environ),
         *warn_owners_elsewhere(selected, credential_of),
     )
+
+
+def _list_not_portable(selected: Iterable[Prepared]) -> Iterator[Problem]:
+    from gitsync.desired.validation.portability import check_portability  # only --aso needs it
+
+    for prepared in selected:
+        for finding in check_portability(prepared.resource, open_catalog()):
+            yield locate_finding(finding, prepared.resource)
 
 
 def read_all(config: Config, redactions: Redactions) -> Offline:

@@ -2,8 +2,8 @@
 
 DIR/manifest.json is the schema of any manifest: it selects the schema of a kind by apiVersion and kind, and accepts
 documents of other tools. DIR/GROUP/KIND_VERSION.json are the schemas of the kinds, DIR/gitsync.json is the schema of
-gitsync.yaml in a repository, and DIR/operator-settings.json the schema of a file for --config. Run it again after an
-update of gitsync.
+gitsync.yaml in a repository, and DIR/operator-settings.json the schema of a file for --config. The ARM types that an
+AzureResource in SOURCE names have schemas of their bodies. Run it again after an update of gitsync, and for a new type.
 """
 
 from __future__ import annotations
@@ -26,16 +26,21 @@ EXAMPLES = (Example("Schemas for an editor or another checker", "gitsync schema 
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", metavar="SOURCE", nargs="?", default=".", help="The folder with the manifests. [default .]"
+    )
     parser.add_argument("--out", metavar="DIR", required=True, help="The folder for the schemas.")
 
 
 def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG001 - as every command
+    from gitsync.cli.used_types import find_used_types
     from gitsync.desired.catalog.catalog import open_catalog
     from gitsync.desired.editor.schema_files import build_files
     from gitsync.settings.files.target_folder import TargetFolder
     from gitsync.settings.logging import escape_controls
 
-    total, changed = write_schemas(TargetFolder(Path(options.out)), build_files(open_catalog()))
+    files = build_files(open_catalog(), find_used_types(Path(options.folder)))
+    total, changed = write_schemas(TargetFolder(Path(options.out)), files)
     print(escape_controls(f"{total} schemas in {options.out}, {changed} written."))
     return ExitCode.FINE
 

@@ -28,6 +28,7 @@ _FORMS = {output: form for output, form in REPORT_FORMS.items() if output != "ht
 OUTPUTS = list_outputs(_FORMS)
 EXAMPLES = (
     Example("Every problem below one folder", "gitsync validate --path clusters/prod"),
+    Example("What Azure Service Operator does not read", "gitsync validate --aso"),
     Example("In a pipeline, with warnings as errors", "gitsync validate --strict --output sarif > problems.sarif"),
 )
 

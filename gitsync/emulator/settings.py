@@ -243,9 +243,10 @@ class EmulatorSettings:
     taken_names: tuple[TakenName, ...] = ()  # names that are taken in another tenant
     strict_names: bool = False  # names must have the form that their type requires
     versions: tuple[ListedType, ...] = ()  # types in the list of a provider
-    list_known_types: Callable[[], Mapping[str, tuple[str, ...]]] = field(default=dict, compare=False)
+    list_known_types: Callable[[str], Mapping[str, tuple[str, ...]]] = field(default=lambda _: {}, compare=False)
     """Returns the api-versions of Azure's types, which a provider lists in addition to `versions` if `types` is empty:
-    the emulator has no facts of its own, and loads them when a provider is read.
+    the emulator has no facts of its own, and loads them when a provider is read. All of the types are needed of the
+    namespace of the provider, in lower case, and in the list of providers, "", those of ASO's kinds.
     """
 
     quotas: tuple[EmulatedQuota, ...] = ()

@@ -8,7 +8,7 @@ from enum import Enum, StrEnum, auto
 from typing import Any, Final
 
 from gitsync.model.arm_id import ArmId
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.verdict import Action
 
 
@@ -102,6 +102,16 @@ class PlannedChange:
         if self.doubt:
             return f"The ARM id is not known yet: {self.doubt.rstrip('.')}."
         return "The ARM id is not known yet." if "<" in self.arm_id else ""
+
+    @property
+    def is_any_type(self) -> bool:
+        """Return whether its manifest is an AzureResource, which has the body as it is sent."""
+        return self.key[:2] == AZURE_RESOURCE
+
+    @property
+    def location_field(self) -> str:
+        """The field of its manifest that has the region."""
+        return "spec.body.location" if self.is_any_type else "spec.location"
 
     @property
     def location(self) -> str:

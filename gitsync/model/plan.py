@@ -66,6 +66,7 @@ class Prune:
     replaces: bool = False  # it is created again in the same run
     hold: HeldUntil | None = None  # of its last manifest, if it still applies; it is also the reason
     can_delete: bool = True  # without it, Azure deletes the resource only with its parent
+    moved_to: Key | None = None  # the manifest that takes over its record
 
     @property
     def key(self) -> Key:

@@ -11,12 +11,14 @@ from typing import Any
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.desired.formats.list_pairing import KEY_FIELDS, find_key
-from gitsync.desired.problems.field_path import Entry, format_field
+from gitsync.desired.problems.field_path import Entry, FieldPath, format_field
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
+from gitsync.desired.validation.body_annotation import BODY_PATH, locate_member
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply
+from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.result import ManifestField, Result
 from gitsync.planning.diff.list_elements import split_lists
@@ -42,28 +44,33 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
     fields = {}
     for pointer in (*(part.path for part in parts), *result.comparison.unverified, *checked):
         path = parse_pointer(pointer)
-        if field := find_field(kind, path, resource.spec):
-            name = name_entry(kind, path, live.get(pointer), resource.spec) or format_field(field)
-            fields[pointer] = ManifestField(name, find_location(field, resource))
+        if field := find_field(kind, path, resource):
+            name = name_entry(kind, path, live.get(pointer), resource) or format_field(field)
+            fields[pointer] = ManifestField(name, _find_source(field, resource))
     return replace(result, comparison=replace(result.comparison, fields=fields)) if fields else result
 
 
-def name_entry(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:
+def _find_source(field: FieldPath, resource: Resource) -> SourceLocation:
+    is_inside = field[: len(BODY_PATH)] == BODY_PATH
+    return locate_member(field, resource) if is_inside else find_location(field, resource)
+
+
+def name_entry(kind: Kind, path: JsonPath, live: Any, resource: Resource) -> str:
     """Name an entry by what identifies it: one of a map of ARM ids, or one of a list that only Azure has, where an
     index would be that of another entry. Returns "" for anything else. `live` is the entry as Azure shows it.
     """
     last = path[-1]
     if isinstance(last, int):
         entry = next((Entry(name, key) for name in KEY_FIELDS if (key := find_key(live, name))), None)
-        field = find_field(kind, path[:-1], spec) if entry else None
+        field = find_field(kind, path[:-1], resource) if entry else None
         return format_field((*field, entry)) if field and entry else ""
-    field = find_field(kind, path, spec) if last.startswith("/") else None
+    field = find_field(kind, path, resource) if last.startswith("/") else None
     if not field:
         return ""
     return format_field(field if field[-1] == last else (*field, last))
 
 
-def name_path(kind: Kind, path: JsonPath, live: Any, spec: Mapping[str, Any]) -> str:
+def name_path(kind: Kind, path: JsonPath, live: Any, resource: Resource) -> str:
     """Name a path of a body as the manifest does, by its entry or its field; a path without a field as it is."""
-    field = find_field(kind, path, spec)
-    return name_entry(kind, path, live, spec) or (format_field(field) if field else format_pointer(path))
+    field = find_field(kind, path, resource)
+    return name_entry(kind, path, live, resource) or (format_field(field) if field else format_pointer(path))

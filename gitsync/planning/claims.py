@@ -219,7 +219,9 @@ def note_moves(plan: Plan, moves: Mapping[Key, Key]) -> Plan:
         key: replace(apply, moved_from=moves[key]) if key in moves else apply for key, apply in plan.applies.items()
     }
     prunes = {
-        key: replace(prune, reason=f"{prune.reason} {taken[key]} takes over its record.") if key in taken else prune
+        key: replace(prune, moved_to=heir, reason=f"{prune.reason} {heir} takes over its record.")
+        if (heir := taken.get(key))
+        else prune
         for key, prune in plan.prunes.items()
     }
     return replace(plan, applies=applies, prunes=prunes)

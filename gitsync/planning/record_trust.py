@@ -18,7 +18,7 @@ from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.manifests.units import may_hide
-from gitsync.desired.request.arm_id_builder import is_alias
+from gitsync.desired.request.arm_id_builder import ALIAS_TYPE, is_alias
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import AZURE_RESOURCE, Key
@@ -115,7 +115,8 @@ def explain_contradiction(record: Record, records: Mapping[Key, Record], catalog
         return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.manifest.owner) if record.manifest.owner else None
-    if owner is None or not owner.arm_id or is_alias(owner.key) or arm_id.is_below(owner.arm_id):
+    is_aside = owner is not None and (is_alias(owner.key) or owner.arm_id.arm_type.casefold() == ALIAS_TYPE)
+    if owner is None or not owner.arm_id or is_aside or arm_id.is_below(owner.arm_id):
         return ""
     return f"{arm_id} is not below its owner {owner.arm_id}."
 

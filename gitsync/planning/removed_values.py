@@ -66,7 +66,8 @@ def list_kept(
     return tuple(
         kept
         for path, now, old in changes
-        if not (_holds_resources(path, owned) or _is_desired_beside(path, old, requested))
+        if not (_holds_resources(path, owned) or hints.is_set_by_azure(path))
+        and not _is_desired_beside(path, old, requested)
         for kept in _list_kept_at(
             _spell_id(path, live, requested), now, old, find_removed(live, path, requested, given_up), hints
         )

@@ -169,7 +169,9 @@ def _name_change(kind: Kind, difference: Difference, resource: Resource) -> tupl
     does, if no field is known.
     """
     path = parse_pointer(difference.path)
-    field = find_field(kind, path, resource.spec)
+    field = find_field(kind, path, resource)
+    if field and field[0] != "spec":  # it is in the annotation with members of the body
+        return format_field(path), _NewValue(difference.desired, "", difference.rule != NOT_KNOWN)
     inside = field[1:] if field else tuple(path)
     given = find_member(resource.spec, *inside)
     if kind.is_any_type:

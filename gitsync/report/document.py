@@ -193,13 +193,14 @@ def _read_result(fields: CheckedMapping) -> Result:
     because = fields.within("because", {})
     verdict, hold = fields.one_of("verdict", Verdict), _read_hold(fields)
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
+    arm_id = ArmId(text) if (text := _read_optional(fields, "armId")) is not None else None
     blank = Result(
         key=key,
-        arm_id=ArmId(arm_id) if (arm_id := _read_optional(fields, "armId")) is not None else None,
+        arm_id=arm_id,
         manifest=_read_manifest(fields, hold),
         verdict=verdict,
         action=fields.one_of("action", Action),
-        condition=_read_condition(fields, key),
+        condition=_read_condition(fields, arm_id),
         is_fine=False,
         differences=tuple(_read_difference(entry) for entry in fields.each("differences")),
         changed_by=tuple(_read_change(entry) for entry in fields.each("changedBy")),
@@ -271,7 +272,7 @@ def _read_hold(fields: CheckedMapping) -> HeldUntil | None:
         raise hold.refusal("until", "must be a date such as 2030-12-31") from None
 
 
-def _read_condition(fields: CheckedMapping, key: Key) -> Condition:
+def _read_condition(fields: CheckedMapping, arm_id: ArmId | None) -> Condition:
     condition = Condition(
         status=fields.one_of("ready", ConditionStatus),
         severity=fields.one_of("severity", Severity),
@@ -279,7 +280,7 @@ def _read_condition(fields: CheckedMapping, key: Key) -> Condition:
         message=fields.text("message"),
     )
     # The report has the advice of the attempt, then that of its code, which the condition does not keep.
-    advice, known = fields.text("advice"), find_code_advice(condition, key)
+    advice, known = fields.text("advice"), find_code_advice(condition, arm_id)
     return replace(condition, advice=advice.removesuffix(known).rstrip(" ") if known else advice)
 
 

@@ -11,8 +11,8 @@ import re
 from typing import Any
 
 from gitsync.desired.formats.long_text import count_characters, leave_out_equal_start
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition
-from gitsync.model.gvk import Key
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.settings.logging import escape_controls
 
@@ -93,9 +93,9 @@ def _mark_word(found: re.Match[str]) -> str:
     return found[0] if is_plain and not makes_list and not is_emoji else f"{format_code(word)}{end}"
 
 
-def format_advice(condition: Condition | None, key: Key, max_length: int) -> str:
+def format_advice(condition: Condition | None, arm_id: ArmId | None, max_length: int) -> str:
     """Format what to do about a condition as Markdown, shortened; "" for none."""
-    return format_prose(shorten(find_condition_advice(condition, key), max_length))
+    return format_prose(shorten(find_condition_advice(condition, arm_id), max_length))
 
 
 def format_block(lines: list[str], language: str) -> str:

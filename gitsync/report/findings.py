@@ -222,7 +222,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
     # a location, and shows one in a missing file without a preview. Another file would be the wrong one.
     changed = find_first_location(result) if result.is_fine or result.change.replacement else None
     source = changed or result.manifest.source or result.manifest.last_source
-    advice = find_condition_advice(result.condition, result.key)
+    advice = find_condition_advice(result.condition, result.arm_id)
     title, message = _describe_result(result, rule, cause)
     deletes = result.is_fine and result.action is Action.DELETE
     loss = describe_loss(result.arm_id) if deletes or result.change.replacement else ""

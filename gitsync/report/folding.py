@@ -86,7 +86,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
     message, notes = "" if result.key in causes else format_message(result), result.comparison
     parts: tuple[Hashable, ...] = (
         message,
-        find_condition_advice(result.condition, result.key),
+        find_condition_advice(result.condition, result.arm_id),
         tuple(
             (finding.check, finding.verdict, finding.statement, finding.path, format_remedy(finding))
             for finding in list_shown(result, writes=writes)

@@ -142,7 +142,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         "severity": condition.severity.value,
         "reason": condition.reason,
         "message": condition.message,
-        "advice": find_condition_advice(condition, key),
+        "advice": find_condition_advice(condition, result.arm_id),
         "differences": [
             {"path": d.path, "desired": d.desired, "live": d.live, "rule": d.rule}
             for d in sorted(result.differences, key=lambda d: d.path)

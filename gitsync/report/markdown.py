@@ -205,7 +205,7 @@ class _Listing:
         if not fold.has_details:
             return _Entry(cells, "")
         message = "" if cause or repeats_check(first) else format_message(first)
-        advice = "" if repeats_check(first) else format_advice(first.condition, first.key, _LONG_MESSAGE)
+        advice = "" if repeats_check(first) else format_advice(first.condition, first.arm_id, _LONG_MESSAGE)
         parts = [
             *self._format_checks(first, with_location=False),
             format_prose(shorten(message, _LONG_MESSAGE)),
@@ -245,7 +245,7 @@ class _Listing:
         )
         attempts = (format_failed_request(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
-        advice = format_advice(condition, result.key, _LONG_MESSAGE)
+        advice = format_advice(condition, result.arm_id, _LONG_MESSAGE)
         return [
             *self._format_checks(result, with_statements=with_statements),
             "" if repeats_check(result) else format_prose(shorten(message, _LONG_MESSAGE)),

@@ -255,7 +255,7 @@ def _format_condition(record: Record, width: int | None) -> list[str]:
         ("Last Transition Time", condition.time),
         ("Request id", condition.request_id),
         ("Message", condition.message),
-        ("What to do", find_condition_advice(condition, record.key)),
+        ("What to do", find_condition_advice(condition, record.arm_id)),
     )
     return ["Condition:", *(text for line in lines for text in indent(line, width, by=2))]
 

@@ -111,7 +111,7 @@ def _format_advice(records: Sequence[Record], names: Mapping[Key, str]) -> list[
     """Format advice for resources that are not Ready, each piece once."""
     names_by_advice: dict[str, list[str]] = {}
     for record in records:
-        if advice := format_advice(record.condition, record.key, _LONGEST_MESSAGE):
+        if advice := format_advice(record.condition, record.arm_id, _LONGEST_MESSAGE):
             names_by_advice.setdefault(advice, []).append(format_code(names[record.key]))
     items = [f"- {', '.join(affected_names)}: {advice}" for advice, affected_names in names_by_advice.items()]
     return ["## What to do", "\n".join(items)] if items else []

@@ -337,7 +337,7 @@ class _Listing:
         first = fold.first
         for finding in list_shown(first, writes=self._writes):
             yield from self._format_check(finding, format_statement(finding, first, with_location=False))
-        advice = "" if repeats_check(first) else find_condition_advice(first.condition, first.key)
+        advice = "" if repeats_check(first) else find_condition_advice(first.condition, first.arm_id)
         for note in filter(None, (message, _label("What to do: ", escape_controls(advice)))):
             yield from indent(note, self._width, by=4)
         for change in list_changes(first, with_locations=False):
@@ -359,7 +359,7 @@ class _Listing:
 
     def _format_detail(self, section: Section, result: Result, message: str) -> Iterator[str]:
         yield from self._format_checks(result)
-        advice = "" if repeats_check(result) else find_condition_advice(result.condition, result.key)
+        advice = "" if repeats_check(result) else find_condition_advice(result.condition, result.arm_id)
         notes = (
             message,
             escape_controls(describe_replacement(result)),

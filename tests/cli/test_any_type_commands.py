@@ -8,8 +8,9 @@ import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.model.verdict import Verdict
-from tests.support.command_line import azure, run_here
+from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.filled_store import ROOT, read_version
+from tests.support.git_repositories import commit_all, init_repository
 from tests.support.world import World
 
 GROUP_ID = f"{ROOT}/shop"
@@ -242,3 +243,52 @@ def test_unmanaged_names_the_command_for_all_types(world):
     ended, _ = run(world, "unmanaged", "--status-dir", str(world.state), "--who", "off")
     assert "  Microsoft.Logic/workflows\n    orders  created" in ended.out
     assert "cannot manage" not in ended.out
+
+
+ABOVE = "/providers/Microsoft.Management/managementGroups/all"
+POLICY = {"properties": {"policyDefinitionId": "/providers/Microsoft.Authorization/policyDefinitions/x"}}
+
+
+@pytest.mark.parametrize(
+    ("arm_id", "body", "owner"),
+    [
+        (ABOVE, {"properties": {"displayName": "All"}}, "armId: /\n"),
+        (f"{ABOVE}/providers/Microsoft.Authorization/policyAssignments/tags", POLICY, f"armId: {ABOVE}\n"),
+        (f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Security/pricings/Api",
+         {"properties": {"pricingTier": "Standard", "subPlan": "P1"}}, f"armId: /subscriptions/{SUBSCRIPTION}\n"),
+    ],
+)  # fmt: skip
+def test_what_is_above_resource_groups_is_imported_by_its_id(world, arm_id, body, owner):
+    answer = world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
+    assert "error" not in answer, answer
+    ended, _ = run(world, "import", arm_id, "--out", "azure")
+    assert (ended.code, "1 resource imported, 1 with nothing to change" in ended.out) == (0, True), (
+        ended.out + ended.err
+    )
+    (file,) = world.folder.rglob("*.yaml")
+    assert owner in file.read_text()
+    texts = {file.relative_to(world.folder).as_posix(): file.read_text()}
+    assert world.says_files(texts).sync().exit_code == 0
+    assert world.writes == []
+
+
+def test_an_audit_names_who_changed_it(tmp_path):
+    source, script = tmp_path / "source", tmp_path / "script.yaml"
+    source.mkdir()
+    (source / "shop.yaml").write_text(f"{GROUP}---\n{FLOW}")
+    init_repository(source)
+    commit_all(source)
+    at_once = "settings: {changeLog: {resourceGraphDelay: 0, actorDelay: 0, activityLogDelay: 0}}\n"
+    change = f"{{after: 0, by: rob@contoso.com, id: {FLOW_ID}, set: {{/properties/state: Disabled}}}}"
+    variables = {
+        "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "GITSYNC_EMULATOR": str(tmp_path / "azure.db"),
+        "GITSYNC_EMULATOR_SCRIPT": str(script),
+    }
+    for text in (at_once, f"{at_once}moves: [{change}]\n"):
+        script.write_text(text)
+        assert run_here("sync", source.as_uri(), "--yes", folder=tmp_path, **variables).code == 0
+    done = run_here("audit", source.as_uri(), "-o", "json", folder=tmp_path, **variables)
+    assert done.code == 4, done.err
+    others = [row for row in json.loads(done.out)["operations"] if row["origin"] == "other"]
+    assert [(row["armId"].casefold(), "rob@contoso.com" in str(row)) for row in others] == [(FLOW_ID.casefold(), True)]

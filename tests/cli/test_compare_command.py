@@ -179,3 +179,28 @@ def test_bad_arguments(arguments, message, files, capsys):
     files(desired={}, live={}, list=[], two="a: 1\n---\nb: 1\n", none="", broken="a: 1\na: 2\n")
     assert run(["compare", *arguments]) == 2
     assert capsys.readouterr().err.startswith(f"gitsync: {message}")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--type", "Microsoft.Logic/workflows@2019-05-01"],
+        ["--type", "microsoft.logic/WORKFLOWS", "--api-version", "2019-05-01"],
+        ["--type", "Microsoft.Logic/workflows"],
+    ],
+)
+def test_a_type_without_a_kind_is_compared_by_arms_types(options, files, capsys):
+    files(
+        desired={"properties": {"state": "enabled", "version": "1"}},
+        live={"properties": {"state": "Enabled", "version": "2"}},
+    )
+    assert run(["compare", "desired", "live", *options]) == 0
+    assert capsys.readouterr().out == "/properties/version: cannot be verified\n0 differences, 1 unverified.\n"
+
+
+def test_a_line_may_name_the_version_with_the_type(files, capsys):
+    bodies = {"desired": {"properties": {"state": "enabled"}}, "live": {"properties": {"state": "Disabled"}}}
+    files(lines=json.dumps({**bodies, "type": "Microsoft.Logic/workflows@2019-05-01"}) + "\n")
+    assert run(["compare", "--jsonl", "lines"]) == 4
+    (difference,) = json.loads(capsys.readouterr().out)["differences"]
+    assert difference["rule"] == "differs from git, compared as an enumeration"

@@ -129,6 +129,29 @@ def test_what_a_word_may_become(inside, words, expected, why):
     assert narrowed == expected, why
 
 
+@pytest.mark.parametrize(
+    ("words", "expected", "why"),
+    [
+        (["explain", "Microsoft.Logi"], ["Microsoft.Logic/"], "namespaces of ARM types"),
+        (["explain", "microsoft.a"], ["Microsoft.AAD/"], "a namespace of two spellings once"),
+        (
+            ["explain", "microsoft.logic/workflows/v"],
+            ["Microsoft.Logic/workflows/versions"],
+            "the types of a namespace",
+        ),
+        (["explain", "Microsoft.Logic/workflows@2016"], ["Microsoft.Logic/workflows@2016-06-01"], "versions of a type"),
+        (["explain", "Contoso.Shop/o"], [], "an unknown namespace"),
+        (
+            ["import", "--type", "Microsoft.Consumption/b"],
+            ["Microsoft.Consumption/budgets"],
+            "types as values of flags",
+        ),
+    ],
+)
+def test_arm_types(inside, words, expected, why):
+    assert complete(*words)[: len(expected) or 1] == expected, why
+
+
 def test_every_command_has_candidates_for_flags(inside):
     for name in COMMANDS:
         assert "--help-all" in complete(name, "--"), name
@@ -142,7 +165,7 @@ def test_dashes_alone_offer_what_help_shows(inside):
 
 def test_all_kinds_are_offered(inside):
     catalog = open_catalog()
-    assert len(complete("explain", "")) == sum(len(catalog.kinds(group)) for group in catalog.groups())
+    assert len(complete("explain", "")) == sum(len(catalog.kinds(group)) for group in catalog.groups()) + 1
 
 
 def test_candidates_report_what_they_mean(inside):
@@ -222,6 +245,12 @@ def test_a_line_is_split_as_bash_does(line, expected, why):
         ("gitsync plan --output=ma", "ma", "markdown\n", "bash replaces what follows the equals sign"),
         ("gitsync status -o=", "=", "text\nwide\njson\nyaml\n", "the sign itself is a word of bash"),
         ("gitsync plan --config=", "=", ":files\n", "a file"),
+        (
+            "gitsync explain Microsoft.Logic/workflows@2016",
+            "2016",
+            "2016-06-01\n",
+            "bash replaces what follows the at sign",
+        ),
     ],
 )
 def test_bash_is_answered_with_what_it_replaces(line, piece, expected, why, capsys):
@@ -281,7 +310,9 @@ def test_a_real_shell_completes(shell, repository):
 FRAME = {"aiohttp", "asyncio", "azure", "cryptography", "git", "jinja2", "loguru", "rich", "yaml"}
 
 
-@pytest.mark.parametrize("words", ["plan --output ''", "explain Re", "plan --only v", "describe v"])
+@pytest.mark.parametrize(
+    "words", ["plan --output ''", "explain Re", "explain Microsoft.Logic/w", "plan --only v", "describe v"]
+)
 def test_completion_imports_no_more_than_it_needs(words, repository):
     """So that it is fast: what it imports takes most of its time."""
     code = (

@@ -21,6 +21,16 @@ spec:
   owner: {name: shop}
   location: westeurope
   sku: {family: C, name: Standard, capacity: 1}
+---
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: files, namespace: web}
+spec:
+  type: Microsoft.Storage/storageAccounts@2023-01-01
+  azureName: shopfiles
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  body: {location: westeurope, kind: StorageV2, sku: {name: Standard_LRS}}
+  operatorSpec: {secretAction: listKeys}
 """
 CHECK = {
     "apiVersion": "cache.azure.com/v20241101",
@@ -59,6 +69,26 @@ def evaluate(repository, text, *flags):
 def test_a_value_of_what_is_recorded(repository, capsys, text, shown):
     assert evaluate(repository, text) == 0
     assert capsys.readouterr().out == f"{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("secret.keys[0].value", "<secret>"),
+        ("secret.keys[1].value + '@' + self.status.sku.name", "<secret>@Standard_LRS"),
+        ("{'a': secret['keys'][0]['value'], 'b': secret.?other.orValue('')}", '{"a": "<secret>", "b": "<secret>"}'),
+        ("'no secret'", "no secret"),
+    ],
+)
+def test_the_answer_of_an_action_has_a_placeholder(repository, capsys, text, shown):
+    assert run(["eval", "AzureResource/files", text, str(repository[0])]) == 0
+    assert capsys.readouterr().out == f"{shown}\n"
+
+
+@pytest.mark.parametrize("text", ["self.status.hostName", "has(self.status.properties.accessTier)"])
+def test_what_is_not_recorded_of_a_body_is_unknown(repository, capsys, text):
+    assert run(["eval", "AzureResource/files", text, str(repository[0])]) == 1
+    assert "is not recorded" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["self.status.hostName", "has(self.status.port)"])

@@ -114,3 +114,15 @@ def test_schema_needs_a_folder(folder, capsys):
     assert run(["schema", "--out", "file"]) == 2
     assert "is not a folder" in capsys.readouterr().err
     assert run(["schema"]) == 2
+
+
+def test_schemas_of_the_types_that_a_source_uses(folder, target, capsys):
+    manifest = "apiVersion: azure.gitsync/v1\nkind: AzureResource\nspec: {type: Microsoft.Logic/workflows@2019-05-01}\n"
+    (folder / "apps").mkdir()
+    (folder / "apps" / "flow.yaml").write_text(manifest)
+    (folder / ".hidden").mkdir()
+    (folder / ".hidden" / "other.yaml").write_text(manifest.replace("workflows", "integrationAccounts"))
+    (folder / "notes.yaml").write_text("example: Microsoft.Web/sites@2022-03-01\n")
+    assert run(["schema", str(folder), "--out", str(folder / ".schemas")]) == 0
+    names = {path.name for path in (folder / ".schemas" / "azure.gitsync").iterdir()}
+    assert names == {"azureresource_v1.json", "microsoft.logic.workflows_2019-05-01.json"}

@@ -93,7 +93,19 @@ def test_one_record_keeps_the_schema_of_its_part(synced):
     assert list_faults("status", json.loads(ended.out), "#/$defs/record") == []
 
 
-@pytest.mark.parametrize("requested", [("UnknownField",), (), ("ResourceGroup", "--recursive")], ids=str)
+REQUESTED = [
+    ("UnknownField",),
+    (),
+    ("ResourceGroup", "--recursive"),
+    ("AzureResource",),
+    ("Microsoft.Logic",),
+    ("Microsoft.Storage/storageAccounts", "--recursive"),
+    ("Microsoft.Logic/workflows/runs",),
+    ("Microsoft.Resources/deployments",),
+]
+
+
+@pytest.mark.parametrize("requested", REQUESTED, ids=str)
 def test_every_form_of_an_explanation_keeps_its_schema(requested, synced):
     ended = run_here("explain", *requested, "--output=json", folder=synced)
     assert list_faults("explain", json.loads(ended.out)) == []

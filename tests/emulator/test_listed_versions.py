@@ -54,7 +54,7 @@ KNOWN = {
 
 async def test_known_types_are_listed_and_not_enforced():
     """They are not a list of all that exists, and the emulator accepts any version and location of them."""
-    settings = replace(LISTED, list_known_types=lambda: KNOWN)
+    settings = replace(LISTED, list_known_types=lambda _: KNOWN)
     async with emulated(settings, has_group=True) as azure:
         network = await azure.get(f"{SUBSCRIPTION}/providers/microsoft.network")
         storage = await azure.get("/providers/Microsoft.Storage")
@@ -73,7 +73,7 @@ async def test_known_types_are_listed_and_not_enforced():
 
 
 async def test_a_closed_list_of_types_has_no_others():
-    settings = EmulatorSettings(types={NETWORKS: ("2020-01-01",)}, list_known_types=lambda: KNOWN)
+    settings = EmulatorSettings(types={NETWORKS: ("2020-01-01",)}, list_known_types=lambda _: KNOWN)
     async with emulated(settings) as azure:
         answer = await azure.get("/providers/Microsoft.Network")
     assert [row["resourceType"] for row in answer.body["resourceTypes"]] == ["virtualNetworks"]

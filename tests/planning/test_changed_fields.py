@@ -6,6 +6,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.formats.json_pointer import format_pointer, parse_pointer
 from gitsync.desired.request.body import find_field
 from gitsync.model.gvk import GVK
+from tests.support.handmade_kinds import a_resource
 
 STORAGE = GVK("storage.azure.com", "v1api20230101", "StorageAccount")
 NETWORK = GVK("network.azure.com", "v1api20201101", "VirtualNetwork")
@@ -28,5 +29,5 @@ FIELDS = [
 @pytest.mark.parametrize(("gvk", "pointer", "spec", "field", "why"), FIELDS, ids=[row[-1] for row in FIELDS])
 def test_a_path_of_a_request_has_a_field(gvk, pointer, spec, field, why):
     kind = open_catalog().kind(gvk)
-    assert find_field(kind, parse_pointer(pointer), spec) == (field and ("spec", *field)), why
+    assert find_field(kind, parse_pointer(pointer), a_resource(spec)) == (field and ("spec", *field)), why
     assert format_pointer(parse_pointer(pointer)) == pointer

@@ -19,7 +19,7 @@ LOCKED = result(
     Action.NONE,
     failed("ScopeLocked", "The scope cannot perform write operation.", request_id="11-22"),
 )
-TOLD = find_advice("ScopeLocked", "network.azure.com", "VirtualNetwork")
+TOLD = find_advice("ScopeLocked", "Microsoft.Network/virtualNetworks")
 REPORT = report(LOCKED, exit_code=1)
 RECORD = record(LOCKED.key, LOCKED.condition)
 

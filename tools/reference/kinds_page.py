@@ -12,7 +12,7 @@ HEAD = """# Kinds
 
 gitsync supports the {kinds} kinds of Azure Service Operator, in {versions} versions. `gitsync explain KIND` describes
 each with its fields, owner and ARM id. A manifest names the version as `GROUP/VERSION`, such as
-`network.azure.com/v20250301`.
+`network.azure.com/v20250301`. Every other ARM type, and every other api-version, is an [AzureResource](any-type.md).
 """
 
 

@@ -26,9 +26,10 @@ the rule of each difference. [Drift](drift.md) explains when they apply. "Record
 {any_type}
 
 Enumerations and secrets are recognized by the schema of the type, or of its newest version in the catalog. A type
-without a kind has the schema of ARM at its api-version. Without a baseline, a value that this schema calls read-only is
-listed as unverified, and so is an empty text for which Azure has a value: services use it for their default. All other
-rules also apply to types that are not in the catalog. A choice is a field whose name ends with one of these words:
+without a kind has the schema of ARM at its api-version. A value that this schema calls read-only is never compared:
+without a baseline it is listed as unverified. So is one that the schema calls write-only or sensitive, and an empty
+text for which Azure has a value: services use it for their default. All other rules also apply to types that are not in
+the catalog. A choice is a field whose name ends with one of these words:
 {choices}.
 
 ## Rules for one type
@@ -44,7 +45,9 @@ rules also apply to types that are not in the catalog. A choice is a field whose
 gitsync pairs the entries of a list by their key: the first of these fields that all entries of both sides have, with
 distinct values. {keys}.
 
-Without a key, their position counts. Plain values may be in any order, except in {ordered}.
+A name that is a region's, such as 'West US', is a key in any spelling. Without a key, their position counts; in an
+`AzureResource` with a baseline, entries are first paired with equal ones. Plain values may be in any order, except in
+{ordered}.
 
 These lists also hold resources of their own kind, and only the entries that git sets are compared: {open_lists}.
 

@@ -21,6 +21,7 @@ from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.problems.field_path import find_member
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, HiddenValue, PlannedChange
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 
 ALREADY_EXISTS: Final = "AlreadyExists"
 INVALID_NAME: Final = "InvalidResourceName"
@@ -255,7 +256,7 @@ async def _check_deleted(
     if not soft.nothing or _find_mode(change, soft) != soft.recover:
         return None, None
     message = f"There is no deleted {soft.noun} {change.arm_id.name} that could be recovered."
-    refusal = _refuse(soft.nothing, message, f"Remove {soft.field} from the manifest.")
+    refusal = _refuse(soft.nothing, message, f"Remove {name_property(change.key, soft.field)} from the manifest.")
     return await _refuse_unless_own(refusal, change, requests), None
 
 
@@ -331,15 +332,23 @@ def _list_moves(change: PlannedChange, holder: Holder) -> list[str]:
     moves = {
         f"spec.azureName to {holder.name}": name.casefold() != holder.name.casefold(),
         f"the owner to resource group {holder.group}": group.casefold() != holder.group.casefold(),
-        f"spec.location to {holder.location}": normalize_region(location) != normalize_region(holder.location),
+        f"{change.location_field} to {holder.location}": normalize_region(location)
+        != normalize_region(holder.location),
     }
     return [move for move, is_needed in moves.items() if is_needed]
+
+
+def name_property(key: Key, field: str) -> str:
+    """Name a field of ASO's kind as the manifest of a resource has it; "" for none."""
+    if not field or key[:2] != AZURE_RESOURCE:
+        return field
+    return f"spec.body.properties.{field.removeprefix('spec.').removeprefix('properties.')}"
 
 
 def _advise(change: PlannedChange, soft: Retention, holder: Holder) -> str:
     """The options: recover, purge, or another name."""
     subscription = shlex.quote(change.arm_id.subscription or "")
-    settings = [*_list_moves(change, holder), *([soft.field] if soft.field else [])]
+    settings = [*_list_moves(change, holder), *filter(None, [name_property(change.key, soft.field)])]
     ways = [f"To recover it with its contents, set {' and '.join(settings)}." if settings else ""]
     if soft.purge and holder.is_protected:
         ways.append(f"It is protected: it cannot be purged before {holder.purged}.")
@@ -407,7 +416,8 @@ async def _check_with_provider(change: PlannedChange, requests: CheckRequests) -
         return answer.as_finding(CheckName.NAMES)
     finding = evaluate_answer(answer, name, flag)
     if kind == _ADDRESS and finding is not _FINE:
-        advice = "Set spec.dnsSettings.domainNameLabel to another label, which must be unique in its region."
+        field = name_property(change.key, "spec.dnsSettings.domainNameLabel")
+        advice = f"Set {field} to another label, which must be unique in its region."
         finding = replace(finding, path=format_pointer(_LABEL), advice=advice)
     return await _refuse_unless_own(finding, change, requests) if finding.code == ALREADY_EXISTS else finding
 

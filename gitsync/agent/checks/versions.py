@@ -123,6 +123,8 @@ def _evaluate_version(change: PlannedChange, listing: Listing) -> Iterator[Check
     if change.body is None:
         command = f"az resource delete --ids {shlex.quote(change.arm_id)} --api-version {shlex.quote(newest)}"
         advice = f"Delete it with a listed version: `{command}`."
+    elif change.is_any_type:
+        advice = f"Set spec.type to {change.arm_type}@{newest}."
     elif api_version := find_manifest_version(change.arm_type, newest_first):
         advice = f"Set apiVersion to {api_version}."
     else:
@@ -153,10 +155,11 @@ def _evaluate_location(change: PlannedChange, listing: Listing) -> Iterator[Chec
     names = sorted({normalize_region(name) for name in listing.locations})
     if normalize_region(location) not in names:
         more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        listed = f"{shorten_text(', '.join(names[:_MOST]))}{more}"
         yield _make(
             verdict=CheckVerdict.REFUSED,
             code=UNLISTED_LOCATION,
             message=f"The provider does not list {location} for {change.arm_type}.",
-            advice=f"Set spec.location to a region that it lists: {shorten_text(', '.join(names[:_MOST]))}{more}.",
+            advice=f"Set {change.location_field} to a region that it lists: {listed}.",
             path="/location",
         )

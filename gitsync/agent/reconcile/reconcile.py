@@ -183,7 +183,7 @@ def _describe_failure(result: Result) -> dict[str, str]:
     Without Azure's message: it may repeat a secret that the run has not read yet, and the report has it.
     """
     condition, last = result.condition, result.attempts[-1] if result.attempts else None
-    known_code = find_code(condition) if find_code_advice(condition, result.key) else ""
+    known_code = find_code(condition) if find_code_advice(condition, result.arm_id) else ""
     failure = {
         "code": last.code if last else known_code,
         "request_id": condition.request_id or (last.request_id if last else ""),

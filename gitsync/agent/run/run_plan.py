@@ -49,6 +49,7 @@ from gitsync.planning.planner import UNTRUSTED, make_plan, note_holds, skip_untr
 from gitsync.planning.record_trust import collect_untrusted
 from gitsync.planning.replacement import note_renames
 from gitsync.planning.run_problems import merge_shared, warn_empty_source
+from gitsync.planning.status.conditions import has_refused_delete
 from gitsync.report.wording import join_renderers
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.settings.config.config import Config
@@ -246,7 +247,7 @@ def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
     some; and the users of a server go with it, whatever they own.
     """
     kind = catalog.kind_of_record(record)
-    return kind is None or (kind.can_delete and kind.provider is Provider.ARM)
+    return _can_delete(catalog, record) and (kind is None or kind.provider is Provider.ARM)
 
 
 def list_released(names: Iterable[str], keys: Iterable[Key]) -> frozenset[Key]:
@@ -297,7 +298,7 @@ def mark_undeletable(plan: Plan, catalog: Catalog) -> Plan:
 
 def _can_delete(catalog: Catalog, record: Record) -> bool:
     kind = catalog.kind_of_record(record)
-    return kind is None or kind.can_delete
+    return (kind is None or kind.can_delete) and not has_refused_delete(record.condition)
 
 
 def _keep_adopted(removals: dict[Key, Removal], removed: Mapping[Key, Record], catalog: Catalog) -> dict[Key, Removal]:

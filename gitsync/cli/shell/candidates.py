@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitsync.model.gvk import Key
     from gitsync.settings.config.config import Config
 
-_SEPARATORS = frozenset({"=", ":"})
+_SEPARATORS = frozenset({"=", ":", "@"})
 
 FILES = ":files"
 FOLDERS = ":folders"
@@ -164,14 +164,45 @@ def _list_revisions(wanted: _Wanted) -> Iterator[Candidate]:
         return iter(())
 
 
-def _list_kinds(_: _Wanted) -> Iterator[Candidate]:
-    """The kinds of the catalog, with the group where several have one."""
+def _list_kinds(wanted: _Wanted) -> Iterator[Candidate]:
+    """The kinds of the catalog, with the group where several have one; the ARM types of a namespace behind a slash."""
     from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.model.gvk import AZURE_GROUP
 
+    if "/" in wanted.slot.text:
+        yield from _list_types(wanted.slot.text)
+        return
     catalog = open_catalog()
-    group_kinds = [(group, kind) for group in catalog.groups() for kind in catalog.kinds(group)]
+    group_kinds = [(group, kind) for group in (*catalog.groups(), AZURE_GROUP) for kind in catalog.kinds(group)]
     times = Counter(kind for _, kind in group_kinds)
-    return (Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(group_kinds))
+    yield from (
+        Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(group_kinds)
+    )
+    if wanted.slot.text:
+        yield from _list_namespaces()
+
+
+def _list_types(text: str) -> Iterator[Candidate]:
+    """The ARM types of a namespace; the versions of a type behind its @."""
+    from gitsync.desired.catalog.arm_types import open_arm_types
+    from gitsync.desired.catalog.type_paths import list_types
+
+    name, at, _ = text.partition("@")
+    if not at:
+        yield from map(Candidate, list_types(text.partition("/")[0]))
+    elif (arm_type := open_arm_types().find_type(name)) is not None:
+        yield from (Candidate(f"{name}@{version}") for version in reversed([*arm_type.versions]))
+
+
+def _list_namespaces() -> Iterator[Candidate]:
+    from gitsync.desired.catalog.arm_types import open_arm_types
+
+    spellings: dict[str, list[str]] = {}
+    for name in open_arm_types().list_names():
+        namespace = name.partition("/")[0]
+        spellings.setdefault(namespace.casefold(), []).append(namespace)
+    for found in spellings.values():
+        yield Candidate(f"{found[0]}/", f"{len(found)} type{'' if len(found) == 1 else 's'}")
 
 
 def _offer(word: str) -> Callable[[_Wanted], Iterator[Candidate]]:
@@ -217,7 +248,7 @@ def answer(arguments: list[str]) -> ExitCode:
 
 def _answer_bash(line: str, piece: str) -> list[str]:
     """Answer bash, which sends the line as it is typed, and the part of the last word that it will replace, since it
-    splits words at `=` and `:` too; it gets the words alone.
+    splits words at `=`, `:` and `@` too; it gets the words alone.
     """
     words, last = split_line(line)
     replaced = "" if piece in _SEPARATORS else piece

@@ -45,7 +45,7 @@ def list_recorded(config: Config) -> Iterator[Key]:
         return
     status_folder = Path(config.status_dir) if config.status_dir else folder / ".gitsync"
     paths = (
-        [] if config.status_branch else [os.path.relpath(path, status_folder) for path in _walk(status_folder)]
+        [] if config.status_branch else [os.path.relpath(path, status_folder) for path in walk_files(status_folder)]
     )  # a folder takes less time than git
     yield from filter(None, map(_parse_path, paths or _list_branch(folder, config.status_branch)))
 
@@ -53,7 +53,7 @@ def list_recorded(config: Config) -> Iterator[Key]:
 def list_declared(config: Config) -> Iterator[Key]:
     """The keys of what looks like a manifest in the YAML files of SOURCE, if it is a folder on this machine."""
     top = Path(config.source) / config.path
-    files = (path for path in _walk(top) if path.endswith((".yaml", ".yml")))
+    files = (path for path in walk_files(top) if path.endswith((".yaml", ".yml")))
     for _, path in zip(range(_MOST_FILES), files, strict=False):
         try:
             with Path(path).open(encoding="utf-8", errors="replace") as file:
@@ -119,7 +119,7 @@ def _run_git(tree: WorkTree | None, *arguments: str) -> list[str]:
     return output.split("\0") if "-z" in arguments else output.splitlines()
 
 
-def _walk(top: Path) -> Iterator[str]:
+def walk_files(top: Path) -> Iterator[str]:
     """The files below a folder, in order, without those of hidden folders."""
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
@@ -78,12 +78,17 @@ class TypeAndVersion(NamedTuple):
     @classmethod
     def parse(cls, text: Any) -> TypeAndVersion | None:
         """Parse `Microsoft.Logic/workflows@2019-05-01`; None if it has another form."""
-        match = _TYPE_AND_VERSION.fullmatch(text) if isinstance(text, str) else None
-        return cls(match["type"], match["version"]) if match else None
+        return _parse_type(text) if isinstance(text, str) else None
 
     @classmethod
     def of_record(cls, record: Record) -> TypeAndVersion:
         return cls(record.arm_id.arm_type, record.arm_api_version)
+
+
+@lru_cache(maxsize=1024)  # a source has many resources of few types
+def _parse_type(text: str) -> TypeAndVersion | None:
+    match = _TYPE_AND_VERSION.fullmatch(text)
+    return TypeAndVersion(match["type"], match["version"]) if match else None
 
 
 def make_kind(wanted: TypeAndVersion, counterpart: Kind | None) -> Kind:
@@ -187,9 +192,10 @@ def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     return ScopeFlag.RESOURCE_GROUP if scope.resource_group else ScopeFlag.SUBSCRIPTION
 
 
-def allows_scope(kind: Kind, scope: ArmId) -> bool:
+@cache  # operations of flags take as long as many other checks of a resource together
+def allows_scope(kind: Kind, scope: ScopeFlag) -> bool:
     """Return whether a resource of a type may be in a scope: an extension may be anywhere, and so what is not known."""
-    return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | decide_scope_flag(scope)))
+    return not kind.writable or bool(kind.writable & (ScopeFlag.EXTENSION | scope))
 
 
 _GROUP_STEPS: Final = 4  # slashes in the id of a management group

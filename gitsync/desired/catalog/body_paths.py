@@ -23,7 +23,8 @@ class PathFacts(NamedTuple):
     types: tuple[BodyType, ...]  # more than one if variants differ; empty below a value that may be anything
     is_read_only: bool  # Azure alone sets it, or something that it is in
     is_required: bool  # a body must have it, so one that is read-only too is sent
-    is_secret: bool  # it may be a secret: write-only, sensitive, by its name, or inside of one
+    is_withheld: bool  # write-only or sensitive, or inside of it: Azure may return nothing, or another text
+    is_secret: bool  # it may be a secret: withheld, by its name, or inside of one
 
     @property
     def has_no_case(self) -> bool:
@@ -33,17 +34,19 @@ class PathFacts(NamedTuple):
 
 def find_facts(body_type: BodyType, path: JsonPath) -> PathFacts | None:
     """Find the facts about a path of a body. `*` stands for any index or name. None if the type has no such path."""
-    facts = PathFacts((body_type,), is_read_only=False, is_required=True, is_secret=False)
+    facts = PathFacts((body_type,), is_read_only=False, is_required=True, is_withheld=False, is_secret=False)
     for step in path:
         found = [stepped for type_ in facts.types for stepped in _take_step(type_, step)]
         if not found and not any(type_.shape == "any" for type_ in facts.types) and facts.types:
             return None
         has_secret_name = isinstance(step, str) and is_secret_name(step)
+        is_withheld = facts.is_withheld or any(_is_withheld(*stepped) for stepped in found)
         facts = PathFacts(
             tuple(dict.fromkeys(type_ for _, type_ in found)),
             is_read_only=facts.is_read_only or (bool(found) and all(_is_set_by_azure(member) for member, _ in found)),
             is_required=any(member is None or member.is_required for member, _ in found),
-            is_secret=facts.is_secret or has_secret_name or any(_is_secret(*stepped) for stepped in found),
+            is_withheld=is_withheld,
+            is_secret=facts.is_secret or has_secret_name or is_withheld,
         )
     return facts
 
@@ -72,7 +75,7 @@ def _is_set_by_azure(member: BodyMember | None) -> bool:
     return member is not None and member.is_read_only
 
 
-def _is_secret(member: BodyMember | None, type_: BodyType) -> bool:
+def _is_withheld(member: BodyMember | None, type_: BodyType) -> bool:
     return type_.is_sensitive or (member is not None and member.is_write_only)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog import data
 from gitsync.desired.catalog.any_type import BASE, VERSION, TypeAndVersion, make_kind
+from gitsync.desired.catalog.version_annotation import read_api_version
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, ListLevel, Scope
 from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE, GVK
@@ -34,6 +36,8 @@ class Catalog:
         self._groups: dict[str, _Group] = {}
         self._kinds: dict[GVK, Kind | None] = {}
         self._any_types: dict[TypeAndVersion, Kind] = {}
+        self._any_texts: dict[str, Kind | None] = {}
+        self._at_versions: dict[tuple[GVK, str], Kind] = {}
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
     def kind(self, gvk: GVK) -> Kind | None:
@@ -49,16 +53,34 @@ class Catalog:
     def kind_of(self, resource: Resource) -> Kind | None:
         """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
         if resource.gvk.group != AZURE_GROUP or self.kind(resource.gvk) is None:
-            return self.kind(resource.gvk)
-        wanted = TypeAndVersion.parse(resource.spec.get("type"))
-        return self.any_type(wanted) if wanted else None
+            kind = self.kind(resource.gvk)
+            version = read_api_version(resource.annotations) if resource.annotations else ""
+            return self._at_version(kind, version) if kind and version else kind
+        text = resource.spec.get("type")
+        return self._read_any_type(text) if isinstance(text, str) else None
 
     def kind_of_record(self, record: Record) -> Kind | None:
         """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
         gvk = GVK.parse(record.manifest.api_version, record.key.kind)
         if gvk.group != AZURE_GROUP or self.kind(gvk) is None:
-            return self.kind(gvk)
+            kind = self.kind(gvk)
+            return self._at_version(kind, record.arm_api_version) if kind and record.arm_api_version else kind
         return self.any_type(TypeAndVersion.of_record(record))
+
+    def _read_any_type(self, text: str) -> Kind | None:
+        """The kind that `spec.type` names. Each stage of a run needs it of each resource, and few have their own."""
+        if text not in self._any_texts:
+            wanted = TypeAndVersion.parse(text)
+            self._any_texts[text] = self.any_type(wanted) if wanted else None
+        return self._any_texts[text]
+
+    def _at_version(self, kind: Kind, api_version: str) -> Kind:
+        """Return a kind at another api-version of its type. ARM's kinds have versions, and no others."""
+        if not kind.is_arm or kind.api_version == api_version:
+            return kind
+        if (kind.gvk, api_version) not in self._at_versions:
+            self._at_versions[kind.gvk, api_version] = replace(kind, api_version=api_version)
+        return self._at_versions[kind.gvk, api_version]
 
     def any_type(self, wanted: TypeAndVersion) -> Kind:
         """The kind of an `AzureResource` of a type, whether its facts are known or not."""
@@ -178,7 +200,7 @@ class Catalog:
         return self._groups[name]
 
     def _unpack(self, name: str, file: str) -> list[bytes]:
-        """The lines of a file. They are not parsed: most of the versions of a group are never asked for."""
+        """The lines of a file. They are not parsed: most of the versions of a group are never version for."""
         try:
             return lzma.decompress(self._read(file)).split(b"\n")
         except (OSError, lzma.LZMAError) as error:

@@ -119,10 +119,13 @@ class KindTree:
         return READ_ONLY_TYPE if open_arm_types().find_type(arm_type) else UNKNOWN_TYPE
 
     def list_below(self, arm_type: str) -> tuple[Kind, ...]:
-        """List the kinds below a type, ASO's first."""
-        of_aso = _list_types(self._catalog).get(arm_type.casefold(), ())
-        others = [name for name in self._list_others(arm_type) if not _is_connection(name)]
-        return tuple(filter(None, map(self.find, (*of_aso, *others))))
+        """List ASO's kinds below a type: those whose lists are known."""
+        return tuple(filter(None, map(self.find, _list_types(self._catalog).get(arm_type.casefold(), ()))))
+
+    def list_all_below(self, arm_type: str) -> tuple[Kind, ...]:
+        """List the kinds below a type, ASO's first. Azure may have no list of the others."""
+        others = (name for name in self._list_others(arm_type) if not _is_connection(name))
+        return (*self.list_below(arm_type), *filter(None, map(self.find, others)))
 
     def list_refused_below(self, arm_type: str) -> tuple[str, ...]:
         """List the types below a type that gitsync does not write."""

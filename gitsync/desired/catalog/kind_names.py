@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.everyday_names import TERRAFORM, everyday_names, find_by_everyday_name, squash_name
 from gitsync.desired.catalog.type_words import join_with_or
@@ -99,7 +100,10 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
     known += [] if group else everyday_names()
     close = suggest(word, known)
     group_note = f" in {group}" if group else ""
-    hint = f"Did you mean {close}?" if close else f"Known kinds{group_note}: {join_with_or(known)}."
+    types = () if close or group else open_arm_types().suggest_types(word)
+    hint = f"Known kinds{group_note}: {join_with_or(known)}."
+    if close or types:
+        hint = f"Did you mean {close or join_with_or(types)}?"
     return ConfigError(f"There is no kind {word or '(none)'}{group_note}.", hint=hint)
 
 

@@ -80,6 +80,13 @@ def visit_spec(kind: Kind, spec: Any) -> list[Visit]:
     return visits
 
 
+def visit_body(body: Mapping[str, Any], path: FieldPath) -> list[Visit]:
+    """Every value that a word gives in what is written as ARM has it. `path` is the field that has it."""
+    visits: list[Visit] = []
+    _visit_body(visits, path, body)
+    return visits
+
+
 def visit_header(fields: Mapping[str, Any]) -> list[Visit]:
     """Every value of the fields of a manifest beside its spec, in the same order."""
     visits: list[Visit] = []

@@ -120,4 +120,4 @@ def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
 
 @lru_cache(maxsize=1024)  # the same slip is often in many documents
 def _find_close_group(group: str, catalog: Catalog) -> str | None:
-    return suggest(group, catalog.groups())
+    return suggest(group, (*catalog.groups(), AZURE_GROUP))

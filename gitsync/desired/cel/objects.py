@@ -97,7 +97,7 @@ def _is_set(type_: Type, raw: Any) -> bool:
 def make_recorded_status(kind: Kind, status: Mapping[str, Any]) -> RecordedObject:
     """Make the recorded part of a resource's status, for `make_self`."""
     type_ = (make_self_type(kind).fields or {})["status"]
-    return RecordedObject(type_, status)
+    return RecordedBody(type_, status) if kind.is_any_type else RecordedObject(type_, status)
 
 
 def make_self(
@@ -155,6 +155,22 @@ class RecordedObject(Object):
         if found is None:
             raise EvaluationError(f"the field {name} is not recorded")
         return found
+
+
+class RecordedBody(RecordedObject):
+    """A body without a type that is known in part: a missing member is unknown in it too."""
+
+    __slots__ = ()
+
+    def read_member(self, name: str) -> Any:
+        found = self._find_raw(name)
+        return RecordedBody(self._type, found) if isinstance(found, Mapping) else found
+
+    def has(self, name: str) -> bool:
+        return self._find_raw(name) is not None
+
+    def _require_field(self, name: str) -> str:
+        return name
 
 
 def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:

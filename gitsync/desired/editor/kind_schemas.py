@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from gitsync.desired.catalog.aso_types import SCALARS
+from gitsync.desired.catalog.aso_types import BODY, SCALARS
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.name_alphabets import BLANKS, find_alphabet
 from gitsync.desired.catalog.reference_targets import find_target
@@ -59,7 +59,7 @@ def build_kind_schema(kind: Kind, api_versions: Iterable[str], catalog: Catalog,
             "apiVersion": {"description": "Group and version of the kind.", **versions},
             "kind": {"description": _describe_kind(kind, catalog), "const": name},
             "metadata": {"$ref": f"{DEFINITIONS}metadata"},
-            "spec": {**spec, "description": f"Desired state of the {name}: {kind.arm_type} in Azure."},
+            "spec": {**spec, "description": f"Desired state of the {name}: {kind.arm_type or 'any type'} in Azure."},
             "status": {"description": "Written by a cluster; gitsync does not read it."},
             ENCRYPTED: {"description": "Written by SOPS.", "doNotSuggest": True},
         },
@@ -209,11 +209,14 @@ def _build_name(kind: Kind) -> Schema:
     """
     message = f"spec.azureName must be {'; '.join(filter(None, ('a string', *describe_name_rules(kind))))}."
     never = r"spec.azureName must not have any of < > % & \ ? / #, nor a blank at an end, nor be dots only."
+    forbidden = NEVER_IN_NAMES
+    if kind.is_any_type:  # its name may begin with those of its parents
+        forbidden, never = forbidden.replace("/", ""), never.replace(" /", "")
     limits = {
         "maxLength": LONGEST_NAME,
         **_build_name_limits(kind),
         "errorMessage": message,
-        **refuse(rf"[{NEVER_IN_NAMES}]|^\.{{1,2}}$|^[{BLANKS}]|[{BLANKS}]$", never),
+        **refuse(rf"[{forbidden}]|^\.{{1,2}}$|^[{BLANKS}]|[{BLANKS}]$", never),
     }
     return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
 
@@ -259,6 +262,8 @@ def _build_named(name: str, rules: Mapping[str, Any], kind_field: KindField, con
     """Build a scalar, or one of ASO's own types."""
     if name == "any":
         return {}
+    if name == BODY:  # the conditions on the type of the manifest have its members
+        return {"type": "object"}
     if name in SCALARS:
         return _build_scalar(name, rules, _make_message(name, rules, kind_field))
     build_owner = _OWNERS.get(name)
@@ -388,9 +393,14 @@ def allow_variables(pattern: str) -> str:
     return f"(?:{pattern})|{VARIABLE}"
 
 
+def _escape(letter: str) -> str:
+    """Escape a letter of a pattern, and none that JavaScript does not let escape."""
+    return f"\\{letter}" if letter in r"^$\.*+?()[]{}|" else letter
+
+
 def ignore_case(text: str) -> str:
     """Make a pattern for a text in any case: patterns of JSON Schema have no flags."""
     return "".join(
-        f"[{letter.upper()}{letter.lower()}]" if letter.isascii() and letter.isalpha() else re.escape(letter)
+        f"[{letter.upper()}{letter.lower()}]" if letter.isascii() and letter.isalpha() else _escape(letter)
         for letter in text
     )

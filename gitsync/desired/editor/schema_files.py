@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.any_type import TypeAndVersion
 from gitsync.desired.catalog.catalog import LEGACY, Catalog
 from gitsync.desired.catalog.type_words import join_with_or
+from gitsync.desired.editor.body_schemas import build_body_schema, list_body_files, list_newest_types, select_bodies
 from gitsync.desired.editor.examples import build_examples
 from gitsync.desired.editor.kind_schemas import DRAFT, Schema, build_kind_schema, offer_versions
 from gitsync.desired.editor.settings_schemas import build_settings_schemas
@@ -19,7 +21,7 @@ from gitsync.desired.editor.shared_schemas import build_definitions
 from gitsync.desired.manifests.aso_groups import ASO_VERSION, FOREIGN, GROUPS
 from gitsync.desired.validation.explain import ALL_CHOICES
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import AZURE_GROUP, GVK
 
 # In the entry schema, conditions select, first by group, then by version, then by kind, so that an editor speaks of one
 # kind only: with a list of alternatives it would speak of 290. A document of another tool meets no condition, and is
@@ -44,7 +46,7 @@ def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
     """List one file for each kind and version, sorted. Two spellings of a version share it if their shapes are
     equal.
     """
-    for group in catalog.groups():
+    for group in sorted((*catalog.groups(), AZURE_GROUP)):
         for name in catalog.kinds(group):
             yield from _list_versions(group, name, catalog)
 
@@ -82,7 +84,7 @@ def _list_versions(group: str, name: str, catalog: Catalog) -> Iterator[KindFile
         version = newest.gvk.version
         is_legacy = version.startswith(LEGACY)
         other = "v" + version.removeprefix(LEGACY) if is_legacy else LEGACY + version.removeprefix("v")
-        unserved = "" if other in versions else f"{group}/{other}"
+        unserved = "" if other in versions or newest.is_any_type else f"{group}/{other}"
         api_versions = tuple(f"{group}/{version}" for version in spellings)
         path = f"{group}/{name.lower()}_{newest.gvk.version}.json"
         yield KindFile(newest, (*api_versions, unserved) if unserved else api_versions, path, unserved)
@@ -181,20 +183,31 @@ def _offer_examples(examples: Mapping[str, Any]) -> Schema:
     return {"if": {"not": {"required": ["apiVersion"]}}, "then": {"defaultSnippets": snippets}}
 
 
-def build_files(catalog: Catalog) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the content of each file, one at a time: all of them are some megabytes."""
+def build_files(catalog: Catalog, types: Iterable[TypeAndVersion] = ()) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the content of each file, one at a time: all of them are some megabytes. `types` are those
+    whose bodies get a schema.
+    """
     files = tuple(list_kind_files(catalog))
+    bodies = tuple(list_body_files(types))
     for file in files:
-        yield from _build_kind_files(file, catalog)
+        yield from _build_kind_files(file, catalog, bodies if file.kind.is_any_type else ())
+    for wanted, path in bodies:
+        yield path, _encode(build_body_schema(wanted))
     for name, schema in build_settings_schemas().items():
         yield name, _encode(schema)
     yield SHARED, _encode({"$schema": DRAFT, "definitions": build_definitions(catalog)})
     yield ENTRY, _encode(build_entry(files, build_examples(catalog)))
 
 
-def _build_kind_files(file: KindFile, catalog: Catalog) -> Iterator[tuple[str, bytes]]:
+def _build_kind_files(
+    file: KindFile, catalog: Catalog, bodies: Iterable[tuple[TypeAndVersion, str]]
+) -> Iterator[tuple[str, bytes]]:
     """Build the schema of a kind, and one that refers to it for each other spelling of its version."""
-    yield file.path, _encode(build_kind_schema(file.kind, file.api_versions, catalog, file.unserved))
+    schema = build_kind_schema(file.kind, file.api_versions, catalog, file.unserved)
+    if file.kind.is_any_type:
+        schema["properties"]["spec"]["properties"]["type"]["examples"] = list_newest_types()
+        schema["allOf"] = [*schema.get("allOf", ()), *select_bodies(bodies)]
+    yield file.path, _encode(schema)
     folder, _, name = file.path.rpartition("/")
     kind = file.kind.gvk
     for version in catalog.versions(kind.group, kind.kind):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
+from gitsync.desired.catalog.body_words import BODY_WORDS
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
 from gitsync.desired.editor.kind_schemas import (
@@ -40,6 +41,7 @@ from gitsync.desired.validation.annotations import (
 from gitsync.desired.validation.explain import resolve_rules
 from gitsync.desired.validation.references import ARM_ID, NEVER_IN_IDS
 from gitsync.model.facts import Field
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 
 _POLICIES: Final[Mapping[Policy, str]] = {
@@ -83,12 +85,14 @@ def build_definitions(catalog: Catalog) -> Schema:
         "namespaceMetadata": build_metadata(policies_only=True),
         "armId": _build_arm_id(),
         "arbitraryOwner": _build_reference("arbitraryOwner", catalog),
+        "azureOwner": _build_azure_reference("azureOwner", catalog),
+        "azureReference": _build_azure_reference("azureReference", catalog),
+        "bodyWord": _build_body_word(),
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
-    # These owners differ by kind, so they are in the schema of each kind. Those of an AzureResource are of no kind
-    # here.
-    others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner", "azureOwner", "azureReference"}
+    # These owners differ by kind, so they are in the schema of each kind.
+    others = ASO_TYPES.keys() - forms.keys() - {"knownOwner", "namedOwner"}
     named = {name: _build_object(name) for name in sorted(others)}
     referred = {f"{name}{OR_NULL}": allow_null(form) for name, form in {**forms, **named}.items()}
     return {**forms, **named, **referred, **dict(_build_groups(catalog))}
@@ -211,6 +215,18 @@ _NO_DOTS: Final = r"(?!\.\.|\.\Z)"
 """How the pattern of keys begins. Go has no look-ahead, and so not every tool that reads schemas."""
 
 
+def _build_body_word() -> Schema:
+    """Build the object that stands for a value in the body of an AzureResource."""
+    return {
+        "type": "object",
+        "description": "The ARM id of a resource, or a value of a Secret or a ConfigMap.",
+        "properties": {word: {"$ref": f"#/definitions/{name}"} for word, name in BODY_WORDS.items()},
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+
+
 def _build_arm_id() -> Schema:
     """Build an ARM id as `validation.references` accepts it, in any case."""
     form = ARM_ID
@@ -226,9 +242,23 @@ def _build_arm_id() -> Schema:
     }
 
 
-def _build_reference(name: str, catalog: Catalog) -> Schema:
-    """Build a reference to a manifest by group, kind and name, or to a resource by its ARM id."""
-    groups = list(catalog.groups())
+def _build_azure_reference(name: str, catalog: Catalog) -> Schema:
+    """Build an owner or a reference of an AzureResource: for another one, its kind is enough without a group."""
+    schema = _build_reference(name, catalog, (AZURE_GROUP,))
+    by_key, kinds = schema["allOf"]
+    is_own = {"required": ["kind"], "properties": {"kind": {"const": AZURE_RESOURCE[1]}}}
+    short = {"if": is_own, "then": _require_texts(("name",)), "else": by_key["else"]}
+    schema["allOf"] = [{**by_key, "else": short}, kinds]
+    if name.endswith("Owner"):  # a scope above a group: the tenant is a slash
+        schema["properties"]["armId"] = {"anyOf": [schema["properties"]["armId"], {"const": "/"}]}
+    return schema
+
+
+def _build_reference(name: str, catalog: Catalog, own: tuple[str, ...] = ()) -> Schema:
+    """Build a reference to a manifest by group, kind and name, or to a resource by its ARM id. `own` are groups that
+    are not ASO's.
+    """
+    groups = sorted((*catalog.groups(), *own))
     return {
         "type": "object",
         "description": "A reference by group, kind and name of a manifest, or by armId.",
@@ -306,7 +336,7 @@ def _build_groups(catalog: Catalog) -> Iterable[tuple[str, Schema]]:
                 }
             },
         }
-        for group in catalog.groups()
+        for group in (*catalog.groups(), AZURE_GROUP)
     ]
     yield "kindsOfGroups", {"allOf": conditions}
 

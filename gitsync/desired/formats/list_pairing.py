@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.region_names import is_region, normalize_region
+from gitsync.desired.formats.regions import REGIONS
 
 KEY_FIELDS: Final = (
     "name",
@@ -84,7 +85,7 @@ def find_key_field(*lists: Sequence[Any]) -> str | None:
 
 def find_key(entry: Any, field: str) -> str | None:
     """The key of an entry in one spelling: without case, as ARM compares names and ids; a region also without blanks,
-    an address without /32. None if the entry has no key.
+    in a name too; an address without /32. None if the entry has no key.
     """
     for step in field.split("."):
         entry = entry.get(step) if isinstance(entry, dict) else None
@@ -92,7 +93,9 @@ def find_key(entry: Any, field: str) -> str | None:
     text = str(entry) if is_number else entry
     if not isinstance(text, str) or not text:
         return None
-    return normalize_region(text) if is_region(field.casefold()) else _ALONE.sub("", text.casefold())
+    region = normalize_region(text) if is_region(field.casefold()) or field == "name" else ""
+    # An entry may be named by a region: the 'westus' of targetRegions comes back 'West US'.
+    return region if region and (field != "name" or region in REGIONS) else _ALONE.sub("", text.casefold())
 
 
 def keep_key(entry: Mapping[str, Any], field: str) -> dict[str, Any]:

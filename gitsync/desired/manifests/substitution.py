@@ -16,6 +16,7 @@ from typing import Any, Final
 import yaml
 
 from gitsync.desired.catalog.body_words import is_word
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.manifests.expansions import Expansion, ExpansionBudget, TextParts, apply_operator, parse_expansions
 from gitsync.desired.manifests.yaml_documents import (
     ENCRYPTED,
@@ -197,6 +198,11 @@ class _Replacement:
             self.written[path] = WrittenValue("", expression=str(text), keeps_quotes=self.heeds_quotes)
         if not expanded.secrets:
             return value
+        if path == _BODY_ANNOTATION:
+            hint = "Write {$secret: {name: …, key: …}} there, which names a Secret and a key of it."
+            self.refuse(path, f"{BODY} has the value of a Secret, which plans and records would show.", hint)
+            self.hidden.append(Secret(expanded.text))
+            return str(text)
         if is_shown(path):
             self.shown += [*expanded.secrets, Secret(expanded.text)]
             return value
@@ -240,6 +246,8 @@ class _Replacement:
             Problem(code=INVALID, message=message, hint=hint, path=self.document.path, line=line, field=where)
         )
 
+
+_BODY_ANNOTATION: Final[FieldPath] = ("metadata", "annotations", BODY)
 
 _BODIES: Final = (("spec",), ("data",), ("stringData",))
 """The parts of a document that may have placeholders for unknown texts: all others identify it."""

@@ -15,13 +15,13 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from gitsync.desired.catalog.any_type import allows_scope, split_name
+from gitsync.desired.catalog.any_type import allows_scope, decide_scope_flag, split_name
 from gitsync.desired.formats.user_names import ANY_HOST, DatabaseUser, format_user
 from gitsync.desired.validation.annotations import OVERRIDE
 from gitsync.desired.validation.name_rules import choose_default_name, is_one_segment, is_uuid_named
 from gitsync.desired.validation.references import add_group, is_arm_id
-from gitsync.model.arm_id import NO_ID, ArmId
-from gitsync.model.facts import Kind, Scope
+from gitsync.model.arm_id import ArmId
+from gitsync.model.facts import Kind, Scope, ScopeFlag
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
 from gitsync.model.template import ConfigMapKeyRef, RootRef, Text
@@ -32,7 +32,7 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 
 ALIAS: Final = ("subscription.azure.com", "Alias")
 
-_ALIAS_TYPE: Final = "microsoft.subscription/aliases"
+ALIAS_TYPE: Final = "microsoft.subscription/aliases"
 _GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
 _DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
 
@@ -217,9 +217,11 @@ class ArmIds:
             is_right = owner_id is not None and owner_type.casefold() == steps.owner_type.casefold()
             return _join(owner_id, steps.path) if owner_id is not None and is_right else None
         if owner.arm_id is not None and not owner.arm_id.key:
-            return _join(steps.path) if allows_scope(kind, NO_ID) else None
+            return _join(steps.path) if allows_scope(kind, ScopeFlag.TENANT) else None
         parent = self._find_parent(owner, depth)
-        is_allowed = parent is not None and (not isinstance(parent, ArmId) or allows_scope(kind, parent))
+        is_allowed = parent is not None and (
+            not isinstance(parent, ArmId) or allows_scope(kind, decide_scope_flag(parent))
+        )
         return _join(parent, steps.path) if parent is not None and is_allowed else None
 
     def _find_usual_root(self, standing: Standing) -> str | None:
@@ -311,7 +313,7 @@ def _find_steps(kind: Kind) -> _Steps:
 
 
 def _is_alias(standing: Standing) -> bool:
-    return standing.kind.arm_type.casefold() == _ALIAS_TYPE
+    return standing.kind.arm_type.casefold() == ALIAS_TYPE
 
 
 @lru_cache(maxsize=1024)

@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.formats.list_pairing import OPEN_LISTS
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.request.any_body import convert_body, find_body_field
 from gitsync.desired.request.arm_id_builder import AzureName
+from gitsync.desired.validation.body_annotation import BODY_PATH, has_path, read_body
 from gitsync.desired.validation.references import add_group
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
+from gitsync.model.resource import Resource
 from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
@@ -142,15 +145,24 @@ def convert(kind: Kind, spec: Mapping[str, Any], name: AzureName, namespace: str
 
     Raises UnusableReferenceError if a reference has an invalid form.
     """
-    conversion = _Conversion(collect_forms(kind), namespace)
     if kind.is_any_type:
-        words = {word: partial(make, conversion) for word, make in _WORDS.items()}
-        return Converted(convert_body(spec.get("body") or {}, words), tuple(conversion.arm_ids))
+        return convert_words(spec.get("body") or {}, namespace)
+    conversion = _Conversion(collect_forms(kind), namespace)
     body = conversion.mapping(kind.spec, spec)
     # Other providers have the name among the fields of the spec.
     if kind.is_arm:
         body["name"] = name
     return Converted(body, tuple(conversion.arm_ids))
+
+
+def convert_words(body: Mapping[str, Any], namespace: str) -> Converted:
+    """Return what is written as ARM has it, with placeholders for its words.
+
+    Raises UnusableReferenceError for a word without a value.
+    """
+    conversion = _Conversion(_NO_FORMS, namespace)
+    words = {word: partial(make, conversion) for word, make in _WORDS.items()}
+    return Converted(convert_body(body, words), tuple(conversion.arm_ids))
 
 
 class _Conversion:
@@ -256,14 +268,22 @@ _WORDS: Final[Mapping[str, Callable[[_Conversion, Any], Any]]] = {
 """How the value is made that a word in the body of an AzureResource stands for, from what the word has."""
 
 
-def find_field(kind: Kind, path: JsonPath, spec: Mapping[str, Any]) -> FieldPath | None:
+_NO_FORMS: Final = Forms({})
+
+
+def find_field(kind: Kind, path: JsonPath, resource: Resource) -> FieldPath | None:
     """Find the field of a manifest that a path in the body of a PUT comes from; None if none is known.
 
-    `spec` decides between the members of a union, whose content is the body.
+    The spec decides between the members of a union, whose content is the body.
     """
+    patch, spec = read_body(resource) if resource.annotations.get(BODY) else {}, resource.spec
+    if has_path(patch, path, is_leaf=True):
+        return (*BODY_PATH, *path)
     if kind.is_any_type:
         return ("spec", "body", *find_body_field(spec.get("body"), path))
     inside = _find_in_type(collect_forms(kind), kind.spec, path, spec)
+    if inside is None and has_path(patch, path):
+        return (*BODY_PATH, *path)
     return None if inside is None else ("spec", *inside)
 
 

@@ -15,7 +15,8 @@ from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
-from gitsync.desired.catalog.spec_visitor import visit_spec
+from gitsync.desired.catalog.spec_visitor import visit_body, visit_spec
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.manifests.policy_annotations import decide_policy
 from gitsync.desired.problems.finding import Finding, locate_finding
@@ -30,12 +31,20 @@ from gitsync.desired.request.draft import (
     finish_draft,
 )
 from gitsync.desired.request.exports import SharedExports, check_declared, may_export
+from gitsync.desired.request.patched_body import check_patched_body
 from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
+from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.desired.validation.relations import Member
-from gitsync.desired.validation.validate import MAX_PROBLEMS, UnknownFields, validate_resource, validate_set
+from gitsync.desired.validation.validate import (
+    MAX_PROBLEMS,
+    UnknownFields,
+    choose_level,
+    validate_resource,
+    validate_set,
+)
 from gitsync.model.gvk import GVK
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
@@ -83,7 +92,7 @@ def prepare(
     prepared = []
     for draft, decision, (member, alone), of_set in zip(drafts, decisions, checked, set_problems, strict=True):
         resource = draft.resource
-        others = (*_check_annotations(draft, today), *_check_exports(resource, manifests, shared))
+        others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
         problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
         relations = Relations(owner=draft.owner, depends_on=member.depends_on, told=told.get(resource.key, ()))
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today))
@@ -104,6 +113,8 @@ def _check_alone(
     for draft, decision in zip(drafts, decisions, strict=True):
         resource, kind = draft.resource, draft.kind
         visits = visit_spec(kind, resource.spec) if kind else []
+        if resource.annotations.get(BODY):
+            visits += visit_body(read_body(resource), BODY_PATH)
         own = validate_resource(resource, kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
         yield draft.as_member(decision.policy, visits, dependencies.of(draft.needs)), own
 
@@ -115,13 +126,16 @@ def _list_ignored(draft: Draft, today: date | None) -> Paths:
     return tuple(sorted({*ignored, *sign_in})) if sign_in else ignored
 
 
-def _check_annotations(draft: Draft, today: date | None) -> Iterable[Problem]:
-    """Check the annotations that depend on the day."""
+def _check_annotations(draft: Draft, today: date | None, unknown_fields: UnknownFields) -> Iterable[Problem]:
+    """Check the annotations that depend on the day, and those that change the request."""
     resource = draft.resource
     if HOLD in resource.annotations:
         yield from (locate_finding(finding, resource) for finding in check_hold(resource, today))
     if draft.kind is not None and IGNORE in resource.annotations:
         yield from (locate_finding(finding, resource) for finding in check_ignore(resource, draft.kind, today))
+    if draft.kind is not None and not {API_VERSION, BODY}.isdisjoint(resource.annotations):
+        body, unknown = draft.converted.body if draft.converted else None, choose_level(unknown_fields)
+        yield from islice(check_patched_body(resource, draft.kind, body, unknown), MAX_PROBLEMS)
 
 
 def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExports) -> Iterable[Problem]:

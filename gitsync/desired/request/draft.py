@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.spec_visitor import Visit
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.request.arm_id_builder import (
     ArmIds,
@@ -26,6 +27,7 @@ from gitsync.desired.request.body import Converted, convert
 from gitsync.desired.request.credential_choice import Credential, CredentialOf
 from gitsync.desired.request.dependencies import Needs
 from gitsync.desired.request.fill import collect_value_refs, fill_references, list_value_refs
+from gitsync.desired.request.patched_body import patch_body
 from gitsync.desired.validation.references import select_named_references
 from gitsync.desired.validation.relations import Member
 from gitsync.errors import UnusableReferenceError
@@ -194,6 +196,8 @@ def _convert_body(standing: Standing, known_ids: Mapping[Key, ArmId]) -> Convert
     resource = standing.resource
     try:
         converted = convert(standing.kind, resource.spec, standing.name or "", resource.key.namespace)
+        if resource.annotations.get(BODY):
+            converted = patch_body(converted, resource)
     except UnusableReferenceError:
         return None
     if not known_ids:

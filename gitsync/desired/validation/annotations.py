@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
@@ -52,7 +53,7 @@ _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
 _USER_ANNOTATIONS: Final = frozenset(
-    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT}
+    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT, API_VERSION, BODY}
 )
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"

@@ -14,6 +14,7 @@ from gitsync.desired.catalog.any_type import (
     GROUP_TYPE,
     NameSteps,
     TypeAndVersion,
+    allows_scope,
     decide_scope_flag,
     list_fixed_names,
     split_name,
@@ -31,7 +32,7 @@ from gitsync.desired.validation.name_rules import find_azure_name
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
 from gitsync.model.arm_id import ArmId
-from gitsync.model.facts import NO_SCOPE, Kind, ScopeFlag
+from gitsync.model.facts import Kind, ScopeFlag
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
 
@@ -219,7 +220,7 @@ def _explain_id(kind: Kind, steps: NameSteps, arm_id: ArmId) -> str:
     if steps.owner_type:
         is_right = bool(root.key) and root.arm_type.casefold() == steps.owner_type.casefold()
     else:
-        is_right = _allows(kind, decide_scope_flag(root))
+        is_right = allows_scope(kind, decide_scope_flag(root))
     what = root.arm_type if "/providers/" in root.key else _SCOPES[decide_scope_flag(root)][0]
     return "" if is_right else f"spec.owner.armId is that of {what}"
 
@@ -227,11 +228,7 @@ def _explain_id(kind: Kind, steps: NameSteps, arm_id: ArmId) -> str:
 def _fits_type(kind: Kind, steps: NameSteps, owner_type: str) -> bool:
     if steps.owner_type:
         return owner_type.casefold() == steps.owner_type.casefold()
-    return _allows(kind, _SCOPE_TYPES.get(owner_type.casefold(), ScopeFlag.EXTENSION))
-
-
-def _allows(kind: Kind, flag: ScopeFlag) -> bool:
-    return kind.writable == NO_SCOPE or bool(kind.writable & (flag | ScopeFlag.EXTENSION))
+    return allows_scope(kind, _SCOPE_TYPES.get(owner_type.casefold(), ScopeFlag.EXTENSION))
 
 
 def _make_wrong(kind: Kind, steps: NameSteps, fault: str, catalog: Catalog, *, code: str = "MissingField") -> Finding:

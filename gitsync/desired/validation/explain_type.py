@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitsync.desired.catalog.any_type import TypeAndVersion, list_fixed_names, split_name
+from gitsync.desired.catalog.any_type import NameSteps, TypeAndVersion, list_fixed_names, split_name
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.body_paths import OWN_NAMES
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
@@ -71,9 +71,9 @@ def describe_arm_type(match: TypeMatch, catalog: Catalog) -> Iterator[tuple[str,
     yield "ARM", f"{arm_type.name}, api-version {version.api_version}"
     yield "versions", _describe_versions(arm_type)
     yield "ASO", _describe_kind(kind, catalog)
-    if version.writable and (steps := split_name(arm_type.name, "name")) is not None:
-        yield "owner", describe_any_owner(kind, steps, catalog)[0]
-        yield "name", _describe_name(kind)
+    steps = split_name(arm_type.name, "name") or NameSteps("", "")
+    yield "owner", describe_any_owner(kind, steps, catalog)[0]
+    yield "name", _describe_name(kind)
     yield "Azure can", ", ".join(sorted(map(str.lower, kind.operations))) if version.writable else "get"
     if version.actions:
         yield "actions", ", ".join(version.actions)
@@ -182,16 +182,22 @@ def _make_rows(
             yield from _make_rows(inner, deep=True, is_body=False, depth=depth + 1, around=(*around, *types))
 
 
+def describe_member(member: BodyMember) -> Iterator[str]:
+    """Describe the rules of a member in words."""
+    return _describe_part(_Part(member.name, (member.type,), member))
+
+
 def _describe_type(types: Iterable[BodyType]) -> str:
     """Describe a type in a word: "string", "list of object", "map of string"."""
-    return join_with_or(dict.fromkeys(map(_describe_shape, types))) or "nothing"
+    return join_with_or(dict.fromkeys(map(describe_body_type, types))) or "nothing"
 
 
-def _describe_shape(type_: BodyType) -> str:
+def describe_body_type(type_: BodyType) -> str:
+    """Describe a type in a word."""
     if type_.item is not None:
-        return f"list of {_describe_shape(type_.item)}"
+        return f"list of {describe_body_type(type_.item)}"
     if (entry := _find_entry(type_)) is not None:
-        return f"map of {_describe_shape(entry)}"
+        return f"map of {describe_body_type(entry)}"
     return "object" if type_.is_object else _SHAPES.get(type_.shape, type_.shape)
 
 

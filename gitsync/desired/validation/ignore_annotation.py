@@ -30,6 +30,7 @@ from gitsync.desired.problems.field_path import (
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.annotations import IGNORE
+from gitsync.desired.validation.body_annotation import BODY_PATH, has_path, read_body
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
@@ -56,6 +57,8 @@ class IgnoredPath:
         """Find its path in the body, or what the kind does not have of its field."""
         if not self.field:
             return self.pointer
+        if self.field[: len(BODY_PATH)] == BODY_PATH:
+            return _end_at_last_name(list(map(_write_step, self.field[len(BODY_PATH) :])))
         found = find_body_path(kind, self.field) if kind else Misfit(0, ())
         return found if isinstance(found, Misfit) else _end_at_last_name(list(map(_write_step, found)))
 
@@ -79,13 +82,20 @@ def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator
                 f"{entry.text} was ignored until {entry.until}, and is written again.",
                 "Remove the entry from the annotation, or set a later date.",
             )
-        yield from _check_existence(entry, kind)
+        if not has_path(read_body(resource), _list_names(entry, kind)):
+            yield from _check_existence(entry, kind)
     # Without a live body there is no value that could stay as it is.
     if resource.annotations.get(IGNORE) and not kind.can_get:
         yield _make_error(
             f"Azure does not return a {kind.gvk.kind}, so no path of it can be ignored.",
             "Remove the annotation.",
         )
+
+
+def _list_names(entry: IgnoredPath, kind: Kind) -> Steps:
+    """List the steps of a path in the body; none if the kind does not have it."""
+    found = entry.find_path(kind)
+    return () if isinstance(found, Misfit) else found
 
 
 def _has_expired(entry: IgnoredPath, today: date | None) -> bool:
@@ -155,10 +165,13 @@ def _check_field(path: str, position: str) -> Iterator[Finding]:
         field = parse_field(path)
     except FieldSyntaxError:
         field = ()
-    if field[:1] != ("spec",):
+    if field[: len(BODY_PATH)] == BODY_PATH:
+        field = field[len(BODY_PATH) - 1 :]
+    elif field[:1] != ("spec",):
         hint = 'Write it as plans do: spec.sku.capacity, spec.tags["a.b"], spec.rules[name=web]; or as a JSON pointer.'
         yield _make_error(f"{position} has {quote_scalar(path)}, which is not a field of spec.", hint)
-    elif all(step is EVERY for step in field[2 if field[1:2] == _BODY else 1 :]):
+        return
+    if all(step is EVERY for step in field[2 if field[1:2] == _BODY else 1 :]):
         yield _make_error(f"{position} has {quote_scalar(path)}, which is all of the resource.", _SKIP)
 
 

@@ -21,7 +21,7 @@ from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
 from gitsync.model.facts import Scope
-from gitsync.model.gvk import Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, SourceLocation
 
@@ -281,11 +281,22 @@ def _suggest_target(key: Key, names: _KnownNames) -> str:
     if close := names.find_nearest(key):
         return f"Did you mean {key.kind}/{close}?"
     if others := names.list_kinds_called(key):
+        if AZURE_RESOURCE[1] in {*others, key.kind}:
+            return _suggest_other_kind(key, others)
         candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
         return f"{candidates} exists, but this references a {key.kind}."
     if namespaces := names.list_namespaces(key):
         return f"It is declared in namespace {namespaces[0]}, but owners and references stay within a namespace."
     return ""
+
+
+def _suggest_other_kind(key: Key, others: Sequence[str]) -> str:
+    """Suggest how to name a resource that changed from an ASO kind to an AzureResource, or back."""
+    name = f"{others[0]}/{key.name}"
+    if others[0] != AZURE_RESOURCE[1]:
+        return f"{name} exists: set group and kind to those of its manifest."
+    group, kind = AZURE_RESOURCE
+    return f"{name} exists: set group to {group} and kind to {kind}, or name it by armId if the field has no kind."
 
 
 def _make_unplaced(member: Member, target: _MissingTarget, cause: str) -> Finding:

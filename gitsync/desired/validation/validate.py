@@ -28,7 +28,7 @@ from gitsync.desired.validation.any_type_rules import (
     check_body_words,
     check_type,
 )
-from gitsync.desired.validation.arm_body import check_body
+from gitsync.desired.validation.body_annotation import check_version_and_body
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
@@ -79,7 +79,7 @@ def validate_resource(
     already.
     """
     findings: Iterable[Finding]
-    level = Level.WARNING if unknown_fields == "warn" else Level.ERROR
+    level = choose_level(unknown_fields)
     if kind is None and resource.gvk.group == AZURE_GROUP:
         kind = catalog.kind(resource.gvk)  # without its type, everything else is checked
         visits = None
@@ -95,6 +95,11 @@ def validate_resource(
         seen = visit_spec(kind, resource.spec) if visits is None else visits
         findings = _check_resource(resource, kind, catalog, level, seen)
     return _locate_findings(resource, findings)
+
+
+def choose_level(unknown_fields: UnknownFields) -> Level:
+    """Choose the level of what the facts do not have."""
+    return Level.WARNING if unknown_fields == "warn" else Level.ERROR
 
 
 def check_spec(
@@ -177,6 +182,8 @@ def _check_resource(
     yield from check_kind_rules(resource, kind)
     yield from check_provided(resource, kind)
     yield from check_annotations(resource)
+    if resource.annotations:
+        yield from check_version_and_body(resource, kind)
 
 
 def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:
@@ -189,6 +196,8 @@ def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[
     yield from check_body_words(body)
     yield from check_body_region(resource, kind)
     if isinstance(body, dict) and all(finding.level is not Level.ERROR for finding in of_type):
+        from gitsync.desired.validation.arm_body import check_body  # noqa: PLC0415 - few runs have such bodies
+
         name = find_azure_name(resource, kind)
         yield from check_body(body, kind.arm_type, kind.api_version, name=name[1] if name else "", unknown=unknown)
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gitsync.desired.catalog.regions import REGIONS, is_known_region
 from gitsync.desired.catalog.spec_visitor import Visit
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.formats.address_ranges import find_range_fault
 from gitsync.desired.formats.region_names import normalize_region
+from gitsync.desired.formats.regions import REGIONS, is_known_region
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest

@@ -200,6 +200,7 @@ class RequestHandler:
             tenant=request.caller.tenant,
             request_id=request_id,
             body=request.body,
+            api_version=request.api_version,
         )
         self.requests.add(entry)
 
@@ -344,6 +345,7 @@ class LoggedRequest:
     tenant: str = ""  # the token was issued for this tenant
     request_id: str = ""
     body: Any = None  # what was sent, including secrets
+    api_version: str = ""
 
     def summary(self) -> dict[str, Any]:
         """Return the entry as JSON, without the body."""

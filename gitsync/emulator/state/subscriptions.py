@@ -86,10 +86,11 @@ def show_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespons
 
 def list_providers(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer the GET of all providers that have types."""
-    listed = (*_list_types(cloud.settings), *(listed.type for listed in cloud.settings.versions))
+    known = _list_types(cloud.settings)
+    listed = (*known, *(listed.type for listed in cloud.settings.versions))
     namespaces = {kind.split("/")[0] for kind in listed} | {*cloud.settings.unregistered, *_COMMON}
     targets = [parse(f"{request.target.path}/{name}") for name in sorted(namespaces, key=str.casefold)]
-    return ServerResponse(200, {"value": [_make_provider(cloud, target) for target in targets]})
+    return ServerResponse(200, {"value": [_make_provider(cloud, target, known) for target in targets]})
 
 
 def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
@@ -105,19 +106,22 @@ def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
     return ServerResponse(200, _make_provider(cloud, request.target))
 
 
-def _list_types(settings: EmulatorSettings) -> Mapping[str, tuple[str, ...]]:
+def _list_types(settings: EmulatorSettings, namespace: str = "") -> Mapping[str, tuple[str, ...]]:
     """List the types with their api-versions: those of the settings, else Azure's known ones. The facts do not include
     where Azure offers a type, and a PUT may name any location, so these have no locations.
     """
-    return settings.types or settings.list_known_types()
+    return settings.types or settings.list_known_types(namespace.casefold())
 
 
-def _make_provider(cloud: EmulatedCloud, target: Target) -> dict[str, Any]:
+def _make_provider(
+    cloud: EmulatedCloud, target: Target, known: Mapping[str, tuple[str, ...]] | None = None
+) -> dict[str, Any]:
+    known = _list_types(cloud.settings, target.namespace) if known is None else known
     subscription = f"/subscriptions/{target.subscription}" if target.subscription else ""
     settings = cloud.settings
     rows: dict[str, dict[str, Any]] = {
         kind.casefold(): {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
-        for kind, versions in _list_types(settings).items()
+        for kind, versions in known.items()
     }
     for listed in settings.versions:
         rows[listed.type.casefold()] = {

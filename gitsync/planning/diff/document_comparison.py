@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from gitsync.desired.catalog.any_type import TypeAndVersion
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.problems.checked_mapping import read_json_line
 from gitsync.model.verdict import Comparison
@@ -26,7 +28,7 @@ class DocumentComparison:
 
     desired: ArmBody  # the body that a PUT would send
     live: ArmBody  # the body of a GET
-    arm_type: str = ""
+    arm_type: str = ""  # with or without a version, as `spec.type` of an AzureResource has it
     api_version: str = ""
     own_id: str = ""  # the ARM id of the resource
     baseline: ArmBody | None = None  # Azure's answer right after the last write
@@ -35,9 +37,11 @@ class DocumentComparison:
 
 def answer(pair: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare the documents, with the facts of the type."""
-    hints = replace(make_hints(catalog, pair.arm_type, pair.api_version), own_id=pair.own_id)
+    named = TypeAndVersion.parse(pair.arm_type) or TypeAndVersion(pair.arm_type, "")
+    arm_type = named.arm_type
+    hints = replace(make_hints(catalog, arm_type, pair.api_version or named.api_version), own_id=pair.own_id)
     desired = _replace_nulls(pair.desired, pair.baseline)
-    taken = take_live_values(desired, pair.live, pair.arm_type)
+    taken = take_live_values(desired, pair.live, arm_type)
     comparison = compare(taken.body, pair.live, _make_remembered(pair), hints)
     return add_handed_over(comparison, taken.because)
 
@@ -73,11 +77,15 @@ def build_document(comparison: Comparison) -> dict[str, Any]:
 @cache
 def make_hints(catalog: Catalog, arm_type: str, api_version: str) -> Hints:
     """The hints for an ARM type: of that api-version of the kind, else of the kind's newest; of ARM's own types if no
-    kind has the type.
+    kind has the type, of the newest version if none is named.
     """
     group_kind = catalog.group_kind_of(arm_type)
     kind = catalog.by_arm_type(arm_type, api_version) or (catalog.newest(*group_kind) if group_kind else None)
-    return replace(make_kind_hints(kind) if kind else make_type_hints(arm_type, api_version), arm_type=arm_type)
+    if kind is not None:
+        return replace(make_kind_hints(kind), arm_type=arm_type)
+    facts = open_arm_types().find_type(arm_type)
+    newest = (facts.newest_stable or facts.newest_preview) if facts else None
+    return make_type_hints(arm_type, api_version or newest or "")
 
 
 def read_pair(line: bytes, number: int) -> DocumentComparison:

@@ -20,7 +20,6 @@ from gitsync.desired.formats.list_pairing import (
     is_ordered,
     is_plain,
 )
-from gitsync.desired.formats.region_names import is_region, normalize_region
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Difference
 from gitsync.planning.diff.equivalence import compare_values
@@ -154,7 +153,7 @@ def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: J
 def _compare_by_key(
     desired: list[Any], live: list[Any], field: str, hints: Hints, path: JsonPath
 ) -> FirstSightDifferences:
-    desired_by_key, live_by_key = _index_entries(desired, field, path), _index_entries(live, field, path)
+    desired_by_key, live_by_key = index_by_key(desired, field), index_by_key(live, field)
     exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
     for key, (index, entry) in desired_by_key.items():
         if key in live_by_key:
@@ -165,15 +164,6 @@ def _compare_by_key(
     if path[-1] not in OPEN_LISTS:
         further = {index: entry for key, (index, entry) in live_by_key.items() if key not in desired_by_key}
         yield from _report_further(further, hints, path)
-
-
-def _index_entries(entries: list[Any], field: str, path: JsonPath) -> dict[str, tuple[int, Any]]:
-    """Index entries by their key. A list of regions may name one by its code or its display name."""
-    by_key = index_by_key(entries, field)
-    if not is_region(str(path[-1]).casefold() if path else ""):
-        return by_key
-    by_region = {normalize_region(key): entry for key, entry in by_key.items()}
-    return by_region if len(by_region) == len(by_key) else by_key
 
 
 def _report_further(entries: Mapping[int, Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:

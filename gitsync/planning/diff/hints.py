@@ -7,14 +7,16 @@ By path and not by value: a word of an enumeration in one place may be free text
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final, Literal
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_paths import PathFacts, find_facts
 from gitsync.desired.catalog.body_types import BodyType
+from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
+from gitsync.desired.formats.list_pairing import TAGS
 from gitsync.model.facts import FieldType, Kind, TypeFacts
 
 Told = Literal["enum", "secret"]
@@ -30,12 +32,12 @@ class Hints:
     own_id: str = ""  # the ARM id of the resource
     leaves: Mapping[str, Any] = field(default_factory=dict)  # a tree of steps, with the hints at its leaves
     answer: Mapping[str, Any] = field(default_factory=dict)  # all that Azure returned, for values that it has twice
-    body_type: BodyType | None = None  # ARM's type of the body, instead of `leaves`; None for one of ASO's kinds
+    body_type: BodyType | None = None  # ARM's type of the body; None for one of ASO's kinds
 
     def told(self, path: JsonPath) -> Told | None:
         """The hint of the leaf at a path; everything below a secret is one."""
-        if self.body_type is not None:
-            return _read_facts(find_facts(self.body_type, path))
+        if told := _read_facts(self._find_facts(path)):
+            return told
         node: Any = self.leaves
         for step in path:
             if isinstance(node, str):
@@ -47,15 +49,21 @@ class Hints:
         return node if isinstance(node, str) else None  # type: ignore[return-value]  # only the functions below make leaves
 
     def is_unproven(self, path: JsonPath, desired: Any) -> bool:
-        """Return whether a difference at first sight proves nothing: Azure alone sets the value, or git has the empty
-        text, by which many services mean their default. Only ARM's types show the first.
+        """Return whether a difference at first sight proves nothing: Azure withholds the value, or git has the empty
+        text, by which many services mean their default. Only ARM's types show the first. Tags are free text.
         """
-        return self.body_type is not None and (desired == "" or self.is_set_by_azure(path))
+        if self.body_type is None or path[0] == TAGS:
+            return False
+        facts = self._find_facts(path)
+        return desired == "" or (facts is not None and facts.is_withheld)
 
     def is_set_by_azure(self, path: JsonPath) -> bool:
-        """Return whether Azure alone sets the value at a path, as ARM's type states it."""
-        facts = find_facts(self.body_type, path) if self.body_type is not None else None
+        """Return whether Azure alone sets the value at a path, as ARM's type states it: it is never compared."""
+        facts = self._find_facts(path)
         return facts is not None and facts.is_read_only
+
+    def _find_facts(self, path: JsonPath) -> PathFacts | None:
+        return find_facts(self.body_type, path) if self.body_type is not None else None
 
 
 def _read_facts(facts: PathFacts | None) -> Told | None:
@@ -73,7 +81,10 @@ def make_type_hints(arm_type: str, api_version: str) -> Hints:
 def make_kind_hints(kind: Kind) -> Hints:
     """The hints of a kind. Cached, because a kind has thousands of fields, and hundreds of resources."""
     if kind.is_any_type:
-        return make_type_hints(kind.arm_type, kind.api_version)
+        # ASO's kind of the type marks secrets that ARM's types do not.
+        counterpart = open_catalog().newest(*kind.counterpart) if kind.counterpart else None
+        leaves = make_kind_hints(counterpart).leaves if counterpart else {}
+        return replace(make_type_hints(kind.arm_type, kind.api_version), leaves=leaves)
     return Hints(arm_type=kind.arm_type, leaves=_build_type_tree(kind.types[kind.spec], kind.types, (kind.spec,)))
 
 

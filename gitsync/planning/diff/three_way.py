@@ -24,6 +24,7 @@ from gitsync.planning.diff.hints import Hints
 from gitsync.planning.diff.projection import drop_empty, project, select_desired
 from gitsync.planning.diff.rules.masks import is_secret
 from gitsync.planning.diff.rules.rule import RuleOutcome
+from gitsync.planning.diff.unnamed_entries import sort_as_before
 
 MOVED = "changed in Azure since it was last seen"
 COMMITTED = "changed in git"
@@ -86,6 +87,8 @@ def compare(
     unverified = tuple(sorted(set(map(format_pointer, unverified_paths))))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
+    if hints.body_type is not None:
+        live = sort_as_before(live, select_desired(remembered.applied), remembered.baseline)
     pending = tuple(_list_pending(desired, select_desired(remembered.applied), live, hints))
     paths = {difference.path for difference in pending}
     unpending = _remove_reported(differences, paths)
@@ -113,7 +116,7 @@ def _leave_unproven(found: Difference | Unverified, hints: Hints) -> Difference 
     if isinstance(found, Unverified):
         return found
     path = parse_pointer(found.path)
-    return Unverified(path) if hints.is_unproven(path, found.desired) else found
+    return Unverified(path) if hints.is_unproven(path, found.desired) or hints.is_set_by_azure(path) else found
 
 
 def make_baseline(desired: Mapping[str, Any], live: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -134,7 +137,8 @@ def _list_pending(
         live_value = find_removed(live, path, desired, applied) if now is None else find(live, path, desired)
         # An empty list that was removed from git meant no entries, and an empty one in Azure counts as absent.
         if now is None and live_value not in (None, []) and before not in (None, []):
-            yield Difference(format_pointer(path), None, live_value, REMOVED)
+            if not hints.is_set_by_azure(path):  # Azure keeps it, whether a request has it or not
+                yield Difference(format_pointer(path), None, live_value, REMOVED)
         elif now is not None and not is_equal(path, now, live_value, hints):
             yield Difference(format_pointer(path), now, live_value, COMMITTED)
 
@@ -157,6 +161,8 @@ def _list_drifted(
             continue  # removed from git and deleted in Azure: both agree
         # Of an entry that is new in Azure, `current` has the key only; git may have all of it by now.
         live_value = find(live, path, now) if before is None and desired_value is not None else current
+        if hints.is_set_by_azure(path):
+            continue
         # A change to what git has by now is not drift: both agree.
         if current is None or not any(
             is_equal(path, value, live_value, hints) for value in _list_fine_values(path, desired_value, before, hints)

@@ -1,5 +1,5 @@
-"""The advice for an error: by its code, by kind if the code has a special meaning there, and by its message if the code
-has several meanings.
+"""The advice for an error: by its code, by ARM type if the code has a special meaning there, and by its message if the
+code has several meanings.
 
 Separate from conditions, whose messages quote Azure word for word: health checks compare them.
 """
@@ -10,38 +10,37 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, Severity, WaitReason
-from gitsync.model.gvk import Key
 from gitsync.planning.status.conditions import find_code
 from gitsync.planning.status.passing_refusals import describes_other_work, is_code_of_other_work
 
 
-def find_advice(code: str, group: str, kind: str, message: str | None = None) -> str:
-    """Find what a code means for a kind, and what to do: a few sentences on one line, "" for an unknown code. If the
-    message of a refusal is given, its meaning comes first.
-
-    Providers spell codes in more than one way, so case is ignored.
+def find_advice(code: str, arm_type: str = "", message: str | None = None) -> str:
+    """Find what a code means for an ARM type, and what to do: a few sentences on one line, "" for an unknown code. If
+    the message of a refusal is given, its meaning comes first.
     """
     # A code such as OperationNotAllowed has several meanings, and the message shows which one it is.
     if message is not None and (by_meaning := _find_meaning(code, message)):
         return by_meaning
-    of_kind = BY_KIND.get((code.casefold(), group, kind))
-    return of_kind or BY_CODE.get(code.casefold(), "")
+    of_type = BY_TYPE.get((code.casefold(), arm_type.casefold()))
+    return of_type or BY_CODE.get(code.casefold(), "")
 
 
-def find_condition_advice(condition: Condition | None, key: Key) -> str:
+def find_condition_advice(condition: Condition | None, arm_id: ArmId | None) -> str:
     """Find the advice for the condition of a resource: its own, then that of its code; "" if it is Ready or absent."""
     if condition is None or condition.is_ready:
         return ""
-    return " ".join(filter(None, (condition.advice, find_code_advice(condition, key))))
+    return " ".join(filter(None, (condition.advice, find_code_advice(condition, arm_id))))
 
 
-def find_code_advice(condition: Condition | None, key: Key) -> str:
+def find_code_advice(condition: Condition | None, arm_id: ArmId | None) -> str:
     """Find the advice for the code of a condition alone, which quotes nothing."""
     if condition is None or condition.is_ready:
         return ""
     is_refusal = condition.severity is not Severity.INFO and condition.reason not in _OWN_REASONS
-    return find_advice(find_code(condition), key.group, key.kind, condition.message if is_refusal else None)
+    arm_type = arm_id.arm_type if arm_id else ""
+    return find_advice(find_code(condition), arm_type, condition.message if is_refusal else None)
 
 
 _OWN_REASONS: Final = frozenset(WaitReason)
@@ -58,7 +57,7 @@ def _find_meaning(code: str, message: str) -> str:
     return next((text for pattern, text in rows.items() if re.search(pattern, message, re.IGNORECASE)), "")
 
 
-# Rows of codes that mean the same, and what to do about them; last, codes of single kinds. Each text is one line, shown
+# Rows of codes that mean the same, and what to do about them; last, codes of single types. Each text is one line, shown
 # next to the message, which it does not repeat. It shows how to fix the error, and explains the cause if the message
 # does not.
 
@@ -353,38 +352,38 @@ _SECRETS: Final = {
     ),
 }
 _START: Final = "The server is stopped. Start it (az postgres flexible-server start)."
-_POSTGRESQL: Final = "dbforpostgresql.azure.com"
+_POSTGRESQL: Final = "Microsoft.DBforPostgreSQL/flexibleServers"
 
-_OF_KINDS: Final = {
-    ("AuthorizationFailed", "authorization.azure.com", "RoleAssignment"): (
+_OF_TYPES: Final = {
+    ("AuthorizationFailed", "Microsoft.Authorization/roleAssignments"): (
         "Contributor may not assign roles. Grant gitsync's identity Role Based Access Control Administrator on the "
         "scope, with a condition on the roles that it may assign; this takes some minutes to take effect."
     ),
-    ("AuthorizationFailed", "authorization.azure.com", "RoleDefinition"): (
+    ("AuthorizationFailed", "Microsoft.Authorization/roleDefinitions"): (
         "Contributor may not create roles. Grant gitsync's identity the role User Access Administrator on each of the "
         "assignableScopes; this takes some minutes to take effect."
     ),
-    ("ConflictError", "keyvault.azure.com", "Vault"): (
+    ("ConflictError", "Microsoft.KeyVault/vaults"): (
         "Usually a deleted vault still reserves the name. Set spec.properties.createMode to createOrRecover, or to "
         "purgeThenCreate if its content may be lost, or set another name in spec.azureName."
     ),
-    ("CustomKubeletIdentityMissingPermissionError", "containerservice.azure.com", "ManagedCluster"): (
+    ("CustomKubeletIdentityMissingPermissionError", "Microsoft.ContainerService/managedClusters"): (
         "Grant the identity of the cluster the role Managed Identity Operator on the identity of the kubelet."
     ),
-    ("NodePoolMcVersionIncompatible", "containerservice.azure.com", "ManagedClustersAgentPool"): (
+    ("NodePoolMcVersionIncompatible", "Microsoft.ContainerService/managedClusters/agentPools"): (
         "A pool cannot be newer than its cluster. Raise the version of the ManagedCluster first."
     ),
-    ("PostReconciliationFailure", "network.azure.com", "PrivateEndpoint"): (
+    ("PostReconciliationFailure", "Microsoft.Network/privateEndpoints"): (
         "Have the owner of the target service approve the connection, then run again."
     ),
-    ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServer"): _START,
-    ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersDatabase"): _START,
-    ("ReconciliationBlocked", _POSTGRESQL, "FlexibleServersFirewallRule"): _START,
-    ("ServiceUnavailable", "documentdb.azure.com", "DatabaseAccount"): (
+    ("ReconciliationBlocked", _POSTGRESQL): _START,
+    ("ReconciliationBlocked", f"{_POSTGRESQL}/databases"): _START,
+    ("ReconciliationBlocked", f"{_POSTGRESQL}/firewallRules"): _START,
+    ("ServiceUnavailable", "Microsoft.DocumentDB/databaseAccounts"): (
         "Usually the region has no capacity for new accounts. Choose another location, or request access to this one "
         "from support."
     ),
-    ("VulnerabilityAssessmentADSIsDisabled", "sql.azure.com", "ServersVulnerabilityAssessment"): (
+    ("VulnerabilityAssessmentADSIsDisabled", "Microsoft.Sql/servers/vulnerabilityAssessments"): (
         "Enable Microsoft Defender for SQL on the server first, with a ServersAdvancedThreatProtectionSetting."
     ),
 }
@@ -425,7 +424,9 @@ BY_CODE: Final[Mapping[str, str]] = {
 }
 """Advice by code, in lower case."""
 
-BY_KIND: Final[Mapping[tuple[str, str, str], str]] = {
-    (code.casefold(), group, kind): text for (code, group, kind), text in _OF_KINDS.items()
+BY_TYPE: Final[Mapping[tuple[str, str], str]] = {
+    (code.casefold(), arm_type.casefold()): text for (code, arm_type), text in _OF_TYPES.items()
 }
-"""Advice by code in lower case, group and kind, if the code means something else for that kind."""
+"""Advice by code and ARM type, both in lower case, if the code means something else for that type: whichever kind
+declares the resource.
+"""

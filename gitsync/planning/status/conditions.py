@@ -41,15 +41,22 @@ DELETION_NOT_SUPPORTED = Condition(
 _LONGEST_STATE = 100
 
 
-def make_undeletable(key: Key) -> Condition:
+def make_undeletable(key: Key, refusal: ProviderError | None = None) -> Condition:
     """Return the condition of a resource that was removed from git, and that Azure deletes with its parent only. Its
-    manifest is gone, so there is nothing to put ASO's annotation on.
+    manifest is gone, so there is nothing to put ASO's annotation on. `refusal` is Azure's, of a type whose facts do not
+    show that it has no DELETE.
     """
     advice = (
         "Azure deletes it with its parent: gitsync keeps its record until then. To leave it in Azure and forget it "
         f"now, run `gitsync sync --prune --release {key}`."
     )
-    return replace(DELETION_NOT_SUPPORTED, advice=advice)
+    known = replace(DELETION_NOT_SUPPORTED, advice=advice)
+    return replace(known, message=refusal.message, request_id=refusal.request_id) if refusal else known
+
+
+def has_refused_delete(condition: Condition | None) -> bool:
+    """Return whether Azure has answered that it has no DELETE for a resource, from its last condition."""
+    return condition is not None and condition.reason == DELETION_NOT_SUPPORTED.reason
 
 
 # The numbers are those of ASO; only their order matters.

@@ -146,7 +146,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         action=format_action(result),
         renamed=[result.change.renamed] if result.change.renamed else [],
         last_commit=format_last_commit(result.manifest.last_commit),
-        advice="" if repeats_check(result) else find_condition_advice(condition, result.key),
+        advice="" if repeats_check(result) else find_condition_advice(condition, result.arm_id),
         differences=render_differences(result, context.before),
         authors=list_authors(result, names=context.names_people),
         body=_format_body(result.change.body),

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
@@ -30,6 +31,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
+from gitsync.desired.validation.body_annotation import BODY_PATH
 from gitsync.errors import UnfitValueError
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.attribution import Attribution
@@ -253,7 +255,7 @@ class _Reading:
             is_of_git = path_in_body in in_git and not self.has_moved(path_in_body)  # git alone has changed it
             if is_of_git or not search.wanted.want(search.result, self.prepared.resource, differences):
                 continue
-            field = find_field(self.kind, path_in_body, self.prepared.resource.spec) or ()
+            field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
             if path_in_body not in in_git and path_in_body not in compared:
                 yield search.leave("Its value is a secret, or is known during a run only.", field)
             elif path_in_body not in in_git or search.wanted.texts:
@@ -266,7 +268,7 @@ class _Reading:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
         found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
-        field = find_field(self.kind, path_in_body, self.prepared.resource.spec) or ()
+        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found
@@ -301,9 +303,12 @@ class _Reading:
     def read_move(self, path: JsonPath, desired: Any, live: Any) -> DriftedField | NotAccepted:
         """Make the field of a manifest, or return why it is skipped."""
         search, spec, hints = self.search, self.prepared.resource.spec, make_kind_hints(self.kind)
-        field = find_field(self.kind, path, spec)
+        field = find_field(self.kind, path, self.prepared.resource)
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
+        if field[: len(BODY_PATH)] == BODY_PATH:
+            advice = "Edit the annotation by hand, or run gitsync sync."
+            return search.leave(f"Its value is in the annotation {BODY}.", field, advice)
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
             is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
             reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]

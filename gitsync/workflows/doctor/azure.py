@@ -138,7 +138,7 @@ class AzureExamination:
         except TimeoutError:
             return make_doubt(name, f"No response within {PATIENCE:g} seconds.", "Check the network, then retry.")
         except ArmError as error:
-            hint = error.hint or find_advice(error.code, "", "")
+            hint = error.hint or find_advice(error.code)
             return Check(name=name, level=CheckLevel.ERROR, message=f"{error.code}: {error.message}", hint=hint)
         except GitsyncError as error:
             return make_failure(name, error)

@@ -43,7 +43,7 @@ class DescendantSearch:
         for refused in self._tree.list_refused_below(arm_type):
             self._acceptance.leave_out(refused, self._tree.explain_missing(refused))
         together: dict[str, list[Kind]] = {}
-        for kind in self._tree.list_below(arm_type):
+        for kind in self._tree.list_all_below(arm_type):
             # Each collection takes a request for each parent.
             if not self._acceptance.filters.leads_to(kind.arm_type):
                 continue
@@ -66,7 +66,7 @@ class DescendantSearch:
         if kinds[0].is_any_type and len(parents) > 1:
             return await self._find_if_listed(kinds[0], parents, look)
         # A singleton is there at every parent, so a sample of them proves nothing: their children do.
-        if len(parents) > MANY and find_only_name(kinds[0]) and self._tree.list_below(kinds[0].arm_type):
+        if len(parents) > MANY and find_only_name(kinds[0]) and self._tree.list_all_below(kinds[0].arm_type):
             return await self._find_inside(kinds[0], parents)
         shown = [parent for parent in parents if find_embedded(kinds[0], parent.body) is not None]
         hidden = [parent for parent in parents if find_embedded(kinds[0], parent.body) is None]

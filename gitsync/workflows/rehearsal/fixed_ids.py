@@ -158,13 +158,13 @@ def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, know
         f"{format_short_key(known.owner)} exports this id as key {known.key} of {config_map}. After a rebuild, the id "
         "is different."
     )
-    sibling = _find_sibling(visit, str(path[-1]))
-    if not sibling:
+    taker = _find_config_map_field(member, path, visit)
+    if not taker:
         hint = "Change it once that resource is rebuilt: no field of this kind takes it from a ConfigMap."
     elif config_map.namespace == member.key.namespace:
-        hint = f"Set {format_field((*path[:-1], sibling))} to {{name: {config_map.name}, key: {known.key}}} instead."
+        hint = f"Set {taker} to {{name: {config_map.name}, key: {known.key}}} instead."
     else:
-        hint = f"Export it to a ConfigMap in namespace {member.key.namespace}, and name that ConfigMap in {sibling}."
+        hint = f"Export it to a ConfigMap in namespace {member.key.namespace}, and name that ConfigMap in {taker}."
     stops = member.kind.arm_type.casefold() == _ASSIGNMENT
     return _make(member, path, message, hint, stops=stops)
 
@@ -172,8 +172,8 @@ def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, know
 def _describe_likely(member: RebuiltResource, path: FieldPath, visit: Visit, rebuild: Rebuild) -> Gap:
     maker = MAKERS[str(path[-1])]
     message = f"If this is {maker.noun} of this estate, it changes in a rebuild."
-    if sibling := _find_sibling(visit, str(path[-1])):
-        hint = _advise_export(member, maker, format_field((*path[:-1], sibling)), rebuild)
+    if taker := _find_config_map_field(member, path, visit):
+        hint = _advise_export(member, maker, taker, rebuild)
         keep = "for a user or a group, set principalType" if "principalType" in visit.fields else "keep any other id"
         return _make(member, path, message, f"{hint}; {keep}.")
     hint = "Change it once that resource is rebuilt: no field of this kind takes it from a ConfigMap."
@@ -207,7 +207,7 @@ def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
 
 
 def _describe_address(member: RebuiltResource, path: FieldPath, visit: Visit) -> Gap:
-    other = format_field((*path[:-1], _find_sibling(visit, str(path[-1]))))
+    other = _find_config_map_field(member, path, visit)
     hint = f"Give the resource a fixed address in its manifest, or export the address and set {other} instead."
     message = (
         "This address belongs to a network of the estate, and no manifest assigns it. A rebuilt resource may get "
@@ -240,6 +240,14 @@ def _make(member: RebuiltResource, path: FieldPath, message: str, hint: str, *, 
         source=find_location(path, member.prepared.resource),
         field=format_field(path),
     )
+
+
+def _find_config_map_field(member: RebuiltResource, path: FieldPath, visit: Visit) -> str:
+    """Find the field that takes a value from a ConfigMap instead; "" for none. In an `AzureResource` any can."""
+    if member.kind.is_any_type:
+        return format_field((*path, "$configMap"))
+    sibling = _find_sibling(visit, str(path[-1]))
+    return format_field((*path[:-1], sibling)) if sibling else ""
 
 
 def _find_sibling(visit: Visit, name: str) -> str:

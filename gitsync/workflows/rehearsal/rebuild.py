@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 
 from gitsync.agent.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.spec_visitor import Visit, visit_spec
+from gitsync.desired.catalog.spec_visitor import Visit
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.desired.validation.references import REFERENCES
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
+from gitsync.workflows.rehearsal.body_visits import visit_values
 
 _GROUP_FIELDS = frozenset({"infrastructureResourceGroup", "managedResourceGroupName", "nodeResourceGroup"})
 _WATCHERS = "networkwatcherrg"  # Azure makes it with the first network of a region
+_CLUSTER = "microsoft.containerservice/managedclusters"
 _DEFAULT = "default"
 _AZURES_OWN = ("/locations/", "/providers/microsoft.authorization/")
 """Parts of subscription-level ids without a resource group: what Azure has by itself, such as built-in roles."""
@@ -62,7 +64,7 @@ class Rebuild:
         written = [resource for resource in self.prepared if resource.is_written and not resource.is_watched]
         kinds = [(prepared, self.catalog.kind_of(prepared.resource)) for prepared in written]
         return tuple(
-            RebuiltResource(prepared, kind, visit_spec(kind, prepared.resource.spec))
+            RebuiltResource(prepared, kind, visit_values(kind, prepared.resource))
             for prepared, kind in kinds
             if kind is not None
         )
@@ -155,7 +157,7 @@ class Rebuild:
             properties = member.body.get("properties")
             named = properties if isinstance(properties, Mapping) else {}
             groups.update(text.casefold() for field in _GROUP_FIELDS if isinstance(text := named.get(field), str))
-            if member.key.kind == "ManagedCluster":
+            if ArmId(arm_id).arm_type.casefold() == _CLUSTER:
                 groups.add(f"mc_{ArmId(arm_id).resource_group}_{ArmId(arm_id).name}_{member.body.get('location')}")
         return frozenset(groups)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from gitsync.agent.checks.names import SOFT_DELETES, Retention
+from gitsync.agent.checks.names import SOFT_DELETES, Retention, name_property
 from gitsync.desired.catalog.reference_targets import find_inner
 from gitsync.desired.catalog.type_words import format_count, format_short_key, join_with_and
 from gitsync.desired.problems.field_path import find_member
@@ -182,7 +182,7 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: ArmId) -> str:
     if restore and restore.mode == "createOrRecover":
         recover = f"To recover it with its contents if it was deleted, set {restore.field}: {restore.mode}."
     else:
-        recover = f"To recover it with its contents, set {soft.field} for a rebuild."
+        recover = f"To recover it with its contents, set {name_property(member.key, soft.field)} for a rebuild."
     if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
         return recover
     words = {

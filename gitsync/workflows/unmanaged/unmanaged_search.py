@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gitsync.agent.attribution.resource_graph import query_rows
 from gitsync.agent.checks.check_requests import CheckRequests
-from gitsync.desired.catalog.children import KindTree, is_made_by_azure
+from gitsync.desired.catalog.children import KindTree, find_only_name, is_made_by_azure
 from gitsync.desired.formats.json_members import read_mapping, read_text
 from gitsync.desired.problems.field_path import find_member
 from gitsync.extensions.registry import Registry
@@ -111,7 +111,9 @@ class EstateSearch:
         looks_beyond: bool,
     ) -> None:
         def is_untouched(resource: FoundResource) -> bool:
-            return is_as_made(resource) and not inventory.has(resource.arm_id)
+            # Of a type without a kind in ASO, it is not known what Azure sets in the one that comes with its parent.
+            is_open = resource.kind.is_any_type and bool(find_only_name(resource.kind))
+            return (is_open or is_as_made(resource)) and not inventory.has(resource.arm_id)
 
         self._gaps: list[str] = []
         self._looks_beyond = looks_beyond

@@ -1,5 +1,7 @@
 """The check `names`: what holds the name of a create, what is requested for it, and the options."""
 
+from dataclasses import replace
+
 import pytest
 
 from gitsync.agent.checks.names import (
@@ -11,6 +13,7 @@ from gitsync.agent.checks.names import (
     read_holders,
 )
 from gitsync.model.check import HiddenValue, PlannedChange
+from gitsync.model.gvk import Key
 from gitsync.model.verdict import Action
 from tests.agent.checks.asking import GROUP, SUB, change, only, requesting, show, storage
 from tests.support.scripted_server import Say
@@ -113,6 +116,15 @@ def test_a_subdomain_is_held_as_well():
     assert (finding.verdict, finding.code) == (REFUSED, "CustomDomainInUse")
     assert finding.message.startswith("The deleted Cognitive Services account kv1 holds the subdomain.")
     assert "set spec.azureName to kv1 and spec.properties.restore: true." in finding.advice
+
+
+def test_the_advice_for_an_azure_resource_names_its_own_fields():
+    key = Key("azure.gitsync", "AzureResource", "default", "kv1")
+    for arm_id, field in ((VAULT, "createMode: recover"), (SERVICE, "restore: true")):
+        there = replace(create(arm_id, location="northeurope"), key=key)
+        advice = evaluate(there, row(arm_id)).advice
+        assert f"and spec.body.properties.{field}." in advice
+        assert "set spec.body.location to " in advice
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,13 @@ def test_the_advice_names_the_api_version_of_the_manifest():
     )
 
 
+def test_the_advice_for_an_azure_resource_names_its_own_fields():
+    key = Key("azure.gitsync", "AzureResource", "default", "app")
+    version, location = evaluate(change("2016-01-01", location="antarctica", key=key), read_listings(STORAGE))
+    assert version.advice == "Set spec.type to Microsoft.Storage/storageAccounts@2023-01-01."
+    assert location.advice.startswith("Set spec.body.location to a region that it lists: ")
+
+
 def test_the_advice_names_the_newest_stable_version_if_no_manifest_can_have_it():
     rows = [{"resourceType": "storageAccounts", "apiVersions": ["2099-01-01", "2099-06-01-preview"]}]
     (finding,) = evaluate(change(), read_listings({"resourceTypes": rows}))

@@ -7,6 +7,7 @@ import pytest
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.exporters import config_map_at, revealed, secret_at, world_with
+from tests.support.fault_rules import rules
 from tests.support.memory_places import MemorySink
 from tests.support.world import SUBSCRIPTION, World
 
@@ -263,6 +264,30 @@ def test_what_exists_with_its_parent_is_not_deleted(world):
     assert (world.writes, removed.condition.reason) == ([], "DeletionNotSupportedInAzure")
 
 
+def test_what_azure_refuses_to_delete_is_kept_without_a_failure(tmp_path):
+    refusal = "{status: 405, code: UnsupportedHttpMethod, message: A pricing stays.}"
+    world = World(tmp_path, rules=rules(f"{{match: {{method: DELETE}}, answer: {refusal}}}"))
+    pricing = """
+        apiVersion: azure.gitsync/v1
+        kind: AzureResource
+        metadata: {name: vms}
+        spec:
+          type: Microsoft.Security/pricings@2024-01-01
+          azureName: VirtualMachines
+          owner: {armId: /subscriptions/00000000-0000-0000-0000-000000000000}
+          body: {properties: {pricingTier: Standard}}
+    """
+    world.says(group=GROUP, pricing=pricing).sync()
+    report = world.says(group=GROUP).sync(prune=True)
+    kept = find(report)
+    assert (report.exit_code, kept.verdict) == (0, Verdict.BLOCKED)
+    assert (kept.condition.reason, kept.message) == ("DeletionNotSupportedInAzure", "A pricing stays.")
+    assert "--release AzureResource.azure.gitsync/default/vms" in kept.condition.advice
+    assert (world.sync(prune=True).exit_code, world.writes) == (0, []), "refused once, and not sent again"
+    released = world.sync(prune=True, release=("AzureResource/vms",))
+    assert (released.exit_code, find(released).action, world.writes) == (0, Action.DETACH, [])
+
+
 NETWORK = """
 apiVersion: azure.gitsync/v1
 kind: AzureResource
@@ -440,3 +465,60 @@ def test_a_replacement_needs_consent(world):
     consent = moved.replace("{name: orders}", "{name: orders, annotations: {gitsync/replace: location=northeurope}}")
     assert find(world.says(group=GROUP, flow=consent).sync(prune=True)).action is Action.REPLACE
     assert world.writes == [f"DELETE {FLOW_ID}", f"PUT {FLOW_ID}"]
+
+
+OWNED_BY_GROUP = "{group: resources.azure.com, kind: ResourceGroup, name: shop}"
+IN_SUBSCRIPTION = f"{{armId: /subscriptions/{SUBSCRIPTION}}}"
+IN_MANAGEMENT_GROUP = "{armId: /providers/Microsoft.Management/managementGroups/root}"
+OF_MANY_SCOPES = [
+    ("account", "Microsoft.Batch/batchAccounts@2024-07-01", OWNED_BY_GROUP, "{location: westeurope}"),
+    ("pool", "Microsoft.Batch/batchAccounts/pools@2024-07-01", "{kind: AzureResource, name: account}", "{}"),
+    ("budget", "Microsoft.Consumption/budgets@2023-11-01", IN_SUBSCRIPTION, "{properties: {amount: 5}}"),
+    ("limit", "Microsoft.Consumption/budgets@2023-11-01", OWNED_BY_GROUP, "{properties: {amount: 5.5}}"),
+    ("lock", "Microsoft.Authorization/locks@2020-05-01", "{kind: AzureResource, name: zone}", "{properties: {}}"),
+    ("zone", "Microsoft.Network/dnsZones@2018-05-01", OWNED_BY_GROUP, "{location: global}"),
+    ("policy", "Microsoft.Authorization/policyAssignments@2022-06-01", IN_MANAGEMENT_GROUP, "{properties: {}}"),
+    ("folder", "Microsoft.Management/managementGroups@2023-04-01", "{armId: /}", "{properties: {displayName: a}}"),
+    ("alert", "microsoft.insights/actionGroups@2023-01-01", OWNED_BY_GROUP, "{location: global, properties: {}}"),
+    ("dashboard", "Microsoft.Portal/dashboards@2020-09-01-preview", OWNED_BY_GROUP, "{location: westeurope}"),
+    ("pipeline", "Microsoft.DevOpsInfrastructure/pools@2024-10-19", OWNED_BY_GROUP, "{location: westeurope}"),
+]
+
+
+def test_types_of_every_scope(world):
+    documents = {
+        name: f"""
+            apiVersion: azure.gitsync/v1
+            kind: AzureResource
+            metadata: {{name: {name}}}
+            spec: {{type: {type_}, owner: {owner}, body: {body}}}
+        """
+        for name, type_, owner, body in OF_MANY_SCOPES
+    }
+    report = world.says(group=GROUP, **documents).sync()
+    assert {result.key.name: result.condition.reason for result in report.results} == {
+        "shop": "Succeeded",
+        **dict.fromkeys(documents, "Succeeded"),
+    }
+    silent = world.sync()
+    assert {result.verdict for result in silent.results} == {Verdict.IN_SYNC}
+    assert world.writes == []
+    gone = world.says(group=GROUP).sync(prune=True, max_deletes=len(documents))
+    assert {result.condition.reason for result in gone.results} == {"Succeeded", "Deleted"}
+    assert len(world.writes) == len(documents)
+
+
+def test_the_author_of_drift_is_named(world):
+    world.says(group=GROUP, flow=FLOW).sync()
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"}, by="ann@contoso.com")
+    (author,) = find(world.plan(who="auto")).changed_by
+    assert (author.name, author.paths) == ("ann@contoso.com", ("/properties/state",))
+
+
+def test_what_exists_is_only_reported_if_adoption_is_off(world):
+    world.says(group=GROUP).sync()
+    world.outside("PUT", FLOW_ID, {"location": "westeurope", "properties": {"state": "Disabled"}})
+    report = world.says(group=GROUP, flow=FLOW).sync(adopt="report")
+    assert (find(report).verdict, world.writes) == (Verdict.ADOPT, [])
+    assert world.says(group=GROUP).sync(prune=True).exit_code == 0
+    assert world.writes == []

@@ -43,6 +43,15 @@ async def test_every_kind_of_the_catalog_is_listed_with_its_version():
             assert [finding.verdict for finding in findings] == [CheckVerdict.FINE], kind.arm_type
 
 
+async def test_every_version_of_arms_types_is_listed():
+    """A plan on the emulator would report each AzureResource whose version ASO lacks as refused."""
+    async with emulated(load_emulator_settings(None)) as azure:
+        answer = await azure.get("/providers/Microsoft.Network")
+    listings = read_listings(answer.body)
+    assert {"2024-05-01", "2024-03-01"} <= {*listings["virtualnetworks"].versions}
+    assert listings["ddoscustompolicies"].versions
+
+
 def test_a_script_keeps_its_settings(tmp_path):
     script = tmp_path / "azure.yaml"
     script.write_text("settings:\n  pageSize: 7\n")

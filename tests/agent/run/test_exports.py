@@ -280,7 +280,7 @@ def test_a_refused_action_fails_the_resource_and_exports_nothing(world, sink):
     assert said(found) == (ConditionStatus.FALSE, Severity.WARNING, "Failed")
     assert found.condition.message.startswith("extension failed to produce resources for export: AuthorizationFailed: ")
     assert "listKeys" in found.condition.advice
-    assert "Contributor is enough" in find_condition_advice(found.condition, found.key), "the code is still known"
+    assert "Contributor is enough" in find_condition_advice(found.condition, found.arm_id), "the code is still known"
     assert sink.objects == {}
 
 

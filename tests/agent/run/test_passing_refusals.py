@@ -53,7 +53,7 @@ def test_what_lasts_keeps_the_azure_answer_and_has_advice(tmp_path):
     report = world.says(group=GROUP, net=CHANGED).sync(resource_timeout=600)
     net = of(report, "VirtualNetwork")
     assert (net.condition.reason, net.condition.message) == ("OperationNotAllowed", "Another operation is in progress.")
-    assert "activity log" in find_condition_advice(net.condition, net.key)
+    assert "activity log" in find_condition_advice(net.condition, net.arm_id)
     assert world.clock.elapsed > 500
 
 
@@ -61,7 +61,7 @@ def test_what_stays_is_sent_once(tmp_path):
     world = refused_world(tmp_path, "PUT", 409, "OperationNotAllowed", "It exceeds the approved quota.", times=9999)
     net = of(world.says(group=GROUP, net=CHANGED).sync(), "VirtualNetwork")
     assert len(world.sent("PUT")) == 1
-    assert "quota" in find_condition_advice(net.condition, net.key)
+    assert "quota" in find_condition_advice(net.condition, net.arm_id)
 
 
 def test_a_delete_waits_too(tmp_path):

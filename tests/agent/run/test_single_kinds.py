@@ -231,7 +231,7 @@ def test_a_plan_reports_what_to_do_about_what_it_may_not_read(tmp_path):
     report = world.says(group=GROUP, vnet=VNET).plan()
     (told,) = [told for told in build_document(report)["resources"] if told["kind"] == "VirtualNetwork"]
     assert told["message"].startswith("AuthorizationFailed: ")
-    advice = find_advice("AuthorizationFailed", "network.azure.com", "VirtualNetwork")
+    advice = find_advice("AuthorizationFailed", "Microsoft.Network/virtualNetworks")
     assert advice
     assert told["advice"].endswith(advice)
     assert "is missing Microsoft.Network/virtualNetworks/read on " in told["advice"]

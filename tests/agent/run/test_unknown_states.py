@@ -61,7 +61,7 @@ def test_an_unknown_state_is_named_and_is_not_a_success(tmp_path, style):
     assert not net.condition.is_ready
     assert net.outcome is Outcome.BLOCKED
     assert report.exit_code == 1
-    assert "Check the resource in Azure" in find_condition_advice(net.condition, net.key)
+    assert "Check the resource in Azure" in find_condition_advice(net.condition, net.arm_id)
     assert subnet.condition.reason == "WaitingForOwner"
     assert world.clock.elapsed < SOME_MINUTES
 

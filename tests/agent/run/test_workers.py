@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import shutil
 import textwrap
 from collections import Counter
@@ -121,6 +122,25 @@ def make_server(name: str, group: str, secret: str) -> str:
           owner: {{name: {group}}}
           administratorLogin: boss
           administratorLoginPassword: {{name: {secret}, key: first}}
+        """)
+
+
+def make_flow(name: str, group: str, nsg: str, secret: str) -> str:
+    """An AzureResource that may have the id of a security group, and the key of a storage account, of other groups."""
+    body: dict[str, Any] = {"location": "westeurope", "properties": {"parameters": {}}}
+    if nsg:
+        reference = {"group": "network.azure.com", "kind": "NetworkSecurityGroup", "name": nsg}
+        body["properties"]["parameters"]["guard"] = {"value": {"$reference": reference}}
+    if secret:
+        body["properties"]["parameters"]["key"] = {"value": {"$secret": {"name": secret, "key": "first"}}}
+    return textwrap.dedent(f"""\
+        apiVersion: azure.gitsync/v1
+        kind: AzureResource
+        metadata: {{name: {name}}}
+        spec:
+          type: Microsoft.Logic/workflows@2019-05-01
+          owner: {{group: resources.azure.com, kind: ResourceGroup, name: {group}}}
+          body: {json.dumps(body)}
         """)
 
 
@@ -425,7 +445,7 @@ async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(syn
 @st.composite
 def estates(draw: st.DrawFn) -> dict[str, str]:
     """Up to four groups: some with a security group or with a storage account that exports its key, and each with a
-    network, and perhaps a server, that may refer to those of another.
+    network, and perhaps a server and an AzureResource, that may refer to those of another.
     """
     named = draw(st.lists(st.sampled_from("abcd"), min_size=1, unique=True))
     guarded, exporting = ([name for name in named if draw(st.booleans())] for _ in range(2))
@@ -438,6 +458,8 @@ def estates(draw: st.DrawFn) -> dict[str, str]:
         parts.append(make_network(f"{name}-net", name, draw(st.integers(1, 3)), other and f"{other}-nsg"))
         if keeper := draw(st.sampled_from(["", *exporting])):
             parts.append(make_server(f"{name}-books", name, f"{keeper}lake"))
+        if draw(st.booleans()):
+            parts.append(make_flow(f"{name}-flow", name, other and f"{other}-nsg", keeper and f"{keeper}lake"))
         said[name] = "---\n".join(parts)
     return said
 

@@ -21,11 +21,25 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "editor.md").read_text()
 HEADER = "apiVersion: storage.azure.com/v20230101\nkind: StorageAccount\nmetadata:\n  name: example\n"
 SPEC = HEADER + "spec:\n  owner: {name: web}\n  location: westeurope\n  kind: StorageV2\n"
 
+FLOW = """\
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata:
+  name: orders
+spec:
+  type: Microsoft.Logic/workflows@2016-06-01
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  body:
+    location: westeurope
+    properties:
+"""
+
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
     """A folder after `gitsync init`, by an interpreter that orders sets in its own way."""
     folder = tmp_path_factory.mktemp("workspace")
+    (folder / "flow.yaml").write_text(FLOW)
     ended = gitsync("init", folder=folder, PYTHONHASHSEED="7")
     assert ended.code == 0, ended.err
     return folder
@@ -134,6 +148,19 @@ def test_hover_shows_type_and_path_in_arm(editor):
     assert "string; required; ARM: sku/name" in editor.hover("hover.yaml", SPEC + "  sku:\n    na|me: Standard_LRS\n")
     kind = editor.hover("kind.yaml", SPEC.replace("kind: Sto", "ki|nd: Sto"))
     assert "ARM: Microsoft.Storage/storageAccounts, api-version 2023-01-01." in kind
+
+
+@needs_language_server
+def test_the_body_of_a_type_that_the_source_uses(editor):
+    assert {"definition", "parameters", "state"} <= set(labels(editor.complete("body.yaml", f"{FLOW}      |")))
+    assert "provisioningState" not in labels(editor.complete("body2.yaml", f"{FLOW}      |"))
+    assert "Enabled" in labels(editor.complete("state.yaml", f"{FLOW}      state: |"))
+    secret = f"{FLOW}      parameters: {{key: {{value: {{$secret: {{name: a, key: b}}}}}}}}\n"
+    assert messages(editor.open("secret.yaml", secret)) == []
+    assert messages(editor.open("wrong-body.yaml", f"{FLOW}      stat: Enabled\n")) == ["Property stat is not allowed."]
+    assert "one of" not in editor.hover("hover-body.yaml", f"{FLOW}      sta|te: Enabled\n")
+    types = editor.complete("type.yaml", FLOW.partition("Microsoft.Logic")[0] + "Microsoft.Consumption|")
+    assert any(label.startswith("Microsoft.Consumption/budgets@") for label in labels(types))
 
 
 @needs_language_server

@@ -223,3 +223,19 @@ def test_words_elsewhere_are_texts():
     assert make("apiVersion: v1\nspec: {body: {$$secret: 1}}\n", FLUX).document.value["spec"] == {
         "body": {"$secret": 1}
     }
+
+
+def test_the_body_in_an_annotation_takes_no_value_of_a_secret():
+    text = (
+        "metadata:\n  annotations:\n    gitsync/body: |\n      properties: {password: '${SECRET}', owner: '${TEXT}'}\n"
+    )
+    found = make(text)
+    (problem,) = found.document.problems
+    assert (problem.field, problem.is_error) == ("metadata.annotations.gitsync/body", True)
+    assert "hush" not in f"{found.document.value} {problem}"
+    plain = make(text.replace("${SECRET}", "x"))
+    assert (
+        plain.document.value["metadata"]["annotations"]["gitsync/body"]
+        == "properties: {password: 'x', owner: 'text'}\n"
+    )
+    assert not plain.document.problems

@@ -10,7 +10,7 @@ import pytest
 
 import gitsync
 from gitsync.desired.problems.problem_codes import load_codes
-from gitsync.planning.status.advice import BY_CODE, BY_KIND
+from gitsync.planning.status.advice import BY_CODE, BY_TYPE
 
 PACKAGE = Path(gitsync.__file__).parent
 BAD = Path(__file__).parents[1] / "validation" / "bad"
@@ -115,7 +115,7 @@ def test_the_messages_of_the_package_have_no_placeholders():
 
 def test_the_tables_have_no_placeholders():
     texts = [text for code in load_codes() for text in (code.cause, code.fix, code.shown)]
-    texts += [*BY_CODE.values(), *BY_KIND.values()]
+    texts += [*BY_CODE.values(), *BY_TYPE.values()]
     assert {text: found for text in texts if (found := find_holes(text))} == {}
 
 
@@ -154,5 +154,5 @@ def test_no_text_names_a_file_that_an_installed_program_does_not_have():
             found[str(file.relative_to(PACKAGE))] = named
     assert found == {"desired/problems/problem_codes.py": ["docs/problems.md"]}, "the end of an address"
     tables = [text for code in load_codes() for text in (code.cause, code.fix, code.shown)]
-    tables += [*BY_CODE.values(), *BY_KIND.values()]
+    tables += [*BY_CODE.values(), *BY_TYPE.values()]
     assert [text for text in tables if page.search(text)] == []

@@ -24,7 +24,7 @@ from gitsync.desired.problems.problem_codes import (
 from gitsync.desired.request.build import prepare
 from gitsync.model.condition import WaitReason
 from gitsync.model.verdict import Verdict
-from gitsync.planning.status.advice import BY_CODE, BY_KIND
+from gitsync.planning.status.advice import BY_CODE, BY_TYPE
 
 PACKAGE = Path(gitsync.__file__).parent
 CODES = {meaning.code: meaning for meaning in load_codes()}
@@ -104,7 +104,7 @@ def used_codes():
 
 
 def test_every_code_has_its_entry():
-    of_azure = {*BY_CODE, *(code for code, _, _ in BY_KIND)}  # which checks use as well
+    of_azure = {*BY_CODE, *(code for code, _ in BY_TYPE)}  # which checks use as well
     assert {code for code in used_codes() - CODES.keys() if code.casefold() not in of_azure} == set()
     assert len(used_codes()) > 100, "the search finds them"
 

@@ -166,6 +166,14 @@ def test_arm_ids(type_, azure_name, owner, expected, why):
     assert prepared.template is not None, why
 
 
+def test_a_child_of_a_resource_that_may_leave_its_owner_out():
+    group = a_document("shop", {"type": "Microsoft.Resources/resourceGroups@2022-09-01", "body": {}})
+    owner = {"kind": "AzureResource", "name": "shop"}
+    prepared = prepare_last(group, a_document("flow", {"type": FLOW, "owner": owner, "body": {}}))
+    assert prepared.arm_id == f"{IN_GROUP}/providers/Microsoft.Logic/workflows/flow"
+    assert prepared.problems == ()
+
+
 def test_a_child_of_an_azure_resource():
     parent = a_document("parent", {"type": "Microsoft.Web/sites@2022-03-01", "owner": GROUP, "body": {}})
     owner = {"kind": "AzureResource", "name": "parent"}
@@ -253,3 +261,23 @@ def test_scopes(arm_id, expected):
 
 def test_a_name_with_more_steps_than_its_type():
     assert split_name("A.B/c", "x/y") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "why"),
+    [
+        ("apiVersion: azure.gitsynk/v1\nkind: AzureResource", "Did you mean azure.gitsync?", "the group"),
+        ("apiVersion: azure.gitsync/v1\nkind: AzureResorce", "Did you mean AzureResource?", "the kind"),
+        ("apiVersion: azure.gitsync/v2\nkind: AzureResource", "Did you mean v1? Known versions: v1.", "the version"),
+        (
+            "apiVersion: example.com/v1\nkind: AzureResource",
+            "Did you mean azure.gitsync?",
+            "the type is ARM's, with a version",
+        ),
+    ],
+)
+def test_a_misspelt_header_is_reported(text, hint, why):
+    manifests = read_manifests({"m.yaml": f"{text}\nmetadata: {{name: r}}\nspec: {{type: {FLOW}}}\n".encode()})
+    prepared = prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION)
+    problems = [*manifests.problems, *(problem for one in prepared for problem in one.problems)]
+    assert next((problem.hint for problem in problems if problem.is_error), None) == hint, why

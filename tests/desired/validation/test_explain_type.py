@@ -161,6 +161,11 @@ def test_what_names_a_type(text, expected, why):
     assert names_type(text) is expected, why
 
 
+def test_the_last_part_of_a_type_leads_to_it(capsys):
+    assert run(["explain", "budgets"]) == 2
+    assert "Did you mean Microsoft.Consumption/budgets" in capsys.readouterr().err
+
+
 def test_a_namespace_lists_its_types(capsys):
     assert run(["explain", "microsoft.logic"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -58,8 +58,15 @@ EITHER_WAY: list[tuple[str, str, str, Any, Any]] = [
     ("MySQL's UTF-8", "Microsoft.DBforMySQL/flexibleServers/databases", "properties/charset", "utf8", "utf8mb3"),
     ("MySQL's UTF-8", "Microsoft.DBforMySQL/flexibleServers/databases", "properties/collation", "utf8_general_ci", "utf8mb3_general_ci"),
     ("a feature's value", "Microsoft.SignalRService/signalR", "properties/features/0/value", "False", "false"),
+    ("a distribution", "Microsoft.Kubernetes/connectedClusters", "properties/distribution", "aks", "AKS"),
+    ("a version", "Microsoft.NetworkCloud/kubernetesClusters", "properties/kubernetesVersion", "1.24.9", "v1.24.9"),
 ]  # fmt: skip
 """Two spellings of one value: git may have either."""
+
+NEITHER_WAY: list[tuple[str, str, str, Any, Any]] = [
+    ("a count of the service", "Microsoft.RecoveryServices/vaults/backupPolicies", "properties/protectedItemsCount", 1, 0),
+]  # fmt: skip
+"""Azure sets the value, whatever is requested."""
 
 
 def tell(arm_type: str, leaf: str, desired: Any, live: Any, answer: dict[str, Any]) -> RuleOutcome:
@@ -79,8 +86,30 @@ def test_two_spellings_of_one_value(rule, arm_type, leaf, one, other):
     assert tell(arm_type, leaf, other, one, {}) is RuleOutcome.SAME
 
 
+@pytest.mark.parametrize(("rule", "arm_type", "leaf", "one", "other"), NEITHER_WAY)
+def test_a_value_that_azure_sets_proves_nothing(rule, arm_type, leaf, one, other):
+    assert tell(arm_type, leaf, one, other, {}) is RuleOutcome.UNTOLD
+    assert tell(arm_type, leaf, other, one, {}) is RuleOutcome.UNTOLD
+
+
+@pytest.mark.parametrize(
+    ("live", "is_same", "why"),
+    [
+        ("Containers(w1)", True, "the workspace of its name"),
+        ("Security(w1)", False, "another solution"),
+        ("Containers(w2)", False, "another workspace"),
+    ],
+)
+def test_the_name_of_a_solution(live, is_same, why):
+    solution = "/subscriptions/s/resourceGroups/g/providers/Microsoft.OperationsManagement/solutions/Containers(w1)"
+    hints = Hints(arm_type="Microsoft.OperationsManagement/solutions", own_id=solution)
+    found = compare_values(("plan", "name"), "Containers", live, hints)[0]
+    assert (found is RuleOutcome.SAME) is is_same, why
+
+
 def test_each_rule_of_one_type_is_tried():
-    tried = [(row[0], row[2]) for row in (*ONE_WAY, *EITHER_WAY)]
+    tried = [(row[0], row[2]) for row in (*ONE_WAY, *EITHER_WAY, *NEITHER_WAY)]
+    tried.append(("a solution's name", "plan/name"))
     for row in TYPE_RULES:
         assert any(
             name == row.rule.name

@@ -9,8 +9,8 @@ import pytest
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.emulator.codes import CODES
 from gitsync.errors import ArmError, ConfigError
-from gitsync.model.gvk import Key
-from gitsync.planning.status.advice import BY_CODE, BY_KIND, find_advice, find_condition_advice
+from gitsync.model.arm_id import ArmId
+from gitsync.planning.status.advice import BY_CODE, BY_TYPE, find_advice, find_condition_advice
 from gitsync.planning.status.conditions import (
     READY,
     RECONCILING,
@@ -28,12 +28,12 @@ OF_CLIENTS = {"InvalidFilterInQueryString", "MissingApiVersionParameter", "Opera
 """Mistakes in a request itself, which gitsync does not make and no one who writes manifests can fix."""
 
 TRAFFIC = RECORDINGS / "arm-traffic" / "errors"
-VAULT = ("keyvault.azure.com", "Vault")
-ROLE = ("authorization.azure.com", "RoleAssignment")
+VAULT, ROLE = "Microsoft.KeyVault/vaults", "microsoft.authorization/roleassignments"  # in any case
+VAULT_ID = ArmId(f"/subscriptions/1/resourceGroups/g/providers/{VAULT}/it")
 
 
 @pytest.mark.parametrize(
-    ("code", "kind", "says", "why"),
+    ("code", "arm_type", "says", "why"),
     [
         ("RoleAssignmentUpdateNotPermitted", ROLE, "UUID made from the names", "why the name is the same"),
         ("RoleAssignmentExists", ROLE, "spec.azureName", "how to adopt the one that is there"),
@@ -61,8 +61,8 @@ ROLE = ("authorization.azure.com", "RoleAssignment")
         ("", VAULT, "", "no code"),
     ],
 )
-def test_what_is_reported(code, kind, says, why):
-    found = find_advice(code, *kind)
+def test_what_is_reported(code, arm_type, says, why):
+    found = find_advice(code, arm_type)
     assert says in found, why
     assert bool(found) is bool(says), why
 
@@ -71,7 +71,7 @@ def test_many_codes_are_known():
     assert len(BY_CODE) >= 80
 
 
-@pytest.mark.parametrize("text", sorted({*BY_CODE.values(), *BY_KIND.values()}))
+@pytest.mark.parametrize("text", sorted({*BY_CODE.values(), *BY_TYPE.values()}))
 def test_a_text_is_a_line_of_sentences_in_plain_characters(text):
     assert text == " ".join(text.split())
     assert text.isascii()
@@ -88,17 +88,17 @@ def test_no_code_is_in_two_rows():
     assert sorted(codes) == sorted(set(codes))
 
 
-def test_the_kinds_that_are_spoken_of_exist():
+def test_the_types_that_are_spoken_of_exist():
     catalog = open_catalog()
-    assert [kind for _, group, kind in BY_KIND if kind not in catalog.kinds(group)] == []
-    spoken = {word for text in (*BY_CODE.values(), *BY_KIND.values()) for word in re.findall(r"\bServers\w+", text)}
+    assert [arm_type for _, arm_type in BY_TYPE if not catalog.group_kind_of(arm_type)] == []
+    spoken = {word for text in (*BY_CODE.values(), *BY_TYPE.values()) for word in re.findall(r"\bServers\w+", text)}
     assert spoken <= set(catalog.kinds("sql.azure.com"))
 
 
-def test_what_is_reported_of_a_kind_comes_before_what_is_reported_of_all():
-    both = [(code, group, kind) for code, group, kind in BY_KIND if code in BY_CODE]
+def test_what_is_reported_of_a_type_comes_before_what_is_reported_of_all():
+    both = [(code, arm_type) for code, arm_type in BY_TYPE if code in BY_CODE]
     assert both
-    assert all(find_advice(*entry) == BY_KIND[entry] != BY_CODE[entry[0]] for entry in both)
+    assert all(find_advice(*entry) == BY_TYPE[entry] != BY_CODE[entry[0]] for entry in both)
 
 
 LOCKED = ArmError("Locked.", code="ScopeLocked", status=409)
@@ -118,7 +118,7 @@ LOCKED = ArmError("Locked.", code="ScopeLocked", status=409)
     ],
 )
 def test_what_is_reported_of_a_condition(condition, expected, why):
-    assert find_condition_advice(condition, Key(*VAULT, "default", "it")) == expected, why
+    assert find_condition_advice(condition, VAULT_ID) == expected, why
 
 
 HINTED = ArmError("Locked.", code="ScopeLocked", status=409, hint="Ask the owner.")
@@ -135,7 +135,7 @@ HINTED = ArmError("Locked.", code="ScopeLocked", status=409, hint="Ask the owner
 )
 def test_a_hint_is_advice_and_never_in_the_message(condition, message):
     assert (condition.message, condition.advice) == (message, "Ask the owner.")
-    assert find_condition_advice(condition, Key(*VAULT, "default", "it")).startswith("Ask the owner.")
+    assert find_condition_advice(condition, VAULT_ID).startswith("Ask the owner.")
 
 
 def test_advice_does_not_make_another_condition():
@@ -146,7 +146,7 @@ def test_advice_does_not_make_another_condition():
 
 @pytest.mark.parametrize("code", sorted(CODES))
 def test_something_is_reported_of_what_the_emulator_refuses(code):
-    assert bool(find_advice(code, *VAULT)) is (code not in OF_CLIENTS)
+    assert bool(find_advice(code, VAULT)) is (code not in OF_CLIENTS)
 
 
 @needs_recordings(TRAFFIC)
@@ -154,5 +154,5 @@ def test_something_is_reported_of_most_that_azure_was_recorded_to_refuse():
     lines = [json.loads(line) for path in sorted(TRAFFIC.glob("*.jsonl")) for line in path.read_text().splitlines()]
     errors = [line["body"].get("error", line["body"]) for line in lines if isinstance(line.get("body"), dict)]
     codes = [str(error["code"]) for error in errors if error.get("code")]
-    known = [code for code in codes if find_advice(code, *VAULT)]
+    known = [code for code in codes if find_advice(code, VAULT)]
     assert len(known) / len(codes) > 0.8, sorted(set(codes) - set(known))

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import ArmError
-from gitsync.model.gvk import Key
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.planning.status.conditions import RECONCILING, make_refused
 from gitsync.planning.status.error_classes import classify
 from gitsync.planning.status.passing_refusals import may_recover, passes_by_itself
 from tests.support.recordings import FOLDER, needs_recordings
 
-CLUSTER = Key("containerservice.azure.com", "ManagedCluster", "default", "aks")
-MACHINE = Key("compute.azure.com", "VirtualMachine", "default", "vm")
+CLUSTER = ArmId("/subscriptions/1/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/aks")
+MACHINE = ArmId("/subscriptions/1/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/vm")
 FAMILIES = ("arm-traffic", "arm-traffic-az", "arm-traffic-any")
 
 PASSING = [
@@ -108,7 +108,7 @@ def test_a_detail_may_say_it():
 
 
 @pytest.mark.parametrize(
-    ("key", "message", "says", "why"),
+    ("arm_id", "message", "says", "why"),
     [
         (CLUSTER, "Another operation (Updating) is in progress.", "activity log", "it passes"),
         (MACHINE, "Another operation is in progress.", "activity log", "of a machine too"),
@@ -120,9 +120,9 @@ def test_a_detail_may_say_it():
         (CLUSTER, "It is forbidden today.", "has the cause", "nothing is known"),
     ],
 )
-def test_advice_looks_at_the_meaning(key, message, says, why):
+def test_advice_looks_at_the_meaning(arm_id, message, says, why):
     failure = refused(409, "OperationNotAllowed", message)
-    advice = find_condition_advice(make_refused(failure, classify(failure)), key)
+    advice = find_condition_advice(make_refused(failure, classify(failure)), arm_id)
     assert says in advice, why
     assert ("quota" in advice) is (says == "quota")
 

@@ -55,6 +55,39 @@ def test_the_file_is_as_azure_takes_it_and_the_same_each_time(world):
     ]  # fmt: skip
 
 
+ANY_TYPE = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: orders}
+spec:
+  type: microsoft.logic/WORKFLOWS@2019-05-01
+  owner: {armId: GROUP}
+  body: {location: westeurope}
+  operatorSpec:
+    secretAction: listCallbackUrl
+    secretExpressions: [{name: orders-url, key: url, value: secret.value}]
+---
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: keep}
+spec:
+  type: Microsoft.Authorization/locks@2020-05-01
+  owner: {group: azure.gitsync, kind: AzureResource, name: orders}
+  body: {properties: {level: CanNotDelete}}
+"""
+
+
+def test_an_azure_resource_needs_the_actions_of_its_type(world):
+    folder = str(world.folder.parent / "secrets")
+    role = role_of(world.says(any=ANY_TYPE.replace("GROUP", GROUP_ID)), prune=True, export_to=(f"file:{folder}",))
+    flow, lock = "Microsoft.Logic/workflows", "Microsoft.Authorization/locks"
+    own = [action for action in role.actions if action.startswith((flow, lock))]
+    assert own == [
+        f"{lock}/delete", f"{lock}/read", f"{lock}/write",
+        f"{flow}/delete", f"{flow}/listCallbackUrl/action", f"{flow}/read", f"{flow}/write",
+    ]  # fmt: skip
+
+
 def test_a_prune_of_groups_reads_all_so_that_it_sees_strangers(world):
     role = role_of(world.says(a=VNET, b=GROUP), prune=True)
     assert [action for action in role.actions if action.endswith("/read")] == ["*/read"]

@@ -5,6 +5,7 @@ actions something is refused.
 from __future__ import annotations
 
 import fnmatch
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -235,8 +236,8 @@ def test_the_examples_are_synced_and_pruned_with_their_role(tmp_path):
 
 
 def keep_groups(text):
-    kept = ("kind: ResourceGroup", "kind: Namespace")
-    return "\n---\n".join(document for document in text.split("\n---\n") if any(kind in document for kind in kept))
+    kept = re.compile(r"^kind: (ResourceGroup|Namespace)$", re.MULTILINE)
+    return "\n---\n".join(document for document in text.split("\n---\n") if kept.search(document))
 
 
 def test_a_replacement_sees_all_that_it_would_take_along(tmp_path):

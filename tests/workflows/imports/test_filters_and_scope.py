@@ -54,6 +54,9 @@ def test_an_unknown_type_is_an_error(catalog, text):
         make_filters([text], [], [], [], catalog)
 
 
+ABOVE = "/providers/Microsoft.Management/managementGroups/all"
+
+
 @pytest.mark.parametrize(
     ("ids", "groups", "expected", "why"),
     [
@@ -61,6 +64,7 @@ def test_an_unknown_type_is_an_error(catalog, text):
         ([], ["a", "a"], (("a",), ()), "a group"),
         ([GROUP + "/"], ["b"], (("b", "Core"), ()), "a group by its id"),
         ([HUB], [], ((), (HUB,)), "a resource"),
+        ([f"{ABOVE}/"], [], ((), (ABOVE,)), "a management group"),
         ([f"{ENDPOINT}{HUB}?api-version=1"], [], ((), (HUB,)), "the URL of a resource"),
         ([f"/subscriptions/{SUBSCRIPTION}", HUB], ["a"], ((), ()), "the subscription includes the rest"),
     ],
@@ -75,7 +79,7 @@ def test_where_an_import_looks(ids, groups, expected, why):
     [
         ([f"https://management.chinacloudapi.cn{HUB}"], None, "--endpoint is management.azure.com"),
         (["hub"], None, "is not an ARM id"),
-        (["/providers/Microsoft.Subscription/aliases/a"], None, "is not an ARM id"),
+        (["/providers/Microsoft.Management/managementGroups/a"], None, "No subscription is set"),
         ([HUB], "11111111-1111-1111-1111-111111111111", "several subscriptions"),
         ([], None, "No subscription is set"),
     ],

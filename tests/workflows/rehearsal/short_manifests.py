@@ -68,6 +68,13 @@ def in_group(kind: str, name: str, spec: str = "", **more: str) -> str:
     return one(kind, name, f"owner: {{name: rg}}\nlocation: westeurope\n{textwrap.dedent(spec).strip()}", **more)
 
 
+def any_in_group(type_: str, name: str, body: str) -> str:
+    """A manifest of an AzureResource in the group `rg`."""
+    owner = "{group: resources.azure.com, kind: ResourceGroup, name: rg}"
+    head = f"apiVersion: azure.gitsync/v1\nkind: AzureResource\nmetadata: {{name: {name}}}\n"
+    return f"{head}spec:\n  type: {type_}\n  owner: {owner}\n  body: {body}\n---\n"
+
+
 def find(
     documents: str | Mapping[str, str],
     *,

@@ -15,6 +15,7 @@ from tests.workflows.rehearsal.short_manifests import (
     GUID,
     OTHER,
     SUBSCRIPTION,
+    any_in_group,
     find,
     group_id,
     in_group,
@@ -498,7 +499,8 @@ def test_an_id_that_a_resource_exported_is_known_with_what_to_use():
     assert gap.hint == "Set spec.principalIdFromConfig to {name: app-ids, key: principalId} instead."
     (gap,) = find(documents, state=exported(GUID, namespace="team"))
     assert (
-        gap.hint == "Export it to a ConfigMap in namespace default, and name that ConfigMap in principalIdFromConfig."
+        gap.hint == "Export it to a ConfigMap in namespace default, and name that ConfigMap in "
+        "spec.principalIdFromConfig."
     )
 
 
@@ -602,6 +604,57 @@ def test_what_comes_back_empty_or_not_under_its_name(documents, expected, why):
 )
 def test_the_hint_names_the_restore_that_the_kind_has(documents, hint):
     assert [gap.hint for gap in find(GROUP + documents)] == [hint]
+
+
+CLUSTER_TYPE, VAULT_TYPE = (
+    "Microsoft.ContainerService/managedClusters@2024-09-01",
+    "Microsoft.KeyVault/vaults@2023-07-01",
+)
+DISK_TYPE, LINK_TYPE = "Microsoft.Compute/disks@2024-03-02", "Microsoft.Network/privateEndpoints@2024-01-01"
+ANY_TYPE = [
+    (
+        [any_in_group(CLUSTER_TYPE, "aks", "{location: westeurope}"), person_on(group_id("MC_rg_aks_westeurope"))],
+        ["data AzureResource/aks"],
+        "the group of a cluster's nodes comes with the cluster",
+    ),
+    ([any_in_group(DISK_TYPE, "d", "{properties: {creationData: {createOption: Copy}}}")], [], "a copy of a snapshot"),
+    ([any_in_group(VAULT_TYPE, "kv", "{properties: {createMode: recover}}")], [], "it is recovered"),
+    (
+        [any_in_group("Microsoft.ApiManagement/service@2024-05-01", "a", "{properties: {restore: true}}")],
+        [],
+        "restored",
+    ),
+    (
+        [any_in_group(LINK_TYPE, "link", f"{{properties: {{subnet: {{id: {network_id('net', 'far')}/subnets/a}}}}}}")],
+        ["owner AzureResource/link spec.body.properties.subnet.id!"],
+        "an id in a body names something that git does not have",
+    ),
+    (
+        [
+            IDENTITY,
+            any_in_group(
+                "Microsoft.Authorization/roleAssignments@2022-04-01", GUID, f"{{properties: {{principalId: {GUID}}}}}"
+            ),
+        ],
+        [f"id AzureResource/{GUID} spec.body.properties.principalId"],
+        "an id that changes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("documents", "expected", "why"), ANY_TYPE, ids=[row[2] for row in ANY_TYPE])
+def test_the_rules_of_a_type_hold_for_any_kind(documents, expected, why):
+    assert show(find(GROUP + "".join(documents))) == expected, why
+
+
+def test_a_hint_names_the_field_of_the_body():
+    (gap,) = find(GROUP + any_in_group(VAULT_TYPE, "kv", "{location: westeurope, properties: {}}"))
+    assert "set spec.body.properties.createMode: recover for a rebuild" in gap.hint
+    identity = any_in_group(
+        "Microsoft.Authorization/roleAssignments@2022-04-01", GUID, f"{{properties: {{principalId: {GUID}}}}}"
+    )
+    (gap,) = find(GROUP + IDENTITY + identity)
+    assert "set spec.body.properties.principalId.$configMap instead" in gap.hint
 
 
 def test_what_stops_a_rebuild_comes_first():

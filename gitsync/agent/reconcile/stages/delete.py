@@ -6,6 +6,7 @@ Separate from `prune`, which decides whether to delete.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gitsync.agent.reconcile.attempt import PruneAttempt, StopKind
 from gitsync.agent.reconcile.etag import begin_write, is_outrun, look_again
@@ -16,8 +17,8 @@ from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.provider import IN_USE
 from gitsync.model.result import Stage
-from gitsync.model.verdict import Action
-from gitsync.planning.status.conditions import DELETING, make_not_deleted, make_unreadable
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.status.conditions import DELETING, make_not_deleted, make_undeletable, make_unreadable
 from gitsync.planning.status.passing_refusals import may_recover
 from gitsync.providers.arm.extension_client import ExtensionClient
 from gitsync.providers.arm.session import OUT_OF_TIME
@@ -27,6 +28,8 @@ DELETED = Condition(status=ConditionStatus.TRUE, reason="Deleted", message="Remo
 TAKEN_OVER = Condition(
     status=ConditionStatus.TRUE, reason="Detached", message="Removed from git. It stays: another manifest has it now."
 )
+
+_NO_DELETE: Final = 405
 
 
 @dataclass(slots=True)
@@ -77,6 +80,9 @@ def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Endi
     # The manifest was renamed, and the new one has adopted the resource. It is not a leftover of the old one.
     if is_of_delete and failure.code == IN_USE:
         return attempt.with_write(replace(attempt.write, done=Action.DETACH)).stopped(TAKEN_OVER)
+    # The types of ARM do not show which of them have no DELETE, such as settings that exist with their scope.
+    if is_of_delete and failure.status == _NO_DELETE:
+        return attempt.stopped(make_undeletable(attempt.key, failure), Verdict.BLOCKED, StopKind.FINE_NOW)
     if is_of_delete and is_outrun(attempt, failure):
         return look_again(attempt, cache, make_not_deleted(failure))
     # Azure works on the delete. That is not a failure: the next run follows it to its end.

@@ -15,12 +15,14 @@ from gitsync.agent.reconcile.stages.owner_check import has_resource
 from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
-from gitsync.model.record import Claim, Record
+from gitsync.model.plan import Prune
+from gitsync.model.record import Claim
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
 from gitsync.planning.delete_scope import GroupContent, list_unlisted
 from gitsync.planning.status.conditions import (
     DELETING,
+    has_refused_delete,
     make_held,
     make_kept,
     make_other_agent,
@@ -54,9 +56,10 @@ def _add_reason(attempt: PruneAttempt, condition: Condition) -> Condition:
     return replace(condition, message=f"{attempt.prune.reason} {condition.message}")
 
 
-def _add_rest(record: Record, condition: Condition) -> Condition:
+def _add_rest(prune: Prune, condition: Condition) -> Condition:
     """Put before the message what remains in Azure of a resource that gitsync does not delete."""
-    return replace(condition, message=f"{_RESTS.get(record.claim, _STAYS)} {condition.message}".rstrip())
+    rest = _STAYS if prune.moved_to else _RESTS.get(prune.record.claim, _STAYS)
+    return replace(condition, message=f"{rest} {condition.message}".rstrip())
 
 
 async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
@@ -79,11 +82,11 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
         # Without --prune nothing is deleted, but a resource that someone else deleted needs no record any more.
         if not prune.detaches and await _is_gone(attempt, run):
             return attempt.absent().stopped(GONE, Verdict.IN_SYNC, StopKind.FINE_NOW)
-        return attempt.stopped(_add_reason(attempt, _add_rest(record, REMEMBERED) if prune.detaches else KEPT))
+        return attempt.stopped(_add_reason(attempt, _add_rest(prune, REMEMBERED) if prune.detaches else KEPT))
     if prune.detaches:
         attempt = attempt.with_decision(replace(attempt.decision, action=Action.DETACH))
         attempt = attempt.with_write(replace(attempt.write, done=Action.DETACH))
-        return attempt.stopped(_add_reason(attempt, _add_rest(record, DETACHED)))
+        return attempt.stopped(_add_reason(attempt, _add_rest(prune, DETACHED)))
     refusal = attempt.explain_out_of_reach(record.arm_id)
     # The children of an alias are in the subscription that it created, not in that of the credential.
     if refusal and not is_alias(record.manifest.owner):
@@ -126,7 +129,8 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     delete is kept. A plan reads for a review, or if what it shows depends on it.
     """
     record, kind, writes = attempt.record, attempt.known_kind, run.rules.writes
-    is_kept = kind is not None and not kind.can_delete and attempt.prune.within is None
+    has_no_delete = (kind is not None and not kind.can_delete) or has_refused_delete(record.condition)
+    is_kept = has_no_delete and attempt.prune.within is None
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
     attempt = attempt.with_observed(replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id)))

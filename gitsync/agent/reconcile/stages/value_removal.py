@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.run_views import Acting, Observing
@@ -97,17 +96,17 @@ def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple
 
 
 def _make_kept(kept: tuple[KeptValue, ...], attempt: ApplyAttempt, refusal: str = "") -> Condition:
-    spec = attempt.prepared.resource.spec
-    names = sorted({name for value in kept for name in _list_names(value, attempt, spec)})
+    names = sorted({name for value in kept for name in _list_names(value, attempt)})
     why = f" Azure refused to remove it: {refusal}" if refusal else ""
     return make_error(KEPT, f"Azure kept {name_first(names, _MOST_NAMES)}, which git no longer has.{why}", _ADVICE)
 
 
-def _list_names(kept: KeptValue, attempt: ApplyAttempt, spec: Mapping[str, Any]) -> list[str]:
+def _list_names(kept: KeptValue, attempt: ApplyAttempt) -> list[str]:
+    resource = attempt.prepared.resource
     if not isinstance(kept.live, list):
-        return [name_path(attempt.kind, kept.path, kept.live, spec)]
-    path = name_path(attempt.kind, kept.path, None, spec)
-    entries = (name_entry(attempt.kind, (*kept.path, 0), entry, spec) or f"{path}[{entry}]" for entry in kept.live)
+        return [name_path(attempt.kind, kept.path, kept.live, resource)]
+    path = name_path(attempt.kind, kept.path, None, resource)
+    entries = (name_entry(attempt.kind, (*kept.path, 0), entry, resource) or f"{path}[{entry}]" for entry in kept.live)
     return list(entries)
 
 

@@ -51,6 +51,10 @@ def _is_private_network(text: str) -> bool:
     return any(network.subnet_of(IPv4Network(private)) for private in _PRIVATE_RANGES)
 
 
+def _is_host_of_app(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and str(entry.get("name")).endswith(".azurewebsites.net")
+
+
 OWN_ENTRIES: Final = (
     OwnEntries(
         arm_type="Microsoft.ApiManagement/service",
@@ -149,6 +153,22 @@ OWN_ENTRIES: Final = (
         )
         for arm_type in ("Microsoft.Web/sites", "Microsoft.Web/sites/slots")
         for name in ("ipSecurityRestrictions", "scmIpSecurityRestrictions")
+    ),
+    *(
+        OwnEntries(
+            arm_type=arm_type,
+            path=("properties", "hostNameSslStates"),
+            evidence="App Service's documentation: each app has a host of its own and one of its source control. "
+            "Recorded twice of slots.",
+            is_one=_is_host_of_app,
+        )
+        for arm_type in ("Microsoft.Web/sites", "Microsoft.Web/sites/slots")
+    ),
+    OwnEntries(
+        arm_type="Microsoft.Network/networkWatchers/connectionMonitors",
+        path=("properties", "outputs"),
+        evidence="Recorded three times: without an output, Azure chooses a workspace.",
+        is_one=lambda entry: isinstance(entry, Mapping) and entry.get("type") == "Workspace",
     ),
 )
 

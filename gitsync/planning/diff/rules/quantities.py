@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gitsync.desired.formats.json_members import is_number
 from gitsync.planning.diff.rules.rule import EquivalenceRule, Leaf, RuleOutcome, make_outcome
+from gitsync.planning.diff.rules.words import FREE
 
 _QUANTITY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGTPE])i")
 _ISO_DURATION: Final = re.compile(
@@ -149,6 +150,17 @@ def _parse_interval(text: str) -> tuple[object, ...] | None:
     return None if None in meant else (*repeats, *meant)
 
 
+_TIME_OF_CHANGE: Final = re.compile(
+    r"(?:last)?(?:creat(?:ed|ion)|updated?|modif(?:ied|ication))(?:on|at|date|time|datetime|timestamp)(?:utc)?"
+)
+
+
+def _compare_times_of_change(leaf: Leaf) -> RuleOutcome | None:
+    if not _TIME_OF_CHANGE.fullmatch(leaf.name) or leaf.above & FREE:
+        return None
+    return None if None in (parse_instant(leaf.desired), parse_instant(leaf.live)) else RuleOutcome.UNTOLD
+
+
 def _compare_by(read: Callable[[str], object | None]) -> Callable[[Leaf], RuleOutcome | None]:
     def decide(leaf: Leaf) -> RuleOutcome | None:
         desired = read(leaf.desired)
@@ -173,5 +185,10 @@ TIME_RULES: Final = (
         name="a repeating interval",
         evidence="ISO 8601 §5.6, in backup policies: 'R/2023-06-07T10:26:32+00:00/PT4H'.",
         decide=_compare_by(_parse_interval),
+    ),
+    EquivalenceRule(
+        name="a time of change",
+        evidence="Recorded: the creationDate of a billing instruction comes back as the time of the request.",
+        decide=_compare_times_of_change,
     ),
 )

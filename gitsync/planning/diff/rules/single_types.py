@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gitsync.desired.formats.json_members import is_number
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
+from gitsync.model.arm_id import ArmId
 from gitsync.planning.diff.hints import Hints
 from gitsync.planning.diff.rules.quantities import parse_instant, parse_time_span
 from gitsync.planning.diff.rules.rule import (
@@ -137,6 +138,17 @@ def _make_row(
         both=both,
         rule=EquivalenceRule(name=more["name"], evidence=more["evidence"], decide=decide, reads_answer=reads_answer),
     )
+
+
+def _compare_prefixed_versions(leaf: Leaf) -> RuleOutcome:
+    return make_outcome(leaf.desired.casefold().removeprefix("v") == leaf.live.casefold().removeprefix("v"))
+
+
+def _compare_solution_names(leaf: Leaf) -> RuleOutcome | None:
+    """Azure adds the workspace, which the name of the resource has too."""
+    name, _, workspace = leaf.live.partition("(")
+    is_own = ArmId(leaf.hints.own_id).name.casefold().endswith(f"({workspace}".casefold())
+    return make_outcome(leaf.desired.casefold() == name.casefold()) if workspace and is_own else None
 
 
 _POOLS: Final = (
@@ -369,6 +381,35 @@ TYPE_RULES: Final = (
         ),
         name="a pricing tier of the past",
         evidence="Recorded: 'Standalone' comes back 'PerGB2018', the tier that new workspaces have.",
+    ),
+    _make_row(
+        r"Microsoft\.Kubernetes/connectedClusters",
+        "properties/distribution",
+        compare_without_case,
+        name="a distribution",
+        evidence="Recorded: 'aks' comes back 'AKS', a word of the service.",
+    ),
+    _make_row(
+        r"Microsoft\.NetworkCloud/kubernetesClusters",
+        "properties/kubernetesVersion",
+        _compare_prefixed_versions,
+        name="a version",
+        evidence="Recorded: '1.24.9' comes back 'v1.24.9'.",
+    ),
+    _make_row(
+        r"Microsoft\.OperationsManagement/solutions",
+        "plan/name",
+        _compare_solution_names,
+        name="a solution's name",
+        evidence="Recorded twice: 'Containers' comes back 'Containers(workspace)', which is the resource's name.",
+    ),
+    _make_row(
+        r"Microsoft\.RecoveryServices/vaults/backupPolicies",
+        "properties/protectedItemsCount",
+        lambda _: RuleOutcome.UNTOLD,
+        both=int,
+        name="a count of the service",
+        evidence="The API specification: the number of items that the policy protects. Recorded four times.",
     ),
 )
 

@@ -82,6 +82,12 @@ class ReadSettings:
         flag="--to",
         metavar="REV",
     )
+    aso: bool = _declare(
+        False,
+        "Warn of what Azure Service Operator does not read: the kind AzureResource, gitsync/api-version, gitsync/body.",
+        frozenset({"validate"}),
+        form=SettingForm.SWITCH,
+    )
     shard: str | None = _declare(
         None,
         "Sync only the part of one worker, as `gitsync shards` lists them: 2/8 is the second of eight.",

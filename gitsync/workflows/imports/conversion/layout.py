@@ -176,7 +176,8 @@ def place_manifests(
     manifests = tuple(manifests)
     subscriptions = {subscription for manifest in manifests if (subscription := manifest.resource.arm_id.subscription)}
     for manifest in manifests:
-        folder = clean_name(manifest.resource.arm_id.resource_group or "subscription")
+        arm_id = manifest.resource.arm_id
+        folder = clean_name(arm_id.resource_group or ("subscription" if arm_id.subscription else "tenant"))
         if len(subscriptions) > 1:
             folder = f"{manifest.resource.arm_id.subscription or 'tenant'}/{folder}"
         together.setdefault(f"{folder}/{_name_file(manifest, layout)}", []).append(manifest)

@@ -68,12 +68,13 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
         )
     if not subscriptions:
         raise ConfigError("No subscription is set.", hint="Set --subscription or AZURE_SUBSCRIPTION_ID.")
-    named = [path.resource_group or "" for path in paths if path.count("/") + 1 == _GROUP_STEPS]
+    named = [path.resource_group for path in paths if path.resource_group and path.count("/") + 1 == _GROUP_STEPS]
     is_complete = any(path.count("/") + 1 == _SUBSCRIPTION_STEPS for path in paths)
+    resources = [path for path in paths if "/providers/" in path.key]
     return ImportScope(
         subscription=subscriptions.popitem()[1],
         groups=() if is_complete else tuple(dict.fromkeys((*groups, *named))),
-        ids=() if is_complete else tuple(dict.fromkeys(path for path in paths if path.count("/") + 1 > _GROUP_STEPS)),
+        ids=() if is_complete else tuple(dict.fromkeys(resources)),
         goes_on=True,
         problems=tuple(map(make_id_problem, wrong)),
     )
@@ -108,8 +109,9 @@ def _read_id(text: str, endpoint: str) -> ArmId:
             )
         text = parts.path
     path = ArmId(text.rstrip("/"))
-    if not is_arm_id(path) or not path.subscription:
-        raise ConfigError(f"{text!r} is not an ARM id.", hint="Give an id that begins with /subscriptions/.")
+    if not is_arm_id(path) or not (path.subscription or path.key.startswith("/providers/")):
+        hint = "Give an id that begins with /subscriptions/ or /providers/."
+        raise ConfigError(f"{text!r} is not an ARM id.", hint=hint)
     return path
 
 

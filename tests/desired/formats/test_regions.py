@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.desired.catalog.regions import REGIONS, is_known_region
+from gitsync.desired.formats.regions import REGIONS, is_known_region
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,73 @@
+"""What ASO does not read of manifests that gitsync reads (docs/from-aso.md#manifests-that-aso-reads-too)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.type_words import join_with_and
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY, read_api_version
+from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.problems.field_path import format_field
+from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.model.gvk import AZURE_GROUP
+from gitsync.model.problem import Level
+from gitsync.model.resource import Resource
+
+_CODE: Final = "NotPortable"
+_MOST_MEMBERS: Final = 5
+
+
+def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
+    """Warn of a kind that ASO lacks, and of what its PUT would leave out of the body of one that it has."""
+    if resource.gvk.group == AZURE_GROUP:
+        yield _warn_of_kind(resource, catalog)
+        return
+    kind = catalog.kind(resource.gvk)
+    if kind is None or not kind.is_arm:
+        return
+    version = read_api_version(resource.annotations)
+    if version and version != kind.api_version:
+        yield Finding(
+            code=_CODE,
+            path=("metadata", "annotations", API_VERSION),
+            message=f"ASO ignores {API_VERSION}: it sends {kind.arm_type} at {kind.api_version}, not at {version}.",
+            hint="Keep the manifest where ASO does not apply it, or accept ASO's version.",
+            level=Level.WARNING,
+        )
+    if members := list(_list_members(read_body(resource))):
+        shown = [format_field(path) for path in members[:_MOST_MEMBERS]]
+        more = len(members) - len(shown)
+        names = join_with_and([*shown, f"{more} more"] if more else shown)
+        yield Finding(
+            code=_CODE,
+            path=BODY_PATH,
+            message=f"ASO ignores {BODY}: its next PUT would change {names} of the body.",
+            hint="Keep the manifest where ASO does not apply it, or remove the annotation.",
+            level=Level.WARNING,
+        )
+
+
+def _warn_of_kind(resource: Resource, catalog: Catalog) -> Finding:
+    kind = catalog.kind_of(resource)
+    own = kind.counterpart if kind else None
+    return Finding(
+        code=_CODE,
+        path=("kind",),
+        message=f"ASO has no kind {resource.gvk.kind}, and a cluster refuses the manifest.",
+        hint=f"Declare it as a {own[1]} of {own[0]}, or keep it in a folder that ASO's tools do not read."
+        if own
+        else "Keep it in a folder that ASO's tools do not read.",
+        level=Level.WARNING,
+    )
+
+
+def _list_members(patch: Mapping[str, Any], path: JsonPath = ()) -> Iterator[JsonPath]:
+    """List the members of the annotation, those of an object one by one."""
+    for key, value in patch.items():
+        if isinstance(value, Mapping) and value:
+            yield from _list_members(value, (*path, key))
+        else:
+            yield (*path, key)

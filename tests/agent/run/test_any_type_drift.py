@@ -1,0 +1,71 @@
+"""Runs over an AzureResource: what Azure alone sets is sent as it is written, and is never drift."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gitsync.model.verdict import Action, Verdict
+from tests.agent.run.test_any_types import FLOW, FLOW_ID, GROUP, find
+from tests.support.world import World
+
+IDENTITY = FLOW_ID.replace("Microsoft.Logic/workflows/orders", "Microsoft.ManagedIdentity/userAssignedIdentities/flow")
+CALLERS = "{triggers: {allowedCallerIpAddresses: [{addressRange: 10.0.0.1/32}, {addressRange: 10.0.0.2/32}]}}"
+STATED = FLOW.replace("state: Enabled", f"state: Enabled\n      version: '1'\n      accessControl: {CALLERS}").replace(
+    "location: westeurope",
+    f"location: westeurope\n    identity: {{type: UserAssigned, userAssignedIdentities: {{{IDENTITY}: {{}}}}}}",
+)
+SWAPPED = [{"addressRange": "10.0.0.2/32"}, {"addressRange": "10.0.0.1/32"}]
+LIST = "/properties/accessControl/triggers/allowedCallerIpAddresses"
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "why"),
+    [
+        ({"/properties/version": "2"}, Verdict.IN_SYNC, "Azure alone sets it"),
+        ({"/properties/state": "ENABLED"}, Verdict.IN_SYNC, "a choice in another case"),
+        ({LIST: SWAPPED}, Verdict.IN_SYNC, "entries without names in another order"),
+        ({LIST: SWAPPED[:1]}, Verdict.DRIFTED, "an entry without a name that went"),
+        ({"/properties/state": "Disabled"}, Verdict.DRIFTED, "another choice"),
+    ],
+)
+def test_a_change_in_azure(world, change: dict[str, Any], verdict, why):
+    world.says(group=GROUP, flow=STATED).sync()
+    assert world.read(FLOW_ID, "2019-05-01")["properties"]["version"] == "1", "it is sent"
+    world.somebody_changes(FLOW_ID, change)
+    result = find(world.sync())
+    assert result.verdict is verdict, why
+    assert (result.action is Action.NONE) is (verdict is Verdict.IN_SYNC), why
+    assert find(world.sync()).action is Action.NONE, why
+    assert world.writes == []
+
+
+def test_a_value_that_azure_sets_is_removed_from_git(world):
+    world.says(group=GROUP, flow=STATED).sync()
+    world.says(group=GROUP, flow=STATED.replace("      version: '1'\n", "").replace("Enabled", "Disabled"))
+    assert find(world.sync()).action is Action.UPDATE
+    again = find(world.sync())
+    assert (again.verdict, again.condition.is_ready, world.writes) == (Verdict.IN_SYNC, True, [])
+
+
+def test_an_adoption_writes_nothing_for_what_proves_nothing(world):
+    world.says(group=GROUP).sync()
+    properties = {"state": "enabled", "version": "2", "definition": {}, "accessControl": {"triggers": {}}}
+    world.somebody_creates(
+        FLOW_ID,
+        {
+            "location": "West Europe",
+            "identity": {"type": "UserAssigned", "userAssignedIdentities": {IDENTITY.upper(): {"principalId": "p"}}},
+            "properties": properties,
+        },
+    )
+    adopted = find(world.says(group=GROUP, flow=STATED).sync())
+    assert (adopted.verdict, adopted.action, world.writes) == (Verdict.ADOPT, Action.NONE, [])
+    assert "/properties/version" in adopted.comparison.unverified
+    assert find(world.sync()).verdict is Verdict.IN_SYNC
