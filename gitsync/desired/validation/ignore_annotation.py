@@ -156,6 +156,10 @@ def _check_path(path: Any, position: str) -> Iterator[Finding]:
         yield _make_error(f"{position} has {quote_scalar(path)}, which does not name a member in each step.", _SKIP)
 
 
+_BODY: Final = ("body",)
+"""All of an AzureResource that is compared; no ASO kind has such a field."""
+
+
 def _check_field(path: str, position: str) -> Iterator[Finding]:
     try:
         field = parse_field(path)
@@ -167,7 +171,7 @@ def _check_field(path: str, position: str) -> Iterator[Finding]:
         hint = 'Write it as plans do: spec.sku.capacity, spec.tags["a.b"], spec.rules[name=web]; or as a JSON pointer.'
         yield _make_error(f"{position} has {quote_scalar(path)}, which is not a field of spec.", hint)
         return
-    if all(step is EVERY for step in field[1:]):
+    if all(step is EVERY for step in field[2 if field[1:2] == _BODY else 1 :]):
         yield _make_error(f"{position} has {quote_scalar(path)}, which is all of the resource.", _SKIP)
 
 

@@ -213,6 +213,27 @@ def test_equal_manifests_in_several_namespaces_are_one_resource(world):
     assert world.writes == [f"PUT {IN_GROUP}", f"PUT {FLOW_ID}"]
 
 
+def test_two_manifests_of_one_resource_may_begin_with_its_group(world):
+    again = FLOW.replace("{name: orders}", "{name: again}").replace("  type:", "  azureName: ORDERS\n  type:")
+    assert world.says(group=GROUP, flow=FLOW, again=again).sync().exit_code == 0
+    assert len(world.writes) == 2
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+
+
+def test_the_body_as_such_cannot_be_ignored(world):
+    ignored = FLOW.replace("{name: orders}", "{name: orders, annotations: {gitsync/ignore: '[spec.body]'}}")
+    refused = find(world.says(group=GROUP, flow=ignored).plan())
+    assert "which is all of the resource" in refused.condition.message
+
+
+def test_a_large_body_leaves_a_record_that_the_next_run_reads(world):
+    nested = "{a: " * 60 + str([1] * 30_000) + "}" * 60  # records have one line for each entry
+    large = FLOW.replace("triggers: {}", f"triggers: {{}}, text: {nested}")
+    assert world.says(group=GROUP, flow=large).sync().exit_code == 0
+    assert find(world.sync()).verdict is Verdict.IN_SYNC
+
+
 def test_an_api_version_that_is_not_known_works(world):
     report = world.says(group=GROUP, flow=FLOW.replace("2019-05-01", "2099-05-01")).sync()
     assert report.exit_code == 0

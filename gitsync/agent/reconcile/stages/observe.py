@@ -127,8 +127,13 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
 
 def _has_new_owner(attempt: ApplyAttempt) -> bool:
-    """Return whether this run created the owner, or a plan would: then its children do not exist."""
-    owner = attempt.prepared.relations.owner
+    """Return whether this run created the owner, or a plan would: then its children do not exist, but those that
+    another manifest of the run has created.
+    """
+    owner, written_by = attempt.prepared.relations.owner, attempt.prepared.relations.written_by
+    writer = attempt.before.get(written_by) if written_by else None
+    if writer is not None and writer.ending.exists:
+        return False
     result = attempt.before.get(owner.key) if owner and owner.key else None
     return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 

@@ -54,7 +54,9 @@ from gitsync.repository.git.state.record_files import (
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.store import Changes, Records, Update
 
-_LIMITS = ReadLimits()
+_LIMITS = replace(ReadLimits(), file=10 * ReadLimits().file)
+"""A record has the body of a manifest twice, in more lines: a manifest that is read must leave one that is read."""
+
 _INVENTORY_LIMITS = replace(_LIMITS, file=400 * _LIMITS.files)
 """An index of as many records as are read: an entry takes some 300 bytes."""
 
