@@ -133,7 +133,9 @@ def _derive_name(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str 
     # ASO takes a name that is a UUID already as it is.
     if _UUID.fullmatch(resource.key.name):
         return resource.key.name
-    return str(uuid.uuid5(_SEEDS, format_seed(resource.key, owner, legacy=kind.legacy)))
+    # An AzureResource has the name that ASO's kind of its type has, so that a change of the kind changes no id.
+    key = Key(*kind.rule_key, resource.key.namespace, resource.key.name)
+    return str(uuid.uuid5(_SEEDS, format_seed(key, owner, legacy=kind.legacy)))
 
 
 def _find_convention(resource: Resource) -> Any:

@@ -92,6 +92,30 @@ NEWER = """\
     gitsync/body: |
       properties: {dualStackEndpointPreference: {publishIpv6Endpoint: true}}
 """
+ASSIGNMENT = """
+apiVersion: authorization.azure.com/v1api20220401
+kind: RoleAssignment
+metadata: {name: reader}
+spec:
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  principalId: 00000000-0000-0000-0000-000000000007
+  principalType: ServicePrincipal
+  roleDefinitionReference:
+    armId: /subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7
+"""
+SAME_ASSIGNMENT = """
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {name: reader}
+spec:
+  type: Microsoft.Authorization/roleAssignments@2022-04-01
+  owner: {group: resources.azure.com, kind: ResourceGroup, name: shop}
+  body:
+    properties:
+      principalId: 00000000-0000-0000-0000-000000000007
+      principalType: ServicePrincipal
+      roleDefinitionId: /subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7
+"""
 DIGESTS = {"digest_key": Secret("a key of thirty-two characters...")}
 
 
@@ -109,6 +133,16 @@ def test_a_parent_its_children_and_what_refers_to_it_change_in_one_commit(world,
         assert (report.exit_code, world.writes) == (0, [])
     assert {result.verdict for result in report.results} == {Verdict.IN_SYNC}
     assert len(report.results) == len(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(ASSIGNMENT, SAME_ASSIGNMENT), (SAME_ASSIGNMENT, ASSIGNMENT)], ids=["from ASO", "to ASO"]
+)
+def test_a_derived_name_stays_the_same(world, before, after):
+    """Else the change would delete the assignment, and with it rights, before it creates another."""
+    assert world.says(group=GROUP, reader=before).sync().exit_code == 0
+    report = world.says(group=GROUP, reader=after).sync(prune=True)
+    assert (report.exit_code, world.writes) == (0, [])
 
 
 def test_the_record_that_moves_shows_that_the_resource_stays(world):
