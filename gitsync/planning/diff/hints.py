@@ -58,7 +58,7 @@ class Hints:
         return desired == "" or (facts is not None and facts.is_withheld)
 
     def is_set_by_azure(self, path: JsonPath) -> bool:
-        """Return whether Azure alone sets the value at a path, as ARM's type states it: it is never compared."""
+        """Return whether Azure alone sets the value at a path, as ARM's type states it."""
         facts = self._find_facts(path)
         return facts is not None and facts.is_read_only
 

@@ -161,7 +161,8 @@ def _list_drifted(
             continue  # removed from git and deleted in Azure: both agree
         # Of an entry that is new in Azure, `current` has the key only; git may have all of it by now.
         live_value = find(live, path, now) if before is None and desired_value is not None else current
-        if hints.is_set_by_azure(path):
+        # ARM's types are wrong about some values. One that Azure took from git is not Azure's alone.
+        if hints.is_set_by_azure(path) and not is_equal(path, find(applied, path, reference), before, hints):
             continue
         # A change to what git has by now is not drift: both agree.
         if current is None or not any(

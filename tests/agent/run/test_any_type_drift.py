@@ -28,7 +28,7 @@ def world(tmp_path):
 @pytest.mark.parametrize(
     ("change", "verdict", "why"),
     [
-        ({"/properties/version": "2"}, Verdict.IN_SYNC, "Azure alone sets it"),
+        ({"/properties/version": "2"}, Verdict.DRIFTED, "Azure took it from git, though its type is read-only"),
         ({"/properties/state": "ENABLED"}, Verdict.IN_SYNC, "a choice in another case"),
         ({LIST: SWAPPED}, Verdict.IN_SYNC, "entries without names in another order"),
         ({LIST: SWAPPED[:1]}, Verdict.DRIFTED, "an entry without a name that went"),

@@ -60,9 +60,10 @@ def test_a_value_at_first_sight(of, path, git, live, state, why):
 @pytest.mark.parametrize(
     ("of", "path", "git", "before", "live", "verdict", "why"),
     [
-        (WORKFLOW, "properties/version", "1", "1", "2", "in-sync", "Azure alone sets it"),
-        (WORKFLOW, "properties/sku", {"name": "a"}, {"name": "a"}, {"name": "b"}, "in-sync", "inside of what Azure sets"),
-        (WORKFLOW, "properties/version", "1", "1", None, "in-sync", "Azure no longer returns it"),
+        (WORKFLOW, "properties/version", "1", "5", "6", "in-sync", "Azure alone sets it"),
+        (WORKFLOW, "properties/sku", {"name": "a"}, {"name": "c"}, {"name": "b"}, "in-sync", "inside of what Azure sets"),
+        (WORKFLOW, "properties/version", "1", "5", None, "in-sync", "Azure no longer returns it"),
+        (WORKFLOW, "properties/version", "1", "1", "2", "drifted", "Azure took it from git, so the type is wrong"),
         (WORKFLOW, "properties/state", "Enabled", "Enabled", "enabled", "in-sync", "a choice has no case"),
         (WORKFLOW, "properties/state", "", "Enabled", "Disabled", "drifted", "a default that changed in Azure"),
         (WORKFLOW, "properties/state", "Enabled", "Enabled", "Disabled", "drifted", "a change"),
