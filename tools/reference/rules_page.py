@@ -29,7 +29,8 @@ Enumerations and secrets are recognized by the schema of the type, or of its new
 without a kind has the schema of ARM at its api-version. A value that this schema calls read-only is unverified
 without a baseline; with one, it is compared only if Azure took it from git. A value that the schema calls write-only
 or sensitive is unverified too, and so is an empty text for which Azure has a value: services use it for their default.
-All other rules also apply to types that are not in the catalog. A choice is a field whose name ends with one of these words:
+All other rules also apply to types that are not in the catalog. A choice is a field whose name ends with one of these
+words:
 {choices}.
 
 ## Rules for one type
