@@ -88,7 +88,9 @@ def test_what_only_azure_sets_is_sent_if_it_is_written(world):
     (put,) = (request for request in world.requests if (request.method, request.path) == ("PUT", FLOW_ID))
     assert put.body["properties"] == {"state": "Enabled", "version": "08585", "definition": {}}
     assert [problem.code for problem in report.problems] == ["ReadOnlyField"]
+    # The emulator took it, as Azure does where the type is wrong.
     world.somebody_changes(FLOW_ID, {"/properties/version": "08586"})
+    assert (find(world.sync()).verdict, world.writes) == (Verdict.DRIFTED, [f"PUT {FLOW_ID}"])
     assert (find(world.sync()).verdict, world.writes) == (Verdict.IN_SYNC, [])
 
 
