@@ -222,9 +222,8 @@ def _label_mistakes(meaning: CodeMeaning) -> list[str]:
 
 
 def _print_kinds(catalog: Catalog, config: Config) -> None:
-    from gitsync.model.gvk import AZURE_GROUP
 
-    kinds = {group: catalog.kinds(group) for group in (*catalog.groups(), AZURE_GROUP)}
+    kinds = {group: catalog.kinds(group) for group in catalog.all_groups()}
     if config.output == "json":
         print(json.dumps(kinds, indent=2))
         return

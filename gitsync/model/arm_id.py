@@ -18,7 +18,7 @@ MOST_STEPS: Final = 100
 
 _PROVIDERS: Final = "/providers/"
 _GROUP_STEPS: Final = 4
-_GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
+GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 
 class ArmId(str):
@@ -80,7 +80,7 @@ class ArmId(str):
         if provider_at >= 0:
             provider, *rest = self[provider_at + len(_PROVIDERS) :].split("/")
             return "/".join([provider, *rest[::2]])
-        return _GROUP_TYPE if "/resourcegroups/" in self.casefold() else "Microsoft.Resources/subscriptions"
+        return GROUP_TYPE if "/resourcegroups/" in self.casefold() else "Microsoft.Resources/subscriptions"
 
     @property
     def subscription(self) -> str | None:

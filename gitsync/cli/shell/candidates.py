@@ -167,13 +167,12 @@ def _list_revisions(wanted: _Wanted) -> Iterator[Candidate]:
 def _list_kinds(wanted: _Wanted) -> Iterator[Candidate]:
     """The kinds of the catalog, with the group where several have one; the ARM types of a namespace behind a slash."""
     from gitsync.desired.catalog.catalog import open_catalog
-    from gitsync.model.gvk import AZURE_GROUP
 
     if "/" in wanted.slot.text:
         yield from _list_types(wanted.slot.text)
         return
     catalog = open_catalog()
-    group_kinds = [(group, kind) for group in (*catalog.groups(), AZURE_GROUP) for kind in catalog.kinds(group)]
+    group_kinds = [(group, kind) for group in catalog.all_groups() for kind in catalog.kinds(group)]
     times = Counter(kind for _, kind in group_kinds)
     yield from (
         Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(group_kinds)

@@ -13,15 +13,13 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import open_arm_types
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import GROUP_TYPE, ArmId
 from gitsync.model.facts import NO_SCOPE, Field, Kind, Scope, ScopeFlag, TypeFacts
 from gitsync.model.gvk import AZURE_RESOURCE, GVK
 from gitsync.model.record import Record
 
 VERSION: Final = "v1"
 _GVK: Final = GVK(AZURE_RESOURCE[0], VERSION, AZURE_RESOURCE[1])
-
-GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 _TEXT: Final[Field] = {"type": "string", "meta": True}
 _EXPRESSIONS: Final[Field] = {"type": {"list": "destinationExpression"}}

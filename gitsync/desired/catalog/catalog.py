@@ -36,7 +36,6 @@ class Catalog:
         self._groups: dict[str, _Group] = {}
         self._kinds: dict[GVK, Kind | None] = {}
         self._any_types: dict[TypeAndVersion, Kind] = {}
-        self._any_texts: dict[str, Kind | None] = {}
         self._at_versions: dict[tuple[GVK, str], Kind] = {}
         self._arm_types: Mapping[str, tuple[str, str]] | None = None
 
@@ -56,8 +55,8 @@ class Catalog:
             kind = self.kind(resource.gvk)
             version = read_api_version(resource.annotations) if resource.annotations else ""
             return self._at_version(kind, version) if kind and version else kind
-        text = resource.spec.get("type")
-        return self._read_any_type(text) if isinstance(text, str) else None
+        wanted = TypeAndVersion.parse(resource.spec.get("type"))
+        return self.any_type(wanted) if wanted else None
 
     def kind_of_record(self, record: Record) -> Kind | None:
         """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
@@ -66,13 +65,6 @@ class Catalog:
             kind = self.kind(gvk)
             return self._at_version(kind, record.arm_api_version) if kind and record.arm_api_version else kind
         return self.any_type(TypeAndVersion.of_record(record))
-
-    def _read_any_type(self, text: str) -> Kind | None:
-        """The kind that `spec.type` names. Each stage of a run needs it of each resource, and few have their own."""
-        if text not in self._any_texts:
-            wanted = TypeAndVersion.parse(text)
-            self._any_texts[text] = self.any_type(wanted) if wanted else None
-        return self._any_texts[text]
 
     def _at_version(self, kind: Kind, api_version: str) -> Kind:
         """Return a kind at another api-version of its type. ARM's kinds have versions, and no others."""
@@ -117,6 +109,10 @@ class Catalog:
     def groups(self) -> tuple[str, ...]:
         """ASO's API groups, sorted."""
         return tuple(sorted(self._index.keys() - _OWN.keys()))
+
+    def all_groups(self) -> tuple[str, ...]:
+        """ASO's API groups, sorted, and then gitsync's own."""
+        return (*self.groups(), AZURE_GROUP)
 
     def kinds(self, group: str) -> tuple[str, ...]:
         """The kinds of a group, sorted; none for an unknown group."""

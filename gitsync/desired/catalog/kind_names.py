@@ -15,7 +15,7 @@ from gitsync.desired.catalog.type_words import join_with_or
 from gitsync.desired.problems.suggest import suggest
 from gitsync.errors import ConfigError
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import AZURE_GROUP, GVK
+from gitsync.model.gvk import GVK
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _parse(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str
         return group, version or None, word, tuple(filter(None, fields))
     word, *rest_words = text.split(".")
     tail = ".".join(rest_words).casefold()
-    for group in (*catalog.groups(), AZURE_GROUP):
+    for group in catalog.all_groups():
         if tail == group or tail.startswith(group + "."):
             return group, None, word, tuple(rest_words[group.count(".") + 1 :])
     return "", None, word, tuple(filter(None, rest_words))
@@ -65,7 +65,7 @@ def _parse(text: str, catalog: Catalog) -> tuple[str, str | None, str, tuple[str
 
 def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, str]:
     """The group and the proper spelling of a kind."""
-    groups = [g for g in (*catalog.groups(), AZURE_GROUP) if group in {"", g}]
+    groups = [g for g in catalog.all_groups() if group in {"", g}]
     if not groups:
         close = suggest(group, catalog.groups())
         hint = f"Did you mean {close}?" if close else f"Known groups: {join_with_or(catalog.groups(), 100)}."

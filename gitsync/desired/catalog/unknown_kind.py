@@ -12,7 +12,7 @@ from gitsync.desired.catalog.later_versions import find_later_version
 from gitsync.desired.catalog.type_words import join_with_and, join_with_or
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import measure_distance, suggest
-from gitsync.model.gvk import AZURE_GROUP, GVK
+from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 
 _MOST_FIELDS: Final = 3  # that a hint names
@@ -114,10 +114,10 @@ def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     close = _find_close_group(group, catalog)
     if close:
         return f"Did you mean {close}?"
-    groups = [group for group in (*catalog.groups(), AZURE_GROUP) if catalog.has_kind(group, kind)]
+    groups = [group for group in catalog.all_groups() if catalog.has_kind(group, kind)]
     return f"{kind} is a kind of {join_with_or(groups)}." if groups else "`gitsync explain` lists all kinds."
 
 
 @lru_cache(maxsize=1024)  # the same slip is often in many documents
 def _find_close_group(group: str, catalog: Catalog) -> str | None:
-    return suggest(group, (*catalog.groups(), AZURE_GROUP))
+    return suggest(group, catalog.all_groups())

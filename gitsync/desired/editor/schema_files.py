@@ -21,7 +21,7 @@ from gitsync.desired.editor.shared_schemas import build_definitions
 from gitsync.desired.manifests.aso_groups import ASO_VERSION, FOREIGN, GROUPS
 from gitsync.desired.validation.explain import ALL_CHOICES
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import AZURE_GROUP, GVK
+from gitsync.model.gvk import GVK
 
 # In the entry schema, conditions select, first by group, then by version, then by kind, so that an editor speaks of one
 # kind only: with a list of alternatives it would speak of 290. A document of another tool meets no condition, and is
@@ -46,7 +46,7 @@ def list_kind_files(catalog: Catalog) -> Iterator[KindFile]:
     """List one file for each kind and version, sorted. Two spellings of a version share it if their shapes are
     equal.
     """
-    for group in sorted((*catalog.groups(), AZURE_GROUP)):
+    for group in sorted(catalog.all_groups()):
         for name in catalog.kinds(group):
             yield from _list_versions(group, name, catalog)
 

@@ -336,7 +336,7 @@ def _build_groups(catalog: Catalog) -> Iterable[tuple[str, Schema]]:
                 }
             },
         }
-        for group in (*catalog.groups(), AZURE_GROUP)
+        for group in catalog.all_groups()
     ]
     yield "kindsOfGroups", {"allOf": conditions}
 

@@ -24,6 +24,7 @@ from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
 from gitsync.desired.validation.constraints import list_violations
 from gitsync.desired.validation.name_rules import list_name_faults
 from gitsync.errors import ConfigError
+from gitsync.model.arm_id import GROUP_TYPE
 from gitsync.model.facts import Kind, ScopeFlag
 
 USUAL_TYPE: Final = "Microsoft.Logic/workflows"
@@ -77,7 +78,7 @@ def _find_owner(kind: Kind) -> str:
         return scope
     provider, *types = steps.owner_type.split("/")
     above = "".join(f"/{step}/{_name_parent(provider, types[: at + 1])}" for at, step in enumerate(types))
-    if steps.owner_type.casefold() == "microsoft.resources/resourcegroups":
+    if steps.owner_type.casefold() == GROUP_TYPE.casefold():
         return _GROUP
     return f"{scope.rstrip('/')}/providers/{provider}{above}"
 

@@ -206,13 +206,12 @@ def _suggest_api_version(likeness: Likeness) -> str:
         likeness.has_owner or likeness.has_azure_name or _has_version_of_ours(likeness)
     ):
         return f"Did you mean apiVersion: v1 and kind: {fed_kind}?"
-    groups = (AZURE_GROUP,) if _is_any_type(likeness) else _map_kinds_to_groups().get(likeness.kind, ())
-    if not groups:
+    group_kinds = [(group, likeness.kind) for group in _map_kinds_to_groups().get(likeness.kind, ())]
+    if _is_any_type(likeness):
+        group_kinds = [AZURE_RESOURCE]
+    if not group_kinds:
         return "Write apiVersion as group/version. Run `gitsync explain` to list all kinds."
-    newest = [
-        f"{group}/{load_catalog().versions(group, AZURE_RESOURCE[1] if group == AZURE_GROUP else likeness.kind)[-1]}"
-        for group in groups
-    ]
+    newest = [f"{group}/{load_catalog().versions(group, kind)[-1]}" for group, kind in group_kinds]
     return f"Write the group and the version, for example apiVersion: {join_with_or(newest)}."
 
 
@@ -220,7 +219,7 @@ def _make_unknown_group(likeness: Likeness) -> Finding:
     near = AZURE_GROUP if _is_any_type(likeness) else _find_named_group(likeness)
     hint = (
         f"Did you mean {near}?"
-        if near in {AZURE_GROUP, *load_catalog().groups()}
+        if near in load_catalog().all_groups()
         else suggest_group(likeness.group, likeness.kind, load_catalog())
     )
     message = f"{quote_scalar(likeness.group)} is not an ASO group."

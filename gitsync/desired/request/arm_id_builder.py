@@ -20,7 +20,7 @@ from gitsync.desired.formats.user_names import ANY_HOST, DatabaseUser, format_us
 from gitsync.desired.validation.annotations import OVERRIDE
 from gitsync.desired.validation.name_rules import choose_default_name, is_one_segment, is_uuid_named
 from gitsync.desired.validation.references import add_group, is_arm_id
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import GROUP_TYPE, ArmId
 from gitsync.model.facts import Kind, Scope, ScopeFlag
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
@@ -33,7 +33,7 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 ALIAS: Final = ("subscription.azure.com", "Alias")
 
 ALIAS_TYPE: Final = "microsoft.subscription/aliases"
-_GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
+_GROUP_TYPE: Final = GROUP_TYPE.casefold()
 _DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
 
 _SEEDS: Final = uuid.UUID("9a329043-7ad7-4b1c-812f-9c7a93d6392a")

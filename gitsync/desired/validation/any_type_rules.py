@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.desired.catalog.any_type import (
-    GROUP_TYPE,
     NameSteps,
     TypeAndVersion,
     allows_scope,
@@ -31,7 +30,7 @@ from gitsync.desired.validation.annotations import ALLOW, RUN_SCRIPT
 from gitsync.desired.validation.name_rules import find_azure_name
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.relations import Member
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import GROUP_TYPE, ArmId
 from gitsync.model.facts import Kind, ScopeFlag
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource

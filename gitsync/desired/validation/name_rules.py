@@ -17,6 +17,7 @@ from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.constraints import ValueLimits, keeps_limits, list_violations, select_limits
+from gitsync.model.arm_id import GROUP_TYPE
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
@@ -31,7 +32,7 @@ _UUID_NAMED: Final = frozenset(
 
 LONGEST_NAME: Final = 260
 _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_OBJECT = 90, 63, 253
-_GROUP_TYPE: Final = "microsoft.resources/resourcegroups"
+_GROUP_TYPE: Final = GROUP_TYPE.casefold()
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 NEVER_IN_NAMES: Final = r"<>%&\\?/#\x00-\x1f\x7f"

@@ -19,7 +19,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import GROUP_TYPE, ArmId
 from gitsync.model.facts import Kind, Scope
 from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.problem import Level
@@ -45,7 +45,6 @@ step.
 _ARM_ID = re.compile(ARM_ID, re.IGNORECASE)
 _NEVER_IN_IDS = re.compile(NEVER_IN_IDS)
 _BLANK_END = re.compile(rf"(?:\A|/)[{BLANKS}]|[{BLANKS}](?:/|\Z)")
-_GROUP_TYPE: Final = "Microsoft.Resources/resourceGroups"
 
 
 def is_arm_id(text: str) -> bool:
@@ -247,7 +246,7 @@ def find_fault_of_names(arm_id: ArmId) -> str:
     """Find what is wrong with the name of the group or of the resource in an ARM id, by the rules of its type; "" if
     nothing is.
     """
-    names = {_GROUP_TYPE: arm_id.resource_group or "", arm_id.arm_type: arm_id.name}
+    names = {GROUP_TYPE: arm_id.resource_group or "", arm_id.arm_type: arm_id.name}
     for arm_type, name in names.items():
         alphabet = find_alphabet(arm_type) if name else None
         for fault in alphabet.list_faults(name.lower()) if alphabet else ():  # ids have no case
@@ -261,7 +260,7 @@ def _explain_owner_type(actual: str, kind_type: str) -> str:
     """
     parent = kind_type.rpartition("/")[0]
     if "/" not in parent:
-        expected = _GROUP_TYPE
+        expected = GROUP_TYPE
         fault = f'expected owner ARM ID to be for a resource group, but was "{actual}"'
     else:
         expected = parent
