@@ -13,6 +13,7 @@ from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.problem import SourceLocation
 from gitsync.model.reconcile_policy import Policy
@@ -122,6 +123,8 @@ class ComparisonNotes:
     """What a plan read of a drifted resource; None for all others."""
 
     withheld: Verdict | None = None  # the verdict without the hold, if that made it HELD
+    outside: tuple[OutsideChange, ...] = ()
+    """The changes in Azure of values that git does not set: those that weaken the estate first, then by path."""
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -135,6 +138,7 @@ class ResultChange:
     replacement: Replacement | None = None  # with one, it is not written, since Azure would refuse that
     renamed: Key | None = None  # the other half of a rename: the resource that is deleted for this one, or created
     deleted_with: Key | None = None  # the resource whose delete includes this one
+    resets: tuple[ResetValue, ...] = ()  # what a PUT leaves out, so that Azure may reset it, by path
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
