@@ -120,7 +120,7 @@ class ComparisonNotes:
     """The field of the manifest for the paths of differences, as far as it is known."""
 
     live_body: Mapping[str, Any] | None = field(default=None, repr=False)
-    """What a plan read of a drifted resource; None for all others."""
+    """What a plan read of a resource that drifted, changed outside of git, or may lose values; None for all others."""
 
     withheld: Verdict | None = None  # the verdict without the hold, if that made it HELD
     outside: tuple[OutsideChange, ...] = ()

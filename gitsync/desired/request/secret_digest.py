@@ -41,26 +41,26 @@ class Digests:
         """Identifies the key without revealing it; "" without a key."""
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
-    def of(self, resource: Key, secret_path: SecretPath, value: Secret) -> str:
+    def of(self, resource: Key | str, secret_path: SecretPath, value: Secret) -> str:
         """Return the digest of one secret; "" without a key, and for a value that is not known."""
         # A digest of a placeholder would look like a changed secret in the next run.
         if self.key is None or isinstance(value, Placeholder):
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *secret_path, value.reveal()])}"
 
-    def fingerprint(self, resource: Key, text: str) -> str:
+    def fingerprint(self, resource: str, text: str) -> str:
         """Return a short digest that shows whether a long text of a resource changed. Without a key, whoever knows the
         rest of the text can guess a short secret in it.
         """
-        return self._hmac([str(resource), text])[:16]
+        return self._hmac([resource, text])[:16]
 
     def _hmac(self, message: list[str]) -> str:
         key = self.key.reveal() if self.key else ""
         return hmac.new(key.encode(), json.dumps(message).encode(), hashlib.sha256).hexdigest()
 
 
-def seal_body(body: Mapping[str, Any], resource: Key, digests: Digests) -> dict[str, Any]:
-    """Return a body as a record may keep it: digests in place of secrets.
+def seal_body(body: Mapping[str, Any], resource: Key | str, digests: Digests) -> dict[str, Any]:
+    """Return a body as a record may keep it: digests in place of secrets, bound to the key or the id of a resource.
 
     A member that a manifest itself calls `$secret` is written with one more `$`, so that nothing is taken for a digest.
     """

@@ -25,9 +25,9 @@ from gitsync.desired.request.secret_digest import (
     mask_digests,
     seal_body,
 )
+from gitsync.model.arm_id import ArmId
 from gitsync.model.edit import REMOVED
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import Key
 from gitsync.model.outside import OutsideChange, RecordedOutside
 from gitsync.model.secret import Secret
 from gitsync.planning.diff.hints import Hints, make_kind_hints
@@ -45,8 +45,7 @@ class OutsideView:
     """One resource, as its values beside git's are selected, recorded and compared."""
 
     kind: Kind
-    key: Key  # digests are bound to it
-    arm_name: str  # the name of the resource, which chooses the variant of some types
+    arm_id: ArmId  # digests are bound to it, and its name chooses the variant of some types
     digests: Digests
     ignored: Paths = ()  # of the body: by annotations and rules, and what git hands over
 
@@ -76,7 +75,7 @@ class OutsideView:
         `covers` are the bodies that git sets and last sent. With `is_partial`, `live` is an entry of a list: what it
         lacks is unknown.
         """
-        if recorded is None or recorded.types != open_arm_types().revision:
+        if recorded is None or not is_current(recorded):
             return ()
         before, now = (remove_paths(side, self.ignored) for side in (recorded.values, self._select(live, covers)))
         changes = (
@@ -98,7 +97,7 @@ class OutsideView:
     ) -> RecordedOutside:
         """Return what to record after a run that wrote nothing: the former values, unless git sets them now."""
         renewed = self.record(live, new_cover)
-        if recorded is None or recorded.types != renewed.types:
+        if recorded is None or not is_current(recorded):
             return renewed
         changed = tuple(sorted(change.path for change in changes))
         if not changed:
@@ -111,12 +110,18 @@ class OutsideView:
         hints = _make_hints(self.kind)
         if hints.body_type is None:  # the types do not have it, so nothing shows what can be written
             return {}
-        values = select_outside(live, covers, hints.body_type, self.arm_name)
-        return seal_body(_hide(values, hints, [select_desired(cover) for cover in covers]), self.key, self.digests)
+        values = select_outside(live, covers, hints.body_type, self.arm_id.name)
+        return seal_body(
+            _hide(values, hints, [select_desired(cover) for cover in covers]), self._bound_to, self.digests
+        )
+
+    @property
+    def _bound_to(self) -> str:
+        return self.arm_id.casefold()
 
     def _digest(self, live: Mapping[str, Any]) -> str:
         text = json.dumps(live, sort_keys=True, separators=(",", ":"))
-        return self.digests.fingerprint(self.key, f"{open_arm_types().revision} {text}")
+        return self.digests.fingerprint(self._bound_to, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
@@ -129,6 +134,11 @@ class OutsideView:
         sides = (REMOVED if side is None else side for side in (old, new))
         weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
         return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
+
+
+def is_current(recorded: RecordedOutside) -> bool:
+    """Return whether the members were selected by the types of today, so that they can be compared."""
+    return recorded.types == open_arm_types().revision
 
 
 @cache
