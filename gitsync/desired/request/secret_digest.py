@@ -13,13 +13,15 @@ import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED, Placeholder, Secret
 
-_MEMBER = "$secret"
+SEAL_MEMBER: Final = "$secret"
+"""The one member of the object that replaces a secret."""
+
 _SCHEME = "hmac-sha256"
 
 SecretPath = tuple[str, ...]
@@ -45,6 +47,12 @@ class Digests:
         if self.key is None or isinstance(value, Placeholder):
             return ""
         return f"{_SCHEME}:{self.key_name}:{self._hmac([str(resource), *secret_path, value.reveal()])}"
+
+    def fingerprint(self, resource: Key, text: str) -> str:
+        """Return a short digest that shows whether a long text of a resource changed. Without a key, whoever knows the
+        rest of the text can guess a short secret in it.
+        """
+        return self._hmac([str(resource), text])[:16]
 
     def _hmac(self, message: list[str]) -> str:
         key = self.key.reveal() if self.key else ""
@@ -94,7 +102,7 @@ def keep_digests(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Ma
 
 def _seal_value(value: Any, secret_path: SecretPath, seal: Callable[[SecretPath, Secret], str]) -> Any:
     if isinstance(value, Secret):
-        return {_MEMBER: seal(secret_path, value)}
+        return {SEAL_MEMBER: seal(secret_path, value)}
     if isinstance(value, dict):
         return {_escape(key): _seal_value(child, (*secret_path, key), seal) for key, child in value.items()}
     if isinstance(value, list):
@@ -104,7 +112,7 @@ def _seal_value(value: Any, secret_path: SecretPath, seal: Callable[[SecretPath,
 
 def _restore_digests(value: Any, secret_path: SecretPath, old: Mapping[SecretPath, str]) -> Any:
     if is_seal(value):
-        return {_MEMBER: old.get(secret_path, value[_MEMBER])}
+        return {SEAL_MEMBER: old.get(secret_path, value[SEAL_MEMBER])}
     if isinstance(value, dict):
         return {key: _restore_digests(child, (*secret_path, _unescape(key)), old) for key, child in value.items()}
     if isinstance(value, list):
@@ -120,7 +128,7 @@ def iterate_seals(
     `masks`: MASKED is an empty digest, as the first release wrote it.
     """
     if is_seal(value):
-        yield secret_path, path, value[_MEMBER]
+        yield secret_path, path, value[SEAL_MEMBER]
     elif masks and value == MASKED:
         yield secret_path, path, ""
     elif isinstance(value, dict):
@@ -142,7 +150,7 @@ def _name_entries(entries: list[Any]) -> Iterator[tuple[str, Any]]:
 
 def is_seal(value: Any) -> bool:
     """Return whether a value of a sealed body stands for a secret."""
-    return isinstance(value, dict) and len(value) == 1 and isinstance(value.get(_MEMBER), str)
+    return isinstance(value, dict) and len(value) == 1 and isinstance(value.get(SEAL_MEMBER), str)
 
 
 def _escape(key: str) -> str:
