@@ -18,7 +18,7 @@ from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.problem import SourceLocation
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
-from gitsync.model.verdict import Action, Difference, Verdict, Written
+from gitsync.model.verdict import DRIFTED, Action, Difference, Verdict, Written
 
 
 class Outcome(StrEnum):
@@ -197,6 +197,11 @@ class Result:
     def found(self) -> Verdict:
         """The verdict of the comparison, without the effect of a hold."""
         return self.comparison.withheld or self.verdict
+
+    @property
+    def has_changed_in_azure(self) -> bool:
+        """Return whether somebody changed it in Azure, in fields that git sets or beside them."""
+        return self.found in DRIFTED or bool(self.comparison.outside)
 
     @property
     def message(self) -> str:

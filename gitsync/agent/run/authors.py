@@ -14,7 +14,7 @@ from gitsync.model.plan import Plan
 from gitsync.model.provider import Provider
 from gitsync.model.record import LastWrite, Record, State
 from gitsync.model.result import Result
-from gitsync.model.verdict import DRIFTED, Verdict
+from gitsync.model.verdict import Verdict
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.session import Session
 
@@ -49,9 +49,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
     for key, result in sorted(results.items()):
         is_logged = run.catalog.provider(key.group, key.kind) is Provider.ARM
         arm = run.identities[key].arm if is_logged else None
-        outside = result.comparison.outside
-        has_changed = result.found in DRIFTED or outside
-        if not has_changed or arm is None or not result.arm_id or "<" in result.arm_id:
+        if not result.has_changed_in_azure or arm is None or not result.arm_id or "<" in result.arm_id:
             continue
         node = plan.applies.get(key) or plan.prunes.get(key)
         record = node.record if node else None
@@ -59,7 +57,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
             key=key,
             arm_id=result.arm_id,
             # A field that git changed may have changed in Azure, too.
-            paths=(*(each.path for each in result.differences), *(each.path for each in outside)),
+            paths=(*(each.path for each in result.differences), *(each.path for each in result.comparison.outside)),
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
             requests=requests.setdefault(arm, CheckRequests(arm, begin_check)),
