@@ -30,7 +30,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.edit import REMOVED
 from gitsync.model.facts import Kind
 from gitsync.model.outside import OutsideChange, RecordedOutside
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.diff.rules.masks import is_secret
@@ -50,6 +50,19 @@ class OutsideView:
     digests: Digests
     ignored: Paths = ()  # of the body: by annotations and rules, and what git hands over
     told: Iterable[tuple[str, str]] = ()  # what other manifests set for the resource (`catalog.handed_over`)
+
+    @property
+    def arm_type(self) -> str:
+        return self.kind.arm_type
+
+    def select_writable(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the part of a live body that can be written, as ARM's type spells it; {} if the type is not known."""
+        body_type = _make_hints(self.kind).body_type
+        return select_writable(live, body_type, name=self.arm_id.name) if body_type else {}
+
+    def mask(self, path: JsonPath, value: Any) -> Any:
+        """Return a value at a path with MASKED in place of secrets."""
+        return _mask(value, _make_hints(self.kind), path)
 
     def is_plainly_unchanged(self, recorded: RecordedOutside, live: Mapping[str, Any]) -> bool:
         """Return whether a body is the one that was last compared, and showed no outside change. Nearly all are, so a
@@ -132,17 +145,12 @@ class OutsideView:
         path, before, now = change
         old, new = mask_digests(before), mask_digests(now)
         pointer, hints = format_pointer(path), _make_hints(self.kind)
-        silence = Silence(hints=hints, live=self._spell(live), told=dict(self.told))
+        silence = Silence(hints=hints, live=self.select_writable(live), told=dict(self.told))
         sides = (REMOVED if side is None else side for side in (old, new))
         weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
         if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
             return None
         return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
-
-    def _spell(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a live body as ARM's type spells it, for a look at fields beside the one that changed."""
-        body_type = _make_hints(self.kind).body_type
-        return select_writable(live, body_type, name=self.arm_id.name) if body_type else live
 
 
 def is_current(recorded: RecordedOutside) -> bool:
@@ -172,6 +180,14 @@ def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) 
         if isinstance(value, list)
         else value
     )
+
+
+def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
+    if is_secret(path, hints):
+        return MASKED
+    if isinstance(value, Mapping):
+        return {key: _mask(child, hints, (*path, key)) for key, child in value.items()}
+    return [_mask(entry, hints, (*path, at)) for at, entry in enumerate(value)] if isinstance(value, list) else value
 
 
 def _has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
