@@ -36,6 +36,9 @@ from gitsync.planning.diff.rules.masks import is_secret
 from gitsync.planning.outside.azure_moves import is_moved_by_azure
 from gitsync.planning.outside.outside_values import carry_values, find_covers, list_outside_changes, select_outside
 
+_PASSING: Final = frozenset({"etag", "eTag", "systemData"})
+"""Members that are new after each write, also after one that changed nothing."""
+
 LONGEST: Final = 1000
 """How many characters of JSON a value may have that a record keeps itself."""
 
@@ -120,7 +123,8 @@ class OutsideView:
         return self.arm_id.casefold()
 
     def _digest(self, live: Mapping[str, Any]) -> str:
-        text = json.dumps(live, sort_keys=True, separators=(",", ":"))
+        lasting = {name: value for name, value in live.items() if name not in _PASSING}
+        text = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
         return self.digests.fingerprint(self._bound_to, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
