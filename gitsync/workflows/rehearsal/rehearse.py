@@ -51,7 +51,7 @@ from gitsync.workflows.rehearsal.rebuild_gaps import collect_refused, list_gaps
 from gitsync.workflows.rehearsal.rebuild_inputs import list_missing_values
 from gitsync.workflows.rehearsal.restores import list_losses
 from gitsync.workflows.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
-from gitsync.workflows.rehearsal.seeding import collect_seeds, plant
+from gitsync.workflows.rehearsal.seeding import collect_seeds, forget_outside, plant
 from gitsync.workflows.rehearsal.stand_ins import StateInMemory, disarm
 
 ELSEWHERE: Final = "known-from"
@@ -122,7 +122,7 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     seeds = collect_seeds(recorded, prepared, rebuild)
     store, keys = MemoryStore(), _collect_keys(recorded, prepared)
     plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
-    before = Snapshot(store, State({}) if from_nothing else recorded)
+    before = Snapshot(store, State({}) if from_nothing else forget_outside(recorded))
     first, after = await play(sandbox, before.copy())
     rehearsal = Rehearsal(
         from_nothing=from_nothing,
