@@ -37,6 +37,9 @@ from gitsync.planning.diff.rules.masks import is_secret
 from gitsync.planning.outside.outside_values import carry_values, find_covers, list_outside_changes, select_outside
 from gitsync.planning.outside.silent_changes import Silence, drop_unknown
 
+_PASSING: Final = frozenset({"etag", "eTag", "systemData"})
+"""Members that are new after each write, also after one that changed nothing."""
+
 LONGEST: Final = 1000
 """How many characters of JSON a value may have that a record keeps itself."""
 
@@ -124,16 +127,13 @@ class OutsideView:
             return {}
         values = select_outside(live, covers, hints.body_type, self.arm_id.name)
         return seal_body(
-            _hide(values, hints, [select_desired(cover) for cover in covers]), self._bound_to, self.digests
+            _hide(values, hints, [select_desired(cover) for cover in covers]), self.arm_id.key, self.digests
         )
 
-    @property
-    def _bound_to(self) -> str:
-        return self.arm_id.casefold()
-
     def _digest(self, live: Mapping[str, Any]) -> str:
-        text = json.dumps(live, sort_keys=True, separators=(",", ":"))
-        return self.digests.fingerprint(self._bound_to, f"{open_arm_types().revision} {text}")
+        lasting = {name: value for name, value in live.items() if name not in _PASSING}
+        text = _write(lasting)
+        return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
@@ -198,8 +198,8 @@ def _has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
     return isinstance(value, list) and any(_has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
 
 
-def _write(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+_write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+"""Writes equal values as equal texts. One encoder for all, since a fingerprint is made of each resource."""
 
 
 def _take_seal(change: LeafChange) -> LeafChange:
