@@ -18,6 +18,7 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
+from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -25,6 +26,7 @@ from gitsync.desired.request.secret_digest import (
     iterate_seals,
     mask_digests,
     seal_body,
+    unescape,
 )
 from gitsync.model.arm_id import ArmId
 from gitsync.model.edit import REMOVED
@@ -95,9 +97,12 @@ class OutsideView:
         """
         if recorded is None or not is_current(recorded):
             return ()
-        before, now = (remove_paths(side, self.ignored) for side in (recorded.values, self._select(live, covers)))
+        shown = self._select(live, covers)
+        before, now = (remove_paths(side, self.ignored) for side in (recorded.values, shown))
         known = (
-            change for change in map(_take_seal, list_outside_changes(before, now, covers)) if _is_known(*change[1:])
+            (_restore_indexes(path, now, shown), old, new)
+            for path, old, new in map(_read_seals, list_outside_changes(before, now, covers))
+            if _is_known(old, new)
         )
         changes = [self._describe(change, live) for change in (drop_unknown(known) if is_partial else known)]
         return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
@@ -117,8 +122,8 @@ class OutsideView:
         changed = tuple(sorted(change.path for change in changes))
         if not changed:
             return renewed
-        now = self._select(live, ())
-        return replace(renewed, values=carry_values(recorded.values, now, old_cover, new_cover), changed=changed)
+        values = carry_values(recorded.values, renewed.values, old_cover, new_cover)
+        return replace(renewed, values=values, changed=changed)
 
     def _select(self, live: Mapping[str, Any], covers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Select the part of a live body that can be written and that none of `covers` sets, as a record keeps it."""
@@ -166,20 +171,17 @@ def _make_hints(kind: Kind) -> Hints:
 
 def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) -> Any:
     """Return a value with a `Secret` in place of secrets, and of long values that git does not set in part."""
-    if path and is_secret(path, hints):
-        return Secret(_write(value))
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping):  # member by member, since git may set some of them
         inside = path[-1] if path else ""
         return {
             key: _hide(child, hints, find_covers(covers, key, inside), (*path, key)) for key, child in value.items()
         }
-    if not covers and isinstance(value, str | list) and len(text := _write(value)) > LONGEST:
-        return Secret(text)
-    return (
-        [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
-        if isinstance(value, list)
-        else value
-    )
+    is_long = not covers and isinstance(value, str | list) and len(_write(value)) > LONGEST
+    if is_long or (value is not None and is_secret(path, hints)):
+        return Secret(_write(value))
+    if isinstance(value, list):
+        return [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
+    return value
 
 
 def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
@@ -202,13 +204,39 @@ _write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 """Writes equal values as equal texts. One encoder for all, since a fingerprint is made of each resource."""
 
 
-def _take_seal(change: LeafChange) -> LeafChange:
+def _read_seals(change: LeafChange) -> LeafChange:
     """Return a change of a digest as one of the value that it stands for."""
     path, before, now = change
     if path[-1] != SEAL_MEMBER:
-        return change
+        return tuple(map(unescape, path)), before, now
     old, new = (None if side is None else {SEAL_MEMBER: side} for side in (before, now))
-    return path[:-1], old, new
+    return tuple(map(unescape, path[:-1])), old, new
+
+
+def _restore_indexes(path: JsonPath, reduced: Any, full: Any) -> JsonPath:
+    """Return a path into a body without ignored entries as one into the body that has them."""
+    restored: list[str | int] = []
+    for step in path:
+        at = step
+        if isinstance(step, int) and isinstance(reduced, list) and isinstance(full, list):
+            at = _find_index(step, reduced, full)
+        reduced, full = (_step_into(side, to) for side, to in ((reduced, step), (full, at)))
+        restored.append(at)
+    return tuple(restored)
+
+
+def _find_index(index: int, reduced: list[Any], full: list[Any]) -> int:
+    """Return the index of an entry in the complete list; one that is gone is behind the last."""
+    if index >= len(reduced):
+        return index - len(reduced) + len(full)
+    field = find_key_field(full) if len(full) > len(reduced) else None
+    return index_by_key(full, field)[find_key(reduced[index], field) or ""][0] if field else index
+
+
+def _step_into(value: Any, step: str | int) -> Any:
+    if isinstance(value, list) and isinstance(step, int):
+        return value[step] if step < len(value) else None
+    return value.get(step) if isinstance(value, Mapping) else None
 
 
 def _is_known(before: Any, now: Any) -> bool:
