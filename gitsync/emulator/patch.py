@@ -64,6 +64,29 @@ def _keep(before: Any, sent: Any, *, is_sent: bool) -> Any:
     return {name: member for name, member in members.items() if member is not GONE}
 
 
+def fill_absent(before: Any, body: Any, pointer: str, default: Any) -> Any:
+    """Return a body with a value at a pointer, if only the earlier body has one there: the default, or the earlier one
+    if that is GONE. `*` is each entry that both have, by name. A null in the body counts as a value.
+    """
+    return _fill(before, body, _split(pointer), default)
+
+
+def _fill(before: Any, body: Any, path: tuple[str, ...], default: Any) -> Any:
+    if not path:
+        return body
+    step, rest = path[0], path[1:]
+    if step == "*":
+        earlier = {repr(_identify(entry)): entry for entry in before} if isinstance(before, list) else {}
+        is_list = isinstance(body, list)
+        return [_fill(earlier.get(repr(_identify(each))), each, rest, default) for each in body] if is_list else body
+    if not isinstance(before, Mapping) or not isinstance(body, Mapping) or step not in before:
+        return body
+    if rest:
+        filled = _fill(before[step], body.get(step, {}), rest, default)
+        return body if step not in body and not filled else {**body, step: filled}
+    return body if step in body else {**body, step: before[step] if default is GONE else default}
+
+
 def _identify(entry: Any) -> Any:
     known = (entry[name] for name in _NAMES if name in entry) if isinstance(entry, Mapping) else iter(())
     return next(known, entry)
