@@ -95,7 +95,8 @@ def _identify(entry: Any) -> Any:
 def set_value(value: Any, pointer: str, new_value: Any) -> Any:
     """Return the value with the member at the pointer set, or removed if the new value is GONE.
 
-    Missing objects on the path are created; "-" appends to a list. KeyError if a list has no such index.
+    Missing objects on the path are created; "-" appends to a list, also to a missing one. KeyError if a list has no
+    such index.
     """
     return _change(value, list(_split(pointer)), new_value)
 
@@ -108,8 +109,8 @@ def _change(value: Any, words: list[str], new_value: Any) -> Any:
     if not words:
         return new_value
     step, rest = words[0], words[1:]
-    if isinstance(value, list):
-        return _change_list(value, step, rest, new_value)
+    if isinstance(value, list) or (value is None and step == "-"):
+        return _change_list(value or [], step, rest, new_value)
     members = dict(value) if isinstance(value, Mapping) else {}
     if not rest and new_value is GONE:
         members.pop(step, None)
