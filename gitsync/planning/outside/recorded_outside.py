@@ -18,7 +18,7 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
-from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key
+from gitsync.desired.formats.list_pairing import OPEN_LISTS, find_key, find_key_field, index_by_key
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -136,8 +136,7 @@ class OutsideView:
         )
 
     def _digest(self, live: Mapping[str, Any]) -> str:
-        lasting = {name: value for name, value in live.items() if name not in _PASSING}
-        text = _write(lasting)
+        text = _write(_drop_passing(live))
         return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
@@ -167,6 +166,17 @@ def is_current(recorded: RecordedOutside) -> bool:
 def _make_hints(kind: Kind) -> Hints:
     """The hints of a kind, always with ARM's type of its body."""
     return replace(make_kind_hints(kind), body_type=open_arm_types().find_body(kind.arm_type, kind.api_version))
+
+
+def _drop_passing(live: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a body without what changes although nothing beside git's fields does: the result of each write, and lists
+    of resources of their own, which are created and written after the resource was read.
+    """
+    lasting = {name: value for name, value in live.items() if name not in _PASSING}
+    properties = live.get("properties")
+    if isinstance(properties, Mapping) and not OPEN_LISTS.isdisjoint(properties):
+        lasting["properties"] = {name: value for name, value in properties.items() if name not in OPEN_LISTS}
+    return lasting
 
 
 def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) -> Any:

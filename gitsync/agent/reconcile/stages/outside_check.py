@@ -1,4 +1,4 @@
-"""What changed in Azure outside of the fields that git sets, and what the record keeps of it
+"""What changed in Azure outside of the fields that git sets, what the record keeps of it, and what a write would reset
 (docs/drift.md#outside-changes).
 """
 
@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
+from gitsync.desired.formats.ignored_paths import keep_live_paths
 from gitsync.desired.request.secret_digest import Digests, mask_digests
 from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import Provider
 from gitsync.model.verdict import Action
 from gitsync.planning.outside.recorded_outside import OutsideView, is_current
+from gitsync.planning.outside.resets import list_resets
 
 
 def find_outside_changes(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
@@ -38,6 +40,21 @@ def is_outside_recorded(attempt: ApplyAttempt) -> bool:
     recorded = attempt.remembered.outside if attempt.remembered else None
     changed = tuple(sorted(change.path for change in attempt.decision.outside))
     return recorded is not None and is_current(recorded) and changed == recorded.changed
+
+
+def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
+    """Find what the PUT of an update leaves out, so that Azure may reset it."""
+    live, remembered = attempt.observed.live, attempt.remembered
+    if live is None or not _has_outside(attempt) or attempt.is_patched or attempt.write.tried:
+        return attempt
+    has_record = remembered is not None and remembered.outside is not None and is_current(remembered.outside)
+    resets = list_resets(
+        _make_view(attempt, digests),
+        live.body,
+        keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
+        attempt.decision.outside if has_record else None,
+    )
+    return attempt.with_decision(replace(attempt.decision, resets=resets))
 
 
 def record_outside(attempt: ApplyAttempt, digests: Digests) -> RecordedOutside | None:
@@ -65,6 +82,7 @@ def _make_view(attempt: ApplyAttempt, digests: Digests) -> OutsideView:
         arm_id=attempt.arm_id,
         digests=digests,
         ignored=(*attempt.ignored, *attempt.handed_over),
+        told=attempt.prepared.relations.told,
     )
 
 

@@ -204,4 +204,5 @@ def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any]
     if attempt.observed.live is None:
         # The additional effects of a write are reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
-    return digest_live(attempt.observed.live, desired, sent, later)
+    # Of the values beside git's fields, a reviewer approves the reset of those that the plan names.
+    return digest_live(attempt.observed.live, desired, sent, later, resets=attempt.decision.resets)
