@@ -327,7 +327,7 @@ STEPS = [
 def test_the_next_steps_name_what_can_be_done(value, parts, why):
     steps = " ".join(list_next_steps(value))
     assert [part for part in parts if part not in steps] == [], why
-    assert "update-method" not in " ".join(list_next_steps(sync(WRITTEN))), "it is too late"
+    assert list_next_steps(sync(WRITTEN)) == [], "the write has decided on both"
 
 
 def recorded(number, *changed):
