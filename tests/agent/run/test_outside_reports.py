@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -124,3 +125,25 @@ def test_a_silent_estate_reports_nothing(world):
     shown = text.render(world.plan())
     assert shown.startswith("A sync would change nothing\n")
     assert "outside" not in shown
+
+
+def test_an_unrelated_write_names_what_it_may_reset(world):
+    change(world, DATA, {"/tags": {"owner": "ops"}, **OPENED})
+    changed = world.says(group=GROUP, account=ACCOUNT.replace("_LRS", "_ZRS"), flow=FLOW, vnet=VNET)
+    planned = text.render(changed.plan())
+    assert planned.startswith("A sync would update 1; 2 values may be reset; 2 changed outside of git\n")
+    (line,) = re.findall(r"^ +this write may reset: (.*)$", planned, re.MULTILINE)
+    assert sorted(line.split(", ")) == ["publicNetworkAccess Enabled", "tags.owner"]
+    assert "`gitsync/update-method: patch`" in planned
+    done = text.render(changed.sync())
+    assert done.startswith("Updated 1; 2 values may have been reset; 2 changed outside of git\n")
+    assert f"this write may have reset: {line}\n" in done
+    assert text.render(changed.plan()).startswith("A sync would change nothing\n")
+
+
+def test_a_patch_resets_nothing(world):
+    patched = annotated(ACCOUNT, **{"gitsync/update-method": "patch"})
+    world.says(group=GROUP, account=patched, flow=FLOW, vnet=VNET).sync()
+    change(world, DATA, OPENED)
+    world.says(group=GROUP, account=patched.replace("_LRS", "_ZRS"), flow=FLOW, vnet=VNET)
+    assert text.render(world.plan()).startswith("A sync would update 1; 1 changed outside of git\n")
