@@ -170,6 +170,8 @@ def test_many_writes_that_reset_something_are_a_count():
         (sync(WRITTEN), "Updated 1; 3 values may have been reset; 1 changed outside of git", "a sync did"),
         (sync(change(WRITTEN, action=Action.NONE, written=Written.NOTHING)), "Nothing changed; 1 changed outside of git",
             "one that wrote nothing has reset nothing"),
+        (plan(change(RESETTING, outside=(), action=Action.NONE, verdict=Verdict.HELD)), "A sync would change nothing",
+            "a hold keeps it from the write"),
         (plan(IN_SYNC), "A sync would change nothing", "silence"),
     ],
 )  # fmt: skip
