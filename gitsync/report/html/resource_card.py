@@ -39,7 +39,7 @@ from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
-from gitsync.report.outside_texts import OUTSIDE_SIDES, format_resets, list_outside
+from gitsync.report.outside_texts import OUTSIDE_SIDES, OUTSIDE_TITLE, format_resets, list_outside
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     UNTOUCHED,
@@ -153,6 +153,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         advice="" if repeats_check(result) else find_condition_advice(condition, result.arm_id),
         differences=render_differences(result, context.before),
         outside=_render_outside(result),
+        outside_title=OUTSIDE_TITLE,
         resets=format_resets(result, writes=context.writes, everything=True),
         authors=list_authors(result, names=context.names_people),
         body=_format_body(result.change.body),
