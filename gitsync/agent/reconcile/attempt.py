@@ -23,6 +23,7 @@ from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import Apply, Prune, Reviewed
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy
@@ -121,6 +122,10 @@ class Decision:
     replacement: Replacement | None = None  # with one, Azure refuses the write, which is not sent
     streak: WriteStreak | None = None  # with one, something resets the resource after each write, which is not sent
     withheld: Verdict | None = None  # the verdict without the hold that stopped it
+    outside: tuple[OutsideChange, ...] = ()
+    """The changes in Azure of values that git does not set, as found before any write of this run."""
+
+    resets: tuple[ResetValue, ...] = ()  # what the write leaves out, so that Azure may reset it
     change: PlannedChange | None = None  # what will be written or deleted, for the checks
     checks: tuple[CheckFinding, ...] = ()  # what they found
 

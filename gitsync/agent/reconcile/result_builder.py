@@ -146,12 +146,17 @@ def _build_result(
 def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules) -> ComparisonNotes:
     comparison, live = attempt.decision.reported, attempt.observed.live
     withheld = attempt.decision.withheld if verdict is Verdict.HELD else None
-    has_drifted = isinstance(attempt, ApplyAttempt) and not rules.writes and comparison.verdict in DRIFTED
-    live_body = live.body if live and has_drifted else None
-    if not (comparison.unverified or comparison.because or withheld) and live_body is None:
+    outside, resets = attempt.decision.outside, attempt.decision.resets
+    may_accept = isinstance(attempt, ApplyAttempt) and not rules.writes
+    live_body = live.body if live and may_accept and (comparison.verdict in DRIFTED or outside or resets) else None
+    if not (comparison.unverified or comparison.because or withheld or outside) and live_body is None:
         return NOTHING_NOTED  # as most
     return ComparisonNotes(
-        unverified=comparison.unverified, because=comparison.because, live_body=live_body, withheld=withheld
+        unverified=comparison.unverified,
+        because=comparison.because,
+        live_body=live_body,
+        withheld=withheld,
+        outside=outside,
     )
 
 
@@ -167,7 +172,8 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
         )
     creates = decision.action is Action.CREATE and attempt.request is not None and not rules.writes
     replacement, renamed = _find_replacement(attempt) or _find_refused(attempt, rules), attempt.apply.renamed
-    if not (creates or decision.change or decision.checks or decision.reviewed or replacement or renamed):
+    is_plain = not (creates or decision.change or decision.checks or decision.reviewed or replacement or renamed)
+    if is_plain and not decision.resets:
         return NOTHING_CHANGED  # as most
     return ResultChange(
         planned=decision.change,
@@ -176,6 +182,7 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
         reviewed=decision.reviewed,
         replacement=replacement,
         renamed=renamed,
+        resets=decision.resets,
     )
 
 

@@ -47,7 +47,6 @@ from gitsync.model.record import State
 from gitsync.model.report import Report, ReportPlan, ReportSource, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.schedule import Schedule
-from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.diff.secret_changes import warn_uncompared_secrets
@@ -188,11 +187,11 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
 async def _check_writes(
     results: dict[Key, Result], config: Config, run: RunContext, plan: Plan, state: State
 ) -> dict[Key, Result]:
-    """Check with Azure what it would refuse of a plan, and find who made the drift."""
+    """Check with Azure what it would refuse of a plan, and find who made the changes there."""
     results = results if run.rules.writes else await check_results(run, results)
-    if config.who == Who.OFF or not any(result.found in DRIFTED for result in results.values()):
+    if config.who == Who.OFF or not any(result.has_changed_in_azure for result in results.values()):
         return results
-    from gitsync.agent.run.authors import add_authors  # noqa: PLC0415 - most runs find no drift
+    from gitsync.agent.run.authors import add_authors  # noqa: PLC0415 - most runs find no change
 
     return await add_authors(run, plan, state, results)
 

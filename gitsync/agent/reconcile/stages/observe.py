@@ -11,6 +11,7 @@ from gitsync.agent.reconcile.rules import RunRules
 from gitsync.agent.reconcile.run_views import Observing, Others
 from gitsync.agent.reconcile.stages.body_extensions import build_body, extend_body
 from gitsync.agent.reconcile.stages.on_success import remember_promises
+from gitsync.agent.reconcile.stages.outside_check import find_outside_changes, is_outside_recorded
 from gitsync.agent.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.agent.reconcile.stages.parent_put import add_children, describe_children
 from gitsync.agent.reconcile.stages.resolve_values import resolve_id
@@ -232,7 +233,8 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if attempt.stop:
         return attempt
     attempt, handed_over = _take_live_values(attempt)
-    if _is_untouched(attempt, run.rules):
+    attempt = find_outside_changes(attempt, run.digests)
+    if _is_untouched(attempt, run.rules) and is_outside_recorded(attempt):
         return attempt.with_decision(
             replace(attempt.decision, comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
         )

@@ -1,0 +1,73 @@
+"""What changed in Azure outside of the fields that git sets, and what the record keeps of it
+(docs/drift.md#outside-changes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.agent.reconcile.attempt import ApplyAttempt
+from gitsync.desired.request.secret_digest import Digests, mask_digests
+from gitsync.model.outside import RecordedOutside
+from gitsync.model.provider import Provider
+from gitsync.model.verdict import Action
+from gitsync.planning.outside.recorded_outside import OutsideView, is_current
+
+
+def find_outside_changes(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
+    """Find what changed outside of git's fields since the record was made, before anything is written."""
+    live, remembered = attempt.observed.live, attempt.remembered
+    # A resource on its way to another state may show values that do not stay.
+    if live is None or remembered is None or remembered.outside is None or attempt.write.tried or live.is_moving:
+        return attempt
+    view = _make_view(attempt, digests)
+    if view.is_plainly_unchanged(remembered.outside, live.body):
+        return attempt
+    changes = view.find_changes(
+        remembered.outside, live.body, _list_covers(attempt), is_partial=attempt.observed.is_listed
+    )
+    return attempt.with_decision(replace(attempt.decision, outside=changes))
+
+
+def is_outside_recorded(attempt: ApplyAttempt) -> bool:
+    """Return whether the record has what Azure shows beside git's fields, and the changes that were found there."""
+    if not _has_outside(attempt):
+        return True
+    recorded = attempt.remembered.outside if attempt.remembered else None
+    changed = tuple(sorted(change.path for change in attempt.decision.outside))
+    return recorded is not None and is_current(recorded) and changed == recorded.changed
+
+
+def record_outside(attempt: ApplyAttempt, digests: Digests) -> RecordedOutside | None:
+    """Return what the record keeps: what was just read after a write or an adoption; else the former values, so that
+    what changed since then is found again.
+    """
+    live, remembered = attempt.observed.live, attempt.remembered
+    if live is None or not _has_outside(attempt):
+        return None
+    view = _make_view(attempt, digests)
+    if remembered is None or remembered.outside is None or attempt.write.done is not Action.NONE:
+        return view.record(live.body, attempt.desired)
+    before = mask_digests(remembered.applied)
+    return view.renew(remembered.outside, live.body, before, attempt.desired, attempt.decision.outside)
+
+
+def _has_outside(attempt: ApplyAttempt) -> bool:
+    """Return whether a resource has a body by ARM's types that a GET returns."""
+    return attempt.provider is Provider.ARM and attempt.kind.can_get
+
+
+def _make_view(attempt: ApplyAttempt, digests: Digests) -> OutsideView:
+    return OutsideView(
+        kind=attempt.kind,
+        arm_id=attempt.arm_id,
+        digests=digests,
+        ignored=(*attempt.ignored, *attempt.handed_over),
+    )
+
+
+def _list_covers(attempt: ApplyAttempt) -> tuple[Mapping[str, Any], ...]:
+    """The bodies that git sets and last sent: what it gives up is git's until a write."""
+    return attempt.desired, mask_digests(attempt.remembered.applied) if attempt.remembered else {}
