@@ -114,8 +114,8 @@ def _select(value: Any, type_: BodyType, name: str = "") -> Any:
         if inner is None or (member is not None and member.is_read_only and not member.is_required):
             continue
         kept = _select(child, inner)
-        # An object of which nothing is left had only what Azure sets.
-        if kept != {} or child == {} or (member is not None and member.is_required):
+        # An object of which nothing is left had only what Azure sets. Under an ARM id the id itself is the value.
+        if kept != {} or child == {} or (member is not None and member.is_required) or str(key).startswith("/"):
             selected[member.name if member is not None else key] = kept
     return selected
 

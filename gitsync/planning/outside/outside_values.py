@@ -7,6 +7,7 @@ types, and does not belong to a resource of its own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
@@ -22,6 +23,7 @@ from gitsync.desired.formats.list_pairing import (
     find_key_field,
     find_member,
     index_by_key,
+    is_ordered,
     is_plain,
     keep_key,
 )
@@ -87,11 +89,14 @@ def _subtract(value: Any, covers: Sequence[Any], inside: str | int = "") -> Any:
             return None
         if not all(isinstance(cover, Mapping) for cover in covers):
             return None
-        left = {
-            key: rest
-            for key, child in value.items()
-            if key not in OPEN_LISTS and (rest := _subtract(child, find_covers(covers, key, inside), key)) not in _EMPTY
-        }
+        left = {}
+        for key, child in value.items():
+            below = () if key in OPEN_LISTS else find_covers(covers, key, inside)
+            rest = None if key in OPEN_LISTS else _subtract(child, below, key)
+            if rest not in _EMPTY:
+                left[key] = rest
+            elif _is_id(key) and not below:
+                left[key] = {}
         return left or None
     if isinstance(value, list):
         return _subtract_entries(value, covers) if covers else [_subtract(entry, ()) or {} for entry in value]
@@ -127,9 +132,7 @@ def _subtract_unnamed(entries: list[Any], covers: Sequence[list[Any]]) -> list[A
 
 def _list_changes(before: Any, now: Any, covers: Sequence[Any], path: JsonPath) -> Iterator[LeafChange]:
     if not covers:
-        for at, shown, recorded in compute_changes(now, before, path):
-            if not (shown in _EMPTY and recorded in _EMPTY):
-                yield at, recorded, shown
+        yield from _compare(before, now, path)
         return
     inside = path[-1] if path else ""
     if all(isinstance(side, Mapping) for side in (before or {}, now or {}, *covers)) and inside not in ATOMIC_MAPPINGS:
@@ -139,6 +142,46 @@ def _list_changes(before: Any, now: Any, covers: Sequence[Any], path: JsonPath) 
             yield from _list_changes(_find(before, key, inside), _find(now, key, inside), below, (*path, key))
     elif all(isinstance(side, list) for side in (before or [], now, *covers)):
         yield from _list_entry_changes(before or [], now, covers, path)
+
+
+def _compare(before: Any, now: Any, path: JsonPath) -> Iterator[LeafChange]:
+    """Yield each leaf that differs where git sets nothing. Null, absent and empty are the same; ids as keys count."""
+    if before in _EMPTY and now in _EMPTY:
+        if path and _is_id(path[-1]) and (before is None) is not (now is None):
+            yield path, before, now
+    elif isinstance(before or {}, Mapping) and isinstance(now or {}, Mapping):
+        before, now, inside = before or {}, now or {}, path[-1] if path else ""
+        for key in (*now, *(key for key in before if _find(now, key, inside) is None)):
+            yield from _compare(_find(before, key, inside), _find(now, key, inside), (*path, key))
+    elif isinstance(before, list) and isinstance(now, list):
+        yield from _compare_lists(before, now, path)
+    else:
+        yield from ((path, recorded, shown) for _, shown, recorded in compute_changes(now, before, path))
+
+
+def _compare_lists(before: list[Any], now: list[Any], path: JsonPath) -> Iterator[LeafChange]:
+    """Compare entries by their key, or else by their position, unless the same entries have another order."""
+    field = None if is_plain(before, now) or is_ordered(path) else find_key_field(now, before)
+    if field is not None:
+        shown, recorded = index_by_key(now, field), index_by_key(before, field)
+        for key, (index, entry) in shown.items():
+            old = recorded.get(key, (0, None))[1]
+            yield from [((*path, index), None, entry)] if old is None else _compare(old, entry, (*path, index))
+        yield from (((*path, index), entry, None) for key, (index, entry) in recorded.items() if key not in shown)
+    elif is_plain(before, now) or is_ordered(path) or len(before) != len(now):
+        yield from ((at, recorded, shown) for at, shown, recorded in compute_changes(now, before, path))
+    elif sorted(map(_write, before)) != sorted(map(_write, now)):
+        for index, (old, entry) in enumerate(zip(before, now, strict=True)):
+            yield from _compare(old, entry, (*path, index))
+
+
+def _write(entry: Any) -> str:
+    return json.dumps(entry, sort_keys=True)
+
+
+def _is_id(key: str | int) -> bool:
+    """Return whether a key is an ARM id, which is a value itself (identity.userAssignedIdentities)."""
+    return isinstance(key, str) and key.startswith("/")
 
 
 def _list_entry_changes(

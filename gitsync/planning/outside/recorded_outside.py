@@ -7,12 +7,13 @@ changed, and not what they are. Without a key a digest is empty, and whether the
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
+from gitsync.desired.catalog.body_paths import select_writable
 from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
@@ -33,8 +34,11 @@ from gitsync.model.secret import Secret
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.diff.rules.masks import is_secret
-from gitsync.planning.outside.azure_moves import is_moved_by_azure
 from gitsync.planning.outside.outside_values import carry_values, find_covers, list_outside_changes, select_outside
+from gitsync.planning.outside.silent_changes import Silence, drop_unknown
+
+_PASSING: Final = frozenset({"etag", "eTag", "systemData"})
+"""Members that are new after each write, also after one that changed nothing."""
 
 LONGEST: Final = 1000
 """How many characters of JSON a value may have that a record keeps itself."""
@@ -48,6 +52,7 @@ class OutsideView:
     arm_id: ArmId  # digests are bound to it, and its name chooses the variant of some types
     digests: Digests
     ignored: Paths = ()  # of the body: by annotations and rules, and what git hands over
+    told: Iterable[tuple[str, str]] = ()  # what other manifests set for the resource (`catalog.handed_over`)
 
     def is_plainly_unchanged(self, recorded: RecordedOutside, live: Mapping[str, Any]) -> bool:
         """Return whether a body is the one that was last compared, and showed no outside change. Nearly all are, so a
@@ -78,14 +83,11 @@ class OutsideView:
         if recorded is None or not is_current(recorded):
             return ()
         before, now = (remove_paths(side, self.ignored) for side in (recorded.values, self._select(live, covers)))
-        changes = (
-            self._describe(path, old, new)
-            for path, old, new in map(_take_seal, list_outside_changes(before, now, covers))
-            if _is_known(old, new)
-            and not (is_partial and new is None)
-            and not is_moved_by_azure(self.kind.arm_type, path)
+        known = (
+            change for change in map(_take_seal, list_outside_changes(before, now, covers)) if _is_known(*change[1:])
         )
-        return tuple(sorted(changes, key=lambda change: (not change.weakens, change.path)))
+        changes = [self._describe(change, live) for change in (drop_unknown(known) if is_partial else known)]
+        return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
 
     def renew(
         self,
@@ -112,28 +114,35 @@ class OutsideView:
             return {}
         values = select_outside(live, covers, hints.body_type, self.arm_id.name)
         return seal_body(
-            _hide(values, hints, [select_desired(cover) for cover in covers]), self._bound_to, self.digests
+            _hide(values, hints, [select_desired(cover) for cover in covers]), self.arm_id.key, self.digests
         )
 
-    @property
-    def _bound_to(self) -> str:
-        return self.arm_id.casefold()
-
     def _digest(self, live: Mapping[str, Any]) -> str:
-        text = json.dumps(live, sort_keys=True, separators=(",", ":"))
-        return self.digests.fingerprint(self._bound_to, f"{open_arm_types().revision} {text}")
+        lasting = {name: value for name, value in live.items() if name not in _PASSING}
+        text = _write(lasting)
+        return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
         is_safe = self.digests.key is not None or not _has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
-    def _describe(self, path: JsonPath, before: Any, now: Any) -> OutsideChange:
+    def _describe(self, change: LeafChange, live: Mapping[str, Any]) -> OutsideChange | None:
+        """Describe a change; None for one that nobody made."""
+        path, before, now = change
         old, new = mask_digests(before), mask_digests(now)
-        pointer = format_pointer(path)
+        pointer, hints = format_pointer(path), _make_hints(self.kind)
+        silence = Silence(hints=hints, live=self._spell(live), told=dict(self.told))
         sides = (REMOVED if side is None else side for side in (old, new))
         weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
+        if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
+            return None
         return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
+
+    def _spell(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a live body as ARM's type spells it, for a look at fields beside the one that changed."""
+        body_type = _make_hints(self.kind).body_type
+        return select_writable(live, body_type, name=self.arm_id.name) if body_type else live
 
 
 def is_current(recorded: RecordedOutside) -> bool:
@@ -173,8 +182,8 @@ def _has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
     return isinstance(value, list) and any(_has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
 
 
-def _write(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+_write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+"""Writes equal values as equal texts. One encoder for all, since a fingerprint is made of each resource."""
 
 
 def _take_seal(change: LeafChange) -> LeafChange:
