@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.request.secret_digest import mask_digests
 from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.live import Live
+from gitsync.model.outside import OutsideChange
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
@@ -59,16 +60,23 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
     return body
 
 
-def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
-    """Digest the live state of a resource that exists: the leaves that git sets and those that were sent, and whether
-    its last operation failed. The rest of the response (counters, times) changes by itself, and the leaves of `later`
-    are left out, since a plan does not compare them.
+def digest_live(
+    live: Live,
+    desired: Mapping[str, Any],
+    sent: Mapping[str, Any],
+    later: tuple[str, ...] = (),
+    restores: Sequence[OutsideChange] = (),
+) -> str:
+    """Digest the live state of a resource that exists: the leaves that git sets and those that were sent, whether its
+    last operation failed, and what a revert restores of the values beside git's. The rest of the response (counters,
+    times) changes by itself, and the leaves of `later` are left out, since a plan does not compare them.
 
     `desired` and `sent` are sealed bodies.
     """
     paths = tuple(match_paths(desired, later))
     bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
-    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed])
+    outside = [[change.path, change.before, change.now] for change in restores]
+    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed, *outside])
 
 
 def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:

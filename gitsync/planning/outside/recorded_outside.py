@@ -124,7 +124,7 @@ class OutsideView:
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
-        is_safe = self.digests.key is not None or not _has_secret(live, _make_hints(self.kind), ())
+        is_safe = self.digests.key is not None or not has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
     def _describe(self, change: LeafChange, live: Mapping[str, Any]) -> OutsideChange | None:
@@ -132,16 +132,20 @@ class OutsideView:
         path, before, now = change
         old, new = mask_digests(before), mask_digests(now)
         pointer, hints = format_pointer(path), _make_hints(self.kind)
-        silence = Silence(hints=hints, live=self._spell(live), told=dict(self.told))
+        silence = Silence(hints=hints, live=self.spell(live), told=dict(self.told))
         sides = (REMOVED if side is None else side for side in (old, new))
         weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
         if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
             return None
         return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
 
-    def _spell(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a live body as ARM's type spells it, for a look at fields beside the one that changed."""
-        body_type = _make_hints(self.kind).body_type
+    @property
+    def hints(self) -> Hints:
+        return _make_hints(self.kind)
+
+    def spell(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the part of a live body that can be sent, as ARM's type spells it."""
+        body_type = self.hints.body_type
         return select_writable(live, body_type, name=self.arm_id.name) if body_type else live
 
 
@@ -174,12 +178,12 @@ def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) 
     )
 
 
-def _has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
+def has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
     if path and is_secret(path, hints):
         return True
     if isinstance(value, Mapping):
-        return any(_has_secret(child, hints, (*path, key)) for key, child in value.items())
-    return isinstance(value, list) and any(_has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
+        return any(has_secret(child, hints, (*path, key)) for key, child in value.items())
+    return isinstance(value, list) and any(has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
 
 
 _write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

@@ -355,14 +355,14 @@ def test_a_member_that_the_kind_does_not_have_is_skipped(tmp_path: Path) -> None
 
 
 ADOPTIONS = [
-    ((), [], [], "a bulk accept leaves an adoption alone"),
+    ((), [], [], "a bulk accept skips an adoption"),
     (("Storage*/shop",), ["spec.accessTier"], ["spec.allowBlobPublicAccess"], "a pattern takes what weakens nothing"),
     (("StorageAccount/shop",), ["spec.accessTier", "spec.allowBlobPublicAccess"], [], "a name takes all"),
 ]
 
 
 @pytest.mark.parametrize(("names", "taken", "left", "why"), ADOPTIONS, ids=[row[-1] for row in ADOPTIONS])
-def test_what_an_adoption_may_reset_is_taken_into_git(
+def test_what_an_adoption_may_reset_is_accepted(
     tmp_path: Path, names: tuple[str, ...], taken: list[str], left: list[str], why: str
 ) -> None:
     resets = (

@@ -204,4 +204,5 @@ def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any]
     if attempt.observed.live is None:
         # The additional effects of a write are reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
-    return digest_live(attempt.observed.live, desired, sent, later)
+    restores = attempt.decision.outside_action.restores
+    return digest_live(attempt.observed.live, desired, sent, later, restores)
