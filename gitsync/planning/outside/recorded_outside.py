@@ -141,7 +141,7 @@ class OutsideView:
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
-        is_safe = self.digests.key is not None or not _has_secret(live, _make_hints(self.kind), ())
+        is_safe = self.digests.key is not None or not has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
     def _describe(self, change: LeafChange, live: Mapping[str, Any]) -> OutsideChange | None:
@@ -155,6 +155,10 @@ class OutsideView:
         if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
             return None
         return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
+
+    @property
+    def hints(self) -> Hints:
+        return _make_hints(self.kind)
 
 
 def is_current(recorded: RecordedOutside) -> bool:
@@ -202,12 +206,12 @@ def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
     return [_mask(entry, hints, (*path, at)) for at, entry in enumerate(value)] if isinstance(value, list) else value
 
 
-def _has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
+def has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
     if path and is_secret(path, hints):
         return True
     if isinstance(value, Mapping):
-        return any(_has_secret(child, hints, (*path, key)) for key, child in value.items())
-    return isinstance(value, list) and any(_has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
+        return any(has_secret(child, hints, (*path, key)) for key, child in value.items())
+    return isinstance(value, list) and any(has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
 
 
 _write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
