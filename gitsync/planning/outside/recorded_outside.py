@@ -258,6 +258,10 @@ def _step_into(value: Any, step: str | int) -> Any:
 
 
 def _is_known(before: Any, now: Any) -> bool:
-    """Return whether two values show that one changed: not if a digest was made without a key, or with two."""
+    """Return whether two values show that one changed: not if a digest was made without a key, or with two. A value
+    that came or went has changed, whatever it is.
+    """
+    if before is None or now is None:
+        return True
     keys = [{seal.rpartition(":")[0] for _, _, seal in iterate_seals(side)} for side in (before, now)]
     return "" not in keys[0] | keys[1] and (not keys[0] or not keys[1] or keys[0] == keys[1])
