@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 _OF_CI = 50
 """Examples of a law. Each run has others, so half of hypothesis' hundred is enough for one of many."""
-_USUAL = 20
+_USUAL = 10
 _OF_DEV = 100
 
 
