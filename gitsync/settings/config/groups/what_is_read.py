@@ -28,8 +28,8 @@ from gitsync.settings.config.setting import (
 )
 
 if TYPE_CHECKING:
-    from gitsync.model.estate_rules import RuleEntry
     from gitsync.model.unit import UnitEntry  # making its classes takes a tenth of the time of --help
+    from gitsync.model.written_rules import RuleEntry
 
 _declare = partial(declare_setting, HelpGroup.READ)
 
