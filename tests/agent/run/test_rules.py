@@ -173,6 +173,15 @@ def test_a_default_tag_is_never_written_into_a_manifest(world):
     assert [d.path for d in of(world.plan(), "ResourceGroup").differences] == ["/tags/env"]
 
 
+def test_another_tag_is_accepted_into_a_manifest_without_the_defaults(world):
+    says(world, "tags:\n  team: one\n", group=GROUP, hub=VNET).sync()
+    change(world, VNET_ID, stray="azure")
+    accepted = accept(world, world.plan(), ("VirtualNetwork/hub",))
+    (text,) = accepted.texts.values()
+    assert ("stray: azure" in text.decode(), "team" in text.decode()) == (True, False)
+    assert of(world.plan(), "VirtualNetwork").comparison.outside == ()
+
+
 def test_a_wrong_rule_of_the_source_refuses_a_sync_and_a_plan_shows_it(world):
     says(world, "ignore:\n- path: spec.tagz\n  kind: ResourceGroup\n", group=GROUP)
     report = world.plan()
