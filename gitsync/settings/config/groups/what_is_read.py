@@ -85,7 +85,8 @@ class ReadSettings:
     )
     aso: bool = _declare(
         False,
-        "Warn of what Azure Service Operator does not read: the kind AzureResource, gitsync/api-version, gitsync/body.",
+        "Warn of what Azure Service Operator does not read: the kind AzureResource, gitsync/api-version, gitsync/body, "
+        "default tags.",
         frozenset({"validate"}),
         form=SettingForm.SWITCH,
     )
