@@ -19,6 +19,7 @@ from gitsync.desired.formats.name_list import name_first
 from gitsync.model.condition import WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import REFUSALS, Problem
 from gitsync.model.record import Record
@@ -136,6 +137,8 @@ def format_headline(report: Report) -> str:
         ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
+        _format_reset_count(report),
+        format_outside_count(count_outside(report)),
         format_holds(result.manifest.hold for result in report.results),
     )
     return _begin("; ".join(filter(None, parts)))
@@ -143,6 +146,38 @@ def format_headline(report: Report) -> str:
 
 def _begin(sentence: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def count_outside(report: Report) -> int:
+    """Count the changes in Azure of values that git does not set."""
+    return sum(len(result.comparison.outside) for result in report.results)
+
+
+def format_outside_count(count: int) -> str:
+    """Format the number of outside changes: `2 changed outside of git`; "" for none."""
+    return f"{count} changed outside of git" if count else ""
+
+
+def count_resets(report: Report) -> int:
+    """Count the values in Azure that the writes of a plan may reset, or that those of a sync may have reset."""
+    return sum(len(list_reset(result, writes=report.command == "sync")) for result in report.results)
+
+
+def _format_reset_count(report: Report) -> str:
+    count = count_resets(report)
+    verb = "may have been reset" if report.command == "sync" else "may be reset"
+    return f"{format_plural(count, 'value')} {verb}" if count else ""
+
+
+def may_reset(result: Result, *, writes: bool) -> bool:
+    """Return whether the write of a resource may reset something. A sync (`writes`) resets only what it has written."""
+    is_written = result.action is not Action.NONE and (result.is_fine or result.ending.written is not Written.NOTHING)
+    return bool(result.change.resets) and (is_written or not writes)
+
+
+def list_reset(result: Result, *, writes: bool) -> tuple[ResetValue, ...]:
+    """List what the write of a resource may reset."""
+    return result.change.resets if may_reset(result, writes=writes) else ()
 
 
 def format_holds(holds: Iterable[HeldUntil | None]) -> str:

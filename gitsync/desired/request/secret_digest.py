@@ -82,7 +82,7 @@ def mask_digests(body: Any) -> Any:
     if is_seal(body):
         return MASKED
     if isinstance(body, dict):
-        return {_unescape(key): mask_digests(value) for key, value in body.items()}
+        return {unescape(key): mask_digests(value) for key, value in body.items()}
     return [mask_digests(entry) for entry in body] if isinstance(body, list) else body
 
 
@@ -123,7 +123,7 @@ def _restore_digests(value: Any, secret_path: SecretPath, old: Mapping[SecretPat
     if is_seal(value):
         return {SEAL_MEMBER: old.get(secret_path, value[SEAL_MEMBER])}
     if isinstance(value, dict):
-        return {key: _restore_digests(child, (*secret_path, _unescape(key)), old) for key, child in value.items()}
+        return {key: _restore_digests(child, (*secret_path, unescape(key)), old) for key, child in value.items()}
     if isinstance(value, list):
         return [_restore_digests(entry, (*secret_path, step), old) for step, entry in _name_entries(value)]
     return value
@@ -142,7 +142,7 @@ def iterate_seals(
         yield secret_path, path, ""
     elif isinstance(value, dict):
         for key, child in value.items():
-            yield from iterate_seals(child, (*secret_path, _unescape(key)), (*path, _unescape(key)), masks=masks)
+            yield from iterate_seals(child, (*secret_path, unescape(key)), (*path, unescape(key)), masks=masks)
     elif isinstance(value, list):
         for index, (step, entry) in enumerate(_name_entries(value)):
             yield from iterate_seals(entry, (*secret_path, step), (*path, index), masks=masks)
@@ -166,5 +166,8 @@ def _escape(key: str) -> str:
     return f"${key}" if key.lstrip("$") == "secret" and key.startswith("$") else key
 
 
-def _unescape(key: str) -> str:
+def unescape(key: Any) -> Any:
+    """Return a step of a path in a sealed body as the body itself has it."""
+    if not isinstance(key, str):
+        return key
     return key[1:] if key.lstrip("$") == "secret" and key.startswith("$$") else key

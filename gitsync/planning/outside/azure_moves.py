@@ -10,7 +10,7 @@ the portal, and a change that weakens the estate is always reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -185,22 +185,23 @@ def is_moved_by_azure(
     if path[0] == TAGS:
         return False
     return (
-        any(_is_reported(step) for step in path if isinstance(step, str))
-        or _is_state(path, before, now)
+        is_reported_value(path, before, now)
         or _is_made(before, now)
         or any(_fits(move, arm_type, path) and move.applies(before, now, live) for move in _MOVES)
         or _is_handed_over(arm_type, change, live, told or {})
     )
 
 
-def _is_reported(step: str) -> bool:
-    return any(names.fullmatch(step) for names in REPORTED_NAMES.values())
+def is_reported_value(path: JsonPath, *values: Any) -> bool:
+    """Return whether a service reports the values at a path of its work, and nobody chose them."""
+    steps = [step for step in path if isinstance(step, str)]
+    is_named = any(names.fullmatch(step) for step in steps for names in REPORTED_NAMES.values())
+    return is_named or _is_state(steps[-1], values)
 
 
-def _is_state(path: JsonPath, before: Any, now: Any) -> bool:
+def _is_state(name: str, values: Iterable[Any]) -> bool:
     """Return whether a state went on by itself, as from Initiated to Connected, and nobody chose it."""
-    name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    words = [side for side in (before, now) if side is not None]
+    words = [value for value in values if value is not None]
     return bool(_STATES.fullmatch(name)) and all(
         isinstance(word, str) and not _CHOSEN.fullmatch(word) for word in words
     )

@@ -27,6 +27,7 @@ from gitsync.desired.formats.list_pairing import (
     is_plain,
     keep_key,
 )
+from gitsync.desired.request.secret_digest import is_seal
 from gitsync.planning.diff.projection import select_desired
 
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
@@ -41,7 +42,7 @@ def select_outside(
     Members are spelled as ARM's type has them. An entry of a list that git sets keeps its key. `name` is that of the
     resource, which chooses the variant of some types.
     """
-    writable = select_writable(live, body_type, name=name)
+    writable = select_writable(live, body_type, name=name, with_required=False)
     return _subtract(writable, [select_desired(cover) for cover in covers]) or {}
 
 
@@ -57,15 +58,13 @@ def list_outside_changes(
 
 
 def carry_values(
-    before: Mapping[str, Any],
-    now: Mapping[str, Any],
-    old_cover: Mapping[str, Any],
-    new_cover: Mapping[str, Any],
+    before: Mapping[str, Any], now: Mapping[str, Any], old_cover: Mapping[str, Any], new_cover: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the recorded values after git sets other members, without a write: those of `before`, without what the new
-    cover sets, and with the values that Azure shows now for what only the old one set.
+    """Return the recorded values after git sets other members, without a write, so that what changed before is found
+    again: those of `before`, without what the new cover sets, and with the values that Azure shows now for what only
+    the old one set. `now` is what a new record would have.
     """
-    return _carry(before, now, select_desired(old_cover), select_desired(new_cover))
+    return _carry(before, now, select_desired(old_cover), select_desired(new_cover)) or {}
 
 
 def find_covers(covers: Sequence[Any], key: str, inside: str | int) -> list[Any]:
@@ -134,6 +133,8 @@ def _list_changes(before: Any, now: Any, covers: Sequence[Any], path: JsonPath) 
     if not covers:
         yield from _compare(before, now, path)
         return
+    if is_seal(before) is not is_seal(now):  # of a long list that git sets in part only now
+        return
     inside = path[-1] if path else ""
     if all(isinstance(side, Mapping) for side in (before or {}, now or {}, *covers)) and inside not in ATOMIC_MAPPINGS:
         before, now = before or {}, now or {}
@@ -167,7 +168,8 @@ def _compare_lists(before: list[Any], now: list[Any], path: JsonPath) -> Iterato
         for key, (index, entry) in shown.items():
             old = recorded.get(key, (0, None))[1]
             yield from [((*path, index), None, entry)] if old is None else _compare(old, entry, (*path, index))
-        yield from (((*path, index), entry, None) for key, (index, entry) in recorded.items() if key not in shown)
+        gone = (entry for key, (_, entry) in recorded.items() if key not in shown)
+        yield from (((*path, len(now) + index), entry, None) for index, entry in enumerate(gone))
     elif is_plain(before, now) or is_ordered(path) or len(before) != len(now):
         yield from ((at, recorded, shown) for at, shown, recorded in compute_changes(now, before, path))
     elif sorted(map(_write, before)) != sorted(map(_write, now)):
@@ -201,16 +203,31 @@ def _list_entry_changes(
             yield from _list_changes(recorded, shown, [each[key][1] for each in indexes], (*path, index))
 
 
-def _carry(before: Any, now: Any, old: Any, new: Any, inside: str | int = "") -> dict[str, Any]:
+def _carry(before: Any, now: Any, old: Any, new: Any, inside: str | int = "") -> Any:
+    """Return what to record of a value that one of the covers has at least in part; None for nothing."""
+    if all(isinstance(side, list) for side in (now, old or [], new or [])) and not is_seal(before):
+        return _carry_entries(before or [], now, old or [], new or [])
+    sides = [side or {} for side in (before, now, old, new)]
+    if not all(isinstance(side, Mapping) for side in sides) or inside in ATOMIC_MAPPINGS or is_seal(before):
+        return now
     carried = {}
-    for key in (*now, *(key for key in before if _find(now, key, inside) is None)):
-        recorded, shown, was, is_ = (_find(side, key, inside) for side in (before, now, old, new))
-        if isinstance(is_, Mapping) and isinstance(recorded or {}, Mapping) and isinstance(shown or {}, Mapping):
-            value: Any = _carry(recorded or {}, shown or {}, was, is_, key)
-        elif is_ is not None and not isinstance(is_, list):
-            continue
-        else:
-            value = shown if was is not None and recorded is None else recorded
-        if value not in _EMPTY:
+    for key in (*sides[1], *(key for key in sides[0] if _find(sides[1], key, inside) is None)):
+        recorded, shown, was, is_ = (_find(side, key, inside) for side in sides)
+        value = recorded if was is None and is_ is None else _carry(recorded, shown, was, is_, key)
+        if value not in _EMPTY or (value is not None and _is_id(key)):
             carried[key] = value
+    return carried
+
+
+def _carry_entries(before: list[Any], now: list[Any], old: list[Any], new: list[Any]) -> list[Any]:
+    """Carry the values of the entries that are recorded with all that git did not set; of others take Azure's."""
+    field = None if is_plain(before, now, old, new) else find_key_field(before, now, old, new)
+    if field is None:
+        return now
+    recorded, was, is_ = (index_by_key(side, field) for side in (before, old, new))
+    carried = []
+    for key, (_, entry) in index_by_key(now, field).items():
+        is_recorded = key in recorded and (key in was or not old)
+        below = (side[key][1] if key in side else {} for side in (was, is_))
+        carried.append(_carry(recorded[key][1], entry, *below) if is_recorded else entry)
     return carried

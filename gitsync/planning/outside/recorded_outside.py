@@ -18,6 +18,7 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
+from gitsync.desired.formats.list_pairing import OPEN_LISTS, find_key, find_key_field, index_by_key
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -25,12 +26,13 @@ from gitsync.desired.request.secret_digest import (
     iterate_seals,
     mask_digests,
     seal_body,
+    unescape,
 )
 from gitsync.model.arm_id import ArmId
 from gitsync.model.edit import REMOVED
 from gitsync.model.facts import Kind
 from gitsync.model.outside import OutsideChange, RecordedOutside
-from gitsync.model.secret import Secret
+from gitsync.model.secret import MASKED, Secret
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.diff.rules.masks import is_secret
@@ -53,6 +55,19 @@ class OutsideView:
     digests: Digests
     ignored: Paths = ()  # of the body: by annotations and rules, and what git hands over
     told: Iterable[tuple[str, str]] = ()  # what other manifests set for the resource (`catalog.handed_over`)
+
+    @property
+    def arm_type(self) -> str:
+        return self.kind.arm_type
+
+    def select_writable(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the part of a live body that can be written, as ARM's type spells it; {} if the type is not known."""
+        body_type = _make_hints(self.kind).body_type
+        return select_writable(live, body_type, name=self.arm_id.name) if body_type else {}
+
+    def mask(self, path: JsonPath, value: Any) -> Any:
+        """Return a value at a path with MASKED in place of secrets."""
+        return _mask(value, _make_hints(self.kind), path)
 
     def is_plainly_unchanged(self, recorded: RecordedOutside, live: Mapping[str, Any]) -> bool:
         """Return whether a body is the one that was last compared, and showed no outside change. Nearly all are, so a
@@ -82,9 +97,12 @@ class OutsideView:
         """
         if recorded is None or not is_current(recorded):
             return ()
-        before, now = (remove_paths(side, self.ignored) for side in (recorded.values, self._select(live, covers)))
+        shown = self._select(live, covers)
+        before, now = (remove_paths(side, self.ignored) for side in (recorded.values, shown))
         known = (
-            change for change in map(_take_seal, list_outside_changes(before, now, covers)) if _is_known(*change[1:])
+            (_restore_indexes(path, now, shown), old, new)
+            for path, old, new in map(_read_seals, list_outside_changes(before, now, covers))
+            if _is_known(old, new)
         )
         changes = [self._describe(change, live) for change in (drop_unknown(known) if is_partial else known)]
         return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
@@ -104,8 +122,8 @@ class OutsideView:
         changed = tuple(sorted(change.path for change in changes))
         if not changed:
             return renewed
-        now = self._select(live, ())
-        return replace(renewed, values=carry_values(recorded.values, now, old_cover, new_cover), changed=changed)
+        values = carry_values(recorded.values, renewed.values, old_cover, new_cover)
+        return replace(renewed, values=values, changed=changed)
 
     def _select(self, live: Mapping[str, Any], covers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Select the part of a live body that can be written and that none of `covers` sets, as a record keeps it."""
@@ -118,8 +136,7 @@ class OutsideView:
         )
 
     def _digest(self, live: Mapping[str, Any]) -> str:
-        lasting = {name: value for name, value in live.items() if name not in _PASSING}
-        text = _write(lasting)
+        text = _write(_drop_passing(live))
         return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
@@ -132,7 +149,7 @@ class OutsideView:
         path, before, now = change
         old, new = mask_digests(before), mask_digests(now)
         pointer, hints = format_pointer(path), _make_hints(self.kind)
-        silence = Silence(hints=hints, live=self.spell(live), told=dict(self.told))
+        silence = Silence(hints=hints, live=self.select_writable(live), told=dict(self.told))
         sides = (REMOVED if side is None else side for side in (old, new))
         weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
         if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
@@ -142,11 +159,6 @@ class OutsideView:
     @property
     def hints(self) -> Hints:
         return _make_hints(self.kind)
-
-    def spell(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the part of a live body that can be sent, as ARM's type spells it."""
-        body_type = self.hints.body_type
-        return select_writable(live, body_type, name=self.arm_id.name) if body_type else live
 
 
 def is_current(recorded: RecordedOutside) -> bool:
@@ -160,22 +172,38 @@ def _make_hints(kind: Kind) -> Hints:
     return replace(make_kind_hints(kind), body_type=open_arm_types().find_body(kind.arm_type, kind.api_version))
 
 
+def _drop_passing(live: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a body without what changes although nothing beside git's fields does: the result of each write, and lists
+    of resources of their own, which are created and written after the resource was read.
+    """
+    lasting = {name: value for name, value in live.items() if name not in _PASSING}
+    properties = live.get("properties")
+    if isinstance(properties, Mapping) and not OPEN_LISTS.isdisjoint(properties):
+        lasting["properties"] = {name: value for name, value in properties.items() if name not in OPEN_LISTS}
+    return lasting
+
+
 def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) -> Any:
     """Return a value with a `Secret` in place of secrets, and of long values that git does not set in part."""
-    if path and is_secret(path, hints):
-        return Secret(_write(value))
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping):  # member by member, since git may set some of them
         inside = path[-1] if path else ""
         return {
             key: _hide(child, hints, find_covers(covers, key, inside), (*path, key)) for key, child in value.items()
         }
-    if not covers and isinstance(value, str | list) and len(text := _write(value)) > LONGEST:
-        return Secret(text)
-    return (
-        [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
-        if isinstance(value, list)
-        else value
-    )
+    is_long = not covers and isinstance(value, str | list) and len(_write(value)) > LONGEST
+    if is_long or (value is not None and is_secret(path, hints)):
+        return Secret(_write(value))
+    if isinstance(value, list):
+        return [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
+    return value
+
+
+def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
+    if is_secret(path, hints):
+        return MASKED
+    if isinstance(value, Mapping):
+        return {key: _mask(child, hints, (*path, key)) for key, child in value.items()}
+    return [_mask(entry, hints, (*path, at)) for at, entry in enumerate(value)] if isinstance(value, list) else value
 
 
 def has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
@@ -190,13 +218,39 @@ _write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 """Writes equal values as equal texts. One encoder for all, since a fingerprint is made of each resource."""
 
 
-def _take_seal(change: LeafChange) -> LeafChange:
+def _read_seals(change: LeafChange) -> LeafChange:
     """Return a change of a digest as one of the value that it stands for."""
     path, before, now = change
     if path[-1] != SEAL_MEMBER:
-        return change
+        return tuple(map(unescape, path)), before, now
     old, new = (None if side is None else {SEAL_MEMBER: side} for side in (before, now))
-    return path[:-1], old, new
+    return tuple(map(unescape, path[:-1])), old, new
+
+
+def _restore_indexes(path: JsonPath, reduced: Any, full: Any) -> JsonPath:
+    """Return a path into a body without ignored entries as one into the body that has them."""
+    restored: list[str | int] = []
+    for step in path:
+        at = step
+        if isinstance(step, int) and isinstance(reduced, list) and isinstance(full, list):
+            at = _find_index(step, reduced, full)
+        reduced, full = (_step_into(side, to) for side, to in ((reduced, step), (full, at)))
+        restored.append(at)
+    return tuple(restored)
+
+
+def _find_index(index: int, reduced: list[Any], full: list[Any]) -> int:
+    """Return the index of an entry in the complete list; one that is gone is behind the last."""
+    if index >= len(reduced):
+        return index - len(reduced) + len(full)
+    field = find_key_field(full) if len(full) > len(reduced) else None
+    return index_by_key(full, field)[find_key(reduced[index], field) or ""][0] if field else index
+
+
+def _step_into(value: Any, step: str | int) -> Any:
+    if isinstance(value, list) and isinstance(step, int):
+        return value[step] if step < len(value) else None
+    return value.get(step) if isinstance(value, Mapping) else None
 
 
 def _is_known(before: Any, now: Any) -> bool:

@@ -41,7 +41,7 @@ def explain_unrestorable(change: OutsideChange, live: Mapping[str, Any], view: O
     if not change.is_restorable:
         return ONLY_DIGEST
     unit = find_unit(change.path)
-    value = _find(view.spell(live), unit)
+    value = _find(view.select_writable(live), unit)
     return HAS_SECRETS if isinstance(value, list) and has_secret(value, view.hints, unit) else ""
 
 

@@ -202,7 +202,7 @@ WRONG = [
     (["--endpoint", "https://[::1"], {}, "expected an address", "an address that breaks off"),
     (["--endpoint", "https://example.test:99999"], {}, "expected an address", "no such port"),
     (["--endpoint", "https://u:p@example.test"], {}, "expected an address", "no user in it"),
-    (["--fail-on", "drifft"], {}, "--fail-on: expected some of drift, in-sync", "words are named"),
+    (["--fail-on", "drifft"], {}, "--fail-on: expected some of drift, outside, in-sync", "words are named"),
     (["--fail-on", "pending,drifft"], {}, "not 'drifft' (did you mean drift?)", "and the nearest"),
     (["--output", "yaml"], {}, "--output: expected text or json or markdown, not 'yaml'", "the command's choices"),
     ([], {"GITSYNC_STRICT": "maybe"}, "the variable GITSYNC_STRICT: expected true or false", "the place is named"),

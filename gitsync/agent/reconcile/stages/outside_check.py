@@ -1,4 +1,4 @@
-"""What changed in Azure outside of the fields that git sets, and what the record keeps of it
+"""What changed in Azure outside of the fields that git sets, what the record keeps of it, and what a write would reset
 (docs/drift.md#outside-changes).
 """
 
@@ -10,12 +10,14 @@ from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.rules import OutsideUse
+from gitsync.desired.formats.ignored_paths import keep_live_paths
 from gitsync.desired.request.secret_digest import Digests, mask_digests
 from gitsync.model.outside import OutsideChange, RecordedOutside
 from gitsync.model.provider import Provider
 from gitsync.model.verdict import Action
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.outside.recorded_outside import OutsideView, is_current
+from gitsync.planning.outside.resets import list_resets
 from gitsync.planning.outside.restoring import find_unit
 
 
@@ -60,6 +62,21 @@ def select_outside_now(attempt: ApplyAttempt, digests: Digests) -> RecordedOutsi
     return make_view(attempt, digests).record(live.body, attempt.desired) if live else None
 
 
+def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
+    """Find what the PUT of an update leaves out, so that Azure may reset it."""
+    live, remembered = attempt.observed.live, attempt.remembered
+    if live is None or not _has_outside(attempt) or attempt.is_patched or attempt.write.tried:
+        return attempt
+    has_record = remembered is not None and remembered.outside is not None and is_current(remembered.outside)
+    resets = list_resets(
+        make_view(attempt, digests),
+        live.body,
+        keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
+        attempt.decision.outside if has_record else None,
+    )
+    return attempt.with_decision(replace(attempt.decision, resets=resets))
+
+
 def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> RecordedOutside | None:
     """Return what the record keeps: what was just read after a write or an adoption; else the former values, so that
     what changed since then is found again. A revert keeps those that it did not restore.
@@ -88,6 +105,7 @@ def make_view(attempt: ApplyAttempt, digests: Digests) -> OutsideView:
         arm_id=attempt.arm_id,
         digests=digests,
         ignored=(*attempt.ignored, *attempt.handed_over),
+        told=attempt.prepared.relations.told,
     )
 
 

@@ -104,7 +104,7 @@ def _name(attempt: ApplyAttempt, changes: Iterable[OutsideChange]) -> str:
 async def send_restores(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite:
     """Send the PATCH that restores the recorded values, and nothing else."""
     request, live = attempt.filled_request, attempt.observed.live
-    shown = make_view(attempt, run.digests).spell(live.body if live else {})
+    shown = make_view(attempt, run.digests).select_writable(live.body if live else {})
     patch = build_restoring_patch(shown, attempt.decision.outside_action.restores)
     if_match = attempt.write.if_match
     return await run.writer(attempt).patch(request.arm_id, request.api_version, patch, if_match=if_match)
@@ -139,7 +139,7 @@ def check_restored(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 def _make_kept(attempt: ApplyAttempt, kept: Iterable[OutsideChange], why: str) -> Condition:
     name = f"{attempt.key.kind}/{attempt.key.name}"
     advice = (
-        f"Restore it in Azure by hand, take it into git with `gitsync accept {name}`, or keep it with "
+        f"Restore it in Azure by hand, accept it with `gitsync accept {name}`, or keep it with "
         f"`gitsync acknowledge {name}`."
     )
     return make_error(KEPT, f"Azure kept {_name(attempt, kept)} as changed outside of git: {why}.", advice)

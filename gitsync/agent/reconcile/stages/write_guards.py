@@ -204,5 +204,7 @@ def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any]
     if attempt.observed.live is None:
         # The additional effects of a write are reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
-    restores = attempt.decision.outside_action.restores
-    return digest_live(attempt.observed.live, desired, sent, later, restores)
+    # Of the values beside git's fields, a reviewer approves the reset, and the restore, of those that the plan names.
+    decision = attempt.decision
+    restores = decision.outside_action.restores
+    return digest_live(attempt.observed.live, desired, sent, later, resets=decision.resets, restores=restores)
