@@ -188,6 +188,18 @@ def test_changes_that_are_alike_fold_and_others_do_not():
     assert shown.count("/tags/cost") == 2
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "page", "sarif", "junit"])
+def test_of_a_list_only_the_elements_that_differ_are_shown(form):
+    servers = [f"10.0.0.{number}" for number in range(40)]
+    moved = OutsideChange(
+        path="/properties/servers", before=servers, now=[*servers[:7], "10.9.0.7", *servers[8:]], weakens=REACH
+    )
+    shown = FORMS[form](plan(from_azure("x", moved)))
+    assert "1 changed outside of git" in shown
+    assert ("10.0.0.7" in shown, "10.9.0.7" in shown, "10.0.0.12" in shown) == (True, True, False)
+    assert REACH in shown
+
+
 def test_the_verdict_of_the_resource_stays():
     shown = json.loads(render(plan(OPENED)))
     assert (shown["summary"], shown["outcomes"]["unchanged"]) == ({"in-sync": 1}, 1)

@@ -236,16 +236,18 @@ def render_differences(result: Result, before: str) -> Markup:
 
 def _render_outside(result: Result) -> Markup:
     """Render a table of what changed outside of git, what weakens the estate first; "" where nothing did."""
-    lines = list_outside(result)
-    if not lines:
+    changes = list_outside(result)
+    if not changes:
         return Markup()
+    parts = [(part, change.weakens) for change in changes for part in change.parts]
     rows = [
         _make_row(
-            Difference("", change.desired, change.live, " ".join(filter(None, (weakens, *change.notes)))), change.name
+            Difference("", part.desired, part.live, " ".join(filter(None, (weakens, *part.notes)))),
+            part.name,
         )
-        for change, weakens in lines[:_MOST_ROWS]
+        for part, weakens in parts[:_MOST_ROWS]
     ]
-    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(lines)), len(lines) - _MOST_ROWS)
+    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(changes)), len(parts) - _MOST_ROWS)
 
 
 def _render_rows(rows: Sequence[DifferenceRow], sides: tuple[str, str], caption: str, hidden: int) -> Markup:
