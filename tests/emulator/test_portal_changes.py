@@ -5,6 +5,7 @@ One estate has all rows of tests/support/portal_changes.yaml, each in a group of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,13 +17,18 @@ from gitsync.desired.formats.json_pointer import parse_pointer
 from gitsync.emulator.patch import set_value
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import GVK
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.report import Report
 from gitsync.model.result import Result
+from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
 from tests.support.portal_changes import ROWS, ChangeKind, PortalRow
 from tests.support.world import CATALOG, World
 
 NAMES = [row.name for row in ROWS]
+KEY = Secret("k" * 40)
+"""With a key, a digest of a secret shows that it changed."""
+
 MOVING = ("etag", "eTag", "systemData")
 """Members that change with every write."""
 
@@ -40,15 +46,15 @@ class Runs(NamedTuple):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     undisturbed = World(tmp_path_factory.mktemp("undisturbed"))
-    first = say(undisturbed, is_updated=False).sync()
+    first = say(undisturbed, is_updated=False).sync(digest_key=KEY)
     ids = {row.name: str(find_result(first, row).arm_id) for row in ROWS}
     updated = undisturbed.copy(tmp_path_factory.mktemp("updated"))
     for row in ROWS:
         updated.somebody_moves(ids[row.name], row.move)
-    plan = updated.plan()
-    update_plan = say(updated, is_updated=True).plan()
-    updated.sync()
-    say(undisturbed, is_updated=True).sync()
+    plan = updated.plan(digest_key=KEY)
+    update_plan = say(updated, is_updated=True).plan(digest_key=KEY)
+    updated.sync(digest_key=KEY)
+    say(undisturbed, is_updated=True).sync(digest_key=KEY)
     return Runs(ids, plan, update_plan, updated, undisturbed)
 
 
@@ -72,6 +78,17 @@ def test_the_plan_reports_each_change_as_what_it_is(runs: Runs, row: PortalRow) 
     result = find_result(runs.plan, row)
     assert result.verdict is Verdict.DRIFTED
     assert {each.path for each in result.differences} == {each.member for each in row.list_changes(ChangeKind.DESIRED)}
+    assert name_members(result.comparison.outside, row) == sorted(change.member for change in row.outside)
+
+
+def name_members(reported: Iterable[OutsideChange | ResetValue], row: PortalRow) -> list[str]:
+    """Name the members that the portal changed, as far as they are reported: each once, or by what is in it. A path
+    that belongs to none of them is named itself.
+    """
+    members = [change.member for change in row.changes]
+    return sorted(
+        {next((each for each in members if f"{at.path}/".startswith(f"{each}/")), at.path) for at in reported}
+    )
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
