@@ -12,6 +12,7 @@ from gitsync.agent.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.agent.run.missing_values import warn_missing_values
 from gitsync.agent.run.prepared_manifests import (
     EnvironmentSet,
+    check_rules_of_source,
     coverage_of,
     drop_units,
     join_sets,
@@ -28,7 +29,7 @@ from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.manifests import Coverage, Manifests
-from gitsync.model.problem import Problem
+from gitsync.model.problem import RULE_INVALID, Problem
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import assign_writers
 from gitsync.providers.arm.real_clock import SystemClock
@@ -92,7 +93,10 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
         selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
         selected = tuple(resource for resource in everything if selection.has(resource.key))
-        file_problems = _mask_problems((*source.contents.problems, *manifests.problems, *foreign.problems), redactions)
+        wrong_rules = check_rules_of_source(config, settings, manifests, everything, today)
+        file_problems = _mask_problems(
+            (*source.contents.problems, *manifests.problems, *foreign.problems, *wrong_rules), redactions
+        )
         missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
         coverage = coverage_of(source, manifests, looks_around=looks_for_values)
         problems = (*file_problems, *(problem for resource in selected for problem in resource.problems), *missing)
@@ -138,6 +142,7 @@ def read_all(config: Config, redactions: Redactions) -> Offline:
     """
     offline = read_offline(config, redactions)
     own = {problem for resource in offline.everything for problem in resource.problems}
+    own |= {problem for problem in offline.problems if problem.code == RULE_INVALID}
     unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
     if unread:
         raise SourceError(

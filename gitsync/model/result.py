@@ -138,6 +138,7 @@ class ResultChange:
     replacement: Replacement | None = None  # with one, it is not written, since Azure would refuse that
     renamed: Key | None = None  # the other half of a rename: the resource that is deleted for this one, or created
     deleted_with: Key | None = None  # the resource whose delete includes this one
+    restores: tuple[OutsideChange, ...] = ()  # the changes outside of git's fields that a revert undoes
     resets: tuple[ResetValue, ...] = ()  # what a PUT leaves out, so that Azure may reset it, by path
 
 

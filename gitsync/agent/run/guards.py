@@ -48,7 +48,7 @@ def guard_plan(config: Config, connections: Connections, plan: Plan, state: Stat
     refused.
     """
     problems = _list_run_problems(config, connections.source, plan, state, agent, writes=writes)
-    refuse(config, connections, plan, problems, writes=writes)
+    refuse(config, connections, plan, (*plan.problems, *problems), writes=writes)
     return replace(plan, problems=(*plan.problems, *problems))
 
 

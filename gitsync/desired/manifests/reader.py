@@ -42,6 +42,7 @@ from gitsync.desired.manifests.variable_reader import VariableReader, VariableSu
 from gitsync.desired.manifests.variable_values import NO_VARIABLES, VariableSet
 from gitsync.desired.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
+from gitsync.model.estate_rules import RuleEntries
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
@@ -297,6 +298,7 @@ class _Sorter:
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             objects=self.objects.make_objects(),
             namespaces=self.objects.namespaces,
+            rules=RuleEntries(namespaces=self.objects.ruling),
             problems=tuple(sorted(unread.problems, key=lambda p: p.order)),
             unread=mark_followed(unread.documents, declarers),
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
