@@ -92,10 +92,12 @@ def name_members(reported: Iterable[OutsideChange | ResetValue], row: PortalRow)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
-def test_the_plan_of_an_unrelated_update_has_only_what_git_changes(runs: Runs, row: PortalRow) -> None:
-    paths = {each.path for each in find_result(runs.update_plan, row).differences}
+def test_the_plan_of_an_unrelated_update_names_what_its_put_resets(runs: Runs, row: PortalRow) -> None:
+    result = find_result(runs.update_plan, row)
+    paths = {each.path for each in result.differences}
     assert paths > {each.member for each in row.list_changes(ChangeKind.DESIRED)}
     assert paths.isdisjoint(each.member for each in (*row.outside, *row.list_changes(ChangeKind.READ_ONLY)))
+    assert name_members(result.change.resets, row) == sorted(change.member for change in row.reset)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)
