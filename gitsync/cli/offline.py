@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from gitsync.agent.run.git_settings import make_git_access
@@ -93,20 +94,17 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
         selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
         selected = tuple(resource for resource in everything if selection.has(resource.key))
-        wrong_rules = check_rules_of_source(config, settings, manifests, everything, today)
-        file_problems = _mask_problems(
-            (*source.contents.problems, *manifests.problems, *foreign.problems, *wrong_rules), redactions
-        )
+        of_rules = check_rules_of_source(config, settings, manifests, everything, today)
+        of_files = (*source.contents.problems, *manifests.problems, *foreign.problems, *of_rules)
         missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
-        coverage = coverage_of(source, manifests, looks_around=looks_for_values)
-        problems = (*file_problems, *(problem for resource in selected for problem in resource.problems), *missing)
+        problems = (*_mask_problems(of_files, redactions), *chain.from_iterable(r.problems for r in selected), *missing)
         return Offline(
             catalog=catalog,
             everything=everything,
             environments=environments,
             prepared=selected,
             problems=join_renderers(problem for problem in problems if not problem.is_note),
-            coverage=mask_coverage(coverage, redactions.mask),
+            coverage=mask_coverage(coverage_of(source, manifests, looks_around=looks_for_values), redactions.mask),
             paths=frozenset(source.contents.files),
             namespace=settings.namespace,
             revision=source.revision,

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gitsync.model.arm_id import ArmId
-from gitsync.model.estate_rules import NO_RULES, RuleEntries
 from gitsync.model.export import Address
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.model.written_rules import NO_RULES, RuleEntries
 
 WITHOUT_KIND = "without a kind"
 INVALID_KIND = "of an invalid kind"
@@ -109,8 +109,7 @@ class Manifests:
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The annotations of Namespace manifests, by name."""
 
-    rules: RuleEntries = NO_RULES
-    """Those of its Namespaces; a reader of gitsync.yaml adds the others."""
+    rules: RuleEntries = NO_RULES  # those of its Namespaces; a reader of gitsync.yaml adds the others
 
     problems: tuple[Problem, ...] = ()
     """Those without a resource, in the order of the files; a resource that was read has its own."""

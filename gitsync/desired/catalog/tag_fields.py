@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_paths import find_facts
 from gitsync.desired.formats.list_pairing import TAGS
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.model.facts import Kind
+
+DEFAULT_TAGS: Final = "gitsync/tags"
+"""The annotation of a Namespace with default tags."""
 
 
 @cache

@@ -49,8 +49,7 @@ class ObjectCollector:
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """The annotations of Namespace manifests, by name."""
 
-    ruling: dict[str, Resource] = field(default_factory=dict)
-    """Those of them with annotations of gitsync, by name."""
+    ruling: dict[str, Resource] = field(default_factory=dict)  # those of them with gitsync's annotations, by name
 
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
     """The unit that each ConfigMap, Secret and Namespace was read from, by kind and name."""

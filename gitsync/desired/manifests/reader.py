@@ -42,13 +42,13 @@ from gitsync.desired.manifests.variable_reader import VariableReader, VariableSu
 from gitsync.desired.manifests.variable_values import NO_VARIABLES, VariableSet
 from gitsync.desired.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
-from gitsync.model.estate_rules import RuleEntries
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests, UnreadDocument
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
+from gitsync.model.written_rules import RuleEntries
 
 MAX_PROBLEMS = 1000
 """The most problems of one file, without those of resources: a file may have a million documents."""

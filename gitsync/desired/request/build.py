@@ -36,7 +36,7 @@ from gitsync.desired.request.rules_of_source import apply_rules
 from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
-from gitsync.desired.validation.estate_rules import FindPaths
+from gitsync.desired.validation.field_rules import FindPaths
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.desired.validation.relations import Member

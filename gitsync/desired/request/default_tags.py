@@ -15,19 +15,18 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.body_words import escape, find_word, unescape
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.tag_fields import find_tags_field
+from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS, find_tags_field
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.formats.list_pairing import TAGS
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.validation.annotation_text import locate_in_annotation, read_annotation
-from gitsync.desired.validation.annotations import DEFAULT_TAGS
 from gitsync.desired.validation.body_annotation import read_body
-from gitsync.desired.validation.estate_rules import RULE_UNUSED, Origin
+from gitsync.desired.validation.field_rules import RULE_UNUSED, RuleOrigin
 from gitsync.desired.validation.ignored_field import Fault
-from gitsync.model.estate_rules import RuleEntries
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Resource
+from gitsync.model.written_rules import RuleEntries
 
 _MOST_TAGS: Final = 50
 _LONGEST_NAME: Final = 512
@@ -67,7 +66,9 @@ class DefaultTags:
 def read_default_tags(entries: RuleEntries) -> DefaultTags:
     """Read the defaults. Those with a fault are left out."""
     problems: list[tuple[str, Problem]] = []
-    written = [(name, value, Origin(entry.source, key=TAGS)) for entry in entries.tags for name, value in [entry.value]]
+    written = [
+        (name, value, RuleOrigin(entry.source, key=TAGS)) for entry in entries.tags for name, value in [entry.value]
+    ]
     of_source = _read_tags(written, problems)
     of_namespaces = {}
     for name, namespace in sorted(entries.namespaces.items()):
@@ -76,7 +77,7 @@ def read_default_tags(entries: RuleEntries) -> DefaultTags:
     return DefaultTags(of_source=of_source, of_namespaces=of_namespaces, problems=tuple(problems))
 
 
-_Written = tuple[Any, Any, Origin]
+_Written = tuple[Any, Any, RuleOrigin]
 """Name and value as they are written, and where."""
 
 
@@ -84,12 +85,12 @@ def _list_annotated(name: str, namespace: Resource, problems: list[tuple[str, Pr
     read = read_annotation(DEFAULT_TAGS, namespace.annotations[DEFAULT_TAGS])
     values = [document.value for document in read.documents]
     if read.fault or len(values) != 1 or not isinstance(values[0], dict):
-        origin = Origin(locate_in_annotation(DEFAULT_TAGS, (), namespace), name, DEFAULT_TAGS)
+        origin = RuleOrigin(locate_in_annotation(DEFAULT_TAGS, (), namespace), name, DEFAULT_TAGS)
         fault = f"{read.fault} It is in line {read.line} of the annotation." if read.fault else ""
         problems.append((name, origin.make_error(Fault(fault or "It is not one YAML mapping.", _FORM))))
         return
     for key, value in values[0].items():
-        yield key, value, Origin(locate_in_annotation(DEFAULT_TAGS, (key,), namespace), name, DEFAULT_TAGS)
+        yield key, value, RuleOrigin(locate_in_annotation(DEFAULT_TAGS, (key,), namespace), name, DEFAULT_TAGS)
 
 
 def _read_tags(written: Iterable[_Written], problems: list[tuple[str, Problem]]) -> _Tags:
@@ -97,7 +98,7 @@ def _read_tags(written: Iterable[_Written], problems: list[tuple[str, Problem]])
     for name, value, origin in written:
         fault = _check_tag(name, value, origin)
         if fault is None and len(tags) == _MOST_TAGS:
-            fault = Fault(f"There are more than {_MOST_TAGS} tags, which is the limit of Azure.", "Remove some.")
+            fault = Fault(f"There are more than {_MOST_TAGS} tags, and Azure allows no more.", "Remove some.")
         if fault is None and name.casefold() in tags:
             fault = Fault(f"The tag {quote_scalar(name)} is given twice.", "Remove one: case does not count.")
         if fault is None:
@@ -107,7 +108,7 @@ def _read_tags(written: Iterable[_Written], problems: list[tuple[str, Problem]])
     return tags
 
 
-def _check_tag(name: Any, value: Any, origin: Origin) -> Fault | None:
+def _check_tag(name: Any, value: Any, origin: RuleOrigin) -> Fault | None:
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or _NO_NAME.search(name):
         message = f"{quote_scalar(name)} is not a name of a tag."
         return Fault(message, f"Use at most {_LONGEST_NAME} characters, without < > % & \\ ? and /.")
@@ -173,15 +174,20 @@ def find_default_tag(resource: Resource, path: FieldPath) -> SourceLocation | No
     return resource.patched.get(path) if path in resource.default_tags else None
 
 
+def list_default_tags(resource: Resource) -> Mapping[str, SourceLocation]:
+    """List the default tags of a resource by name, with where each is set."""
+    return {unescape(str(path[-1])): resource.patched[path] for path in sorted(resource.default_tags, key=str)}
+
+
 def warn_of_tags(tags: DefaultTags, resources: Iterable[Resource], catalog: Catalog) -> Iterator[Problem]:
     """Warn of default tags that no resource can have. The source must be read completely."""
     pairs = ((resource.key.namespace, catalog.kind_of(resource)) for resource in resources)
     tagged = {namespace for namespace, kind in pairs if kind and find_tags_field(kind)}
     hint = "Remove them."
     if tags.of_source and not tagged:
-        origin = Origin(min(tag.source for tag in tags.of_source.values()), key=TAGS)
+        origin = RuleOrigin(min(tag.source for tag in tags.of_source.values()), key=TAGS)
         yield origin.make_warning(RULE_UNUSED, Fault("The source has no resource that can have tags.", hint))
     for namespace, own in tags.of_namespaces.items():
         if own and namespace not in tagged:
-            origin = Origin(min(tag.source for tag in own.values()), namespace, DEFAULT_TAGS)
+            origin = RuleOrigin(min(tag.source for tag in own.values()), namespace, DEFAULT_TAGS)
             yield origin.make_warning(RULE_UNUSED, Fault("The namespace has no resource that can have tags.", hint))

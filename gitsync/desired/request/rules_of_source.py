@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
+from gitsync.desired.catalog.type_words import join_with_or
+from gitsync.desired.problems.finding import Finding, locate_finding
+from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.request.default_tags import DefaultTags, add_default_tags, read_default_tags, warn_of_tags
-from gitsync.desired.validation.estate_rules import (
+from gitsync.desired.validation.annotations import IGNORE, OUR_PREFIX
+from gitsync.desired.validation.field_rules import (
+    FieldRules,
     FindPaths,
-    IgnoreRules,
     Reached,
     check_fields,
     list_reached,
@@ -23,8 +29,11 @@ from gitsync.desired.validation.estate_rules import (
     warn_of_rules,
 )
 from gitsync.model.manifests import Manifests
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
+from gitsync.model.written_rules import RuleEntries
+
+_OF_NAMESPACES: Final = (IGNORE, DEFAULT_TAGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +71,30 @@ def check_rules(manifests: Manifests, catalog: Catalog, today: date | None, *, i
     reached = list_reached(manifests.resources, catalog)
     faults = _list_faults(rules, tags, reached, catalog)
     yield from (problem for namespace, problem in faults if not namespace)
+    yield from _warn_of_annotations(entries)
     yield from warn_of_rules(rules.rules, reached, today, is_complete=is_complete)
     if is_complete:
         yield from warn_of_tags(tags, manifests.resources, catalog)
 
 
+def _warn_of_annotations(entries: RuleEntries) -> Iterator[Problem]:
+    """Warn of gitsync's annotations that have no effect on a Namespace."""
+    for namespace in entries.namespaces.values():
+        for key in namespace.annotations:
+            if key.startswith(OUR_PREFIX) and key not in _OF_NAMESPACES:
+                close = suggest(key, _OF_NAMESPACES)
+                finding = Finding(
+                    code="UnknownAnnotation",
+                    path=("metadata", "annotations", key),
+                    message=f"{key} has no effect on a Namespace.",
+                    hint=f"Did you mean {close}?" if close else f"Use {join_with_or(_OF_NAMESPACES)}, or remove it.",
+                    level=Level.WARNING,
+                )
+                yield locate_finding(finding, namespace)
+
+
 def _list_faults(
-    rules: IgnoreRules, tags: DefaultTags, reached: Iterable[Reached], catalog: Catalog
+    rules: FieldRules, tags: DefaultTags, reached: Iterable[Reached], catalog: Catalog
 ) -> Iterator[tuple[str, Problem]]:
     yield from rules.problems
     yield from tags.problems

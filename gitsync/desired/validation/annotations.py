@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.problems.field_path import FieldPath, find_member
@@ -35,9 +36,6 @@ OUR_PREFIX: Final = "gitsync/"
 CREDENTIAL_FROM: Final = f"{ASO_PREFIX}credential-from"
 UPDATE_METHOD: Final = f"{OUR_PREFIX}update-method"
 IGNORE: Final = f"{OUR_PREFIX}ignore"
-DEFAULT_TAGS: Final = f"{OUR_PREFIX}tags"
-"""Of a Namespace only."""
-
 RUN_SCRIPT: Final = f"{OUR_PREFIX}run-script"
 ALLOW: Final = "allow"
 """The value of `RUN_SCRIPT` that consents to the script which Azure runs for a resource."""
@@ -178,6 +176,11 @@ def _check_annotation(key: str, value: str) -> Iterator[Finding]:
             yield from _check_value(key, value)
         return
     if key in OPERATOR_ANNOTATIONS:
+        return
+    if key == DEFAULT_TAGS:
+        path = ("metadata", "annotations", key)
+        message = f"{key} is an annotation of a Namespace, and has no effect on a resource."
+        yield Finding(code="UnknownAnnotation", path=path, message=message, hint="Write the tags into spec.")
         return
     close = suggest(key, _USER_ANNOTATIONS) or suggest(key, OPERATOR_ANNOTATIONS)
     if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):  # an annotation of another tool

@@ -1,10 +1,9 @@
 """What a PUT would reset: values in Azure that its body lacks.
 
 A PUT replaces a resource, so a service may give its default to what the body leaves out, or may keep the former value;
-which of both, no type states, and recordings show of a few (`put_effects.tsv`). After gitsync's own write, only what
-changed since then is worth a word: the rest survived a PUT of the same fields, or was made by it. Before the first
-write, all that the body lacks may be somebody's; most of it is Azure's own, by tables of recorded values and by rules
-of what values look like.
+which of both, no type states. After gitsync's own write, only what changed since then is worth a word: the rest
+survived a PUT of the same fields, or was made by it. Before the first write, all that the body lacks may be somebody's;
+most of it is Azure's own, by tables of recorded values and by rules of what values look like.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.azure_defaults import AzureDefaults, find_azure_defaults
-from gitsync.desired.catalog.packed_tables import find_azure_values, read_put_effects
+from gitsync.desired.catalog.packed_tables import PutEffect, find_azure_values, read_put_effects
 from gitsync.desired.catalog.weakening_fields import protects
 from gitsync.desired.formats.json_members import is_number
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
@@ -82,7 +81,8 @@ def list_resets(
     rest if there are more: it has no path, and `entries` counts them. `find_defaults` finds those of a type.
     """
     writable = view.select_writable(live)
-    leaves = [leaf for leaf in iterate_uncovered(writable, body) if not _is_kept(leaf, view.arm_type)]
+    effects = read_put_effects(view.arm_type)
+    leaves = [leaf for leaf in iterate_uncovered(writable, body) if not _is_kept(leaf, effects)]
     if changes is not None:
         return tuple(_describe(view, leaf) for leaf in _select_changed(leaves, changes))
     unknown = [leaf for leaf in leaves if not _is_azures_own(leaf, view, body, find_defaults(view.arm_type))]
@@ -93,9 +93,9 @@ def list_resets(
     return (*(_describe(view, leaf) for leaf in named), *more)
 
 
-def _is_kept(leaf: Uncovered, arm_type: str) -> bool:
-    """Return whether recordings show that Azure keeps the value."""
-    effect = read_put_effects(arm_type).get(format_pointer(generalize(leaf.path)))
+def _is_kept(leaf: Uncovered, effects: Mapping[str, PutEffect]) -> bool:
+    """Return whether recordings show that a PUT without the value leaves it as it is."""
+    effect = effects.get(format_pointer(generalize(leaf.path)))
     return effect is not None and effect.is_kept
 
 

@@ -23,8 +23,8 @@ from gitsync.settings.config.setting import RULES, Authority, Setting, SettingFo
 from gitsync.settings.config.setting_values import parse_value
 
 if TYPE_CHECKING:
-    from gitsync.model.estate_rules import RuleEntry
     from gitsync.model.unit import UnitEntry  # making its classes takes long
+    from gitsync.model.written_rules import RuleEntry
     from gitsync.settings.config.yaml_file import YamlNode
 
 FILE_NAME = "gitsync.yaml"

@@ -1,7 +1,7 @@
 """`ignore` and `tags` in gitsync.yaml: the rules of a source for many resources.
 
 Only their outer form is checked here. What is inside depends on the kinds of the catalog, which checks it with the
-manifests (`desired.validation.estate_rules`).
+manifests (`desired.validation.field_rules`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from gitsync.errors import ConfigError
-from gitsync.model.estate_rules import RuleEntry
 from gitsync.model.problem import SourceLocation
+from gitsync.model.written_rules import RuleEntry
 from gitsync.settings.config.setting import SettingForm
 from gitsync.settings.config.yaml_file import YamlNode
 

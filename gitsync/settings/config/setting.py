@@ -29,7 +29,7 @@ class SettingForm(StrEnum):
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
     SHARD = "shard"  # 2/8: a number from 1, and that of all; the value is the text
     UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
-    IGNORE = "ignore"  # a list of paths and mappings; in a file only, a tuple of model.estate_rules.RuleEntry
+    IGNORE = "ignore"  # a list of paths and mappings; in a file only, a tuple of model.written_rules.RuleEntry
     TAGS = "tags"  # values by name; in a file only, a tuple of RuleEntry
     VARIABLES = "variables"  # NAME=VALUE, each in a flag or a variable of its own; the value is a tuple of pairs
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret

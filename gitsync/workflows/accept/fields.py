@@ -23,6 +23,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
+from gitsync.desired.request.default_tags import find_default_tag
 from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.desired.validation.body_annotation import BODY_PATH
 from gitsync.errors import UnfitValueError
@@ -41,10 +42,11 @@ from gitsync.model.verdict import DRIFTED, Difference, Verdict
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import project, select_desired
 from gitsync.planning.diff.three_way import UNDONE
+from gitsync.report.wording import format_plural
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.workflows.accept.moves import UNKNOWN, Move, compare_parts
-from gitsync.workflows.accept.outside_moves import OutsideMove, collect_outside_moves, list_outside
+from gitsync.workflows.accept.outside_moves import OutsideMove, collect_outside_moves, count_unnamed, list_outside
 from gitsync.workflows.accept.wanted_fields import WantedFields
 from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
 from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
@@ -210,6 +212,9 @@ class _Search:
             ]
         reading = _Reading(self, kind, prepared, body, remove_paths(self.result.comparison.live_body, prepared.ignored))
         new = list(reading.read_outside(outside))
+        if outside and (more := count_unnamed(self.result)):
+            reason = f"Its write may reset {format_plural(more, 'more value')}, which the plan does not name."
+            new.append(self.leave(reason, (), "Run gitsync accept again: the plan of the edited manifest names them."))
         if self.result.found not in DRIFTED:
             return new
         if not self.result.differences:
@@ -302,9 +307,13 @@ class _Reading:
 
     def read_path(self, path_in_body: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
+        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
+        if default := find_default_tag(self.prepared.resource, field):
+            advice = f"Change the default in {default}, or set the tag in the manifest."
+            yield self.search.leave(f"It is a default tag, which {default} sets.", field, advice, (default,))
+            return
         found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
-        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found

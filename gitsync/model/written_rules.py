@@ -29,7 +29,7 @@ class RuleEntries:
     ignore: tuple[RuleEntry, ...] = ()
     tags: tuple[RuleEntry, ...] = ()  # each value is a pair
     namespaces: Mapping[str, Resource] = field(default_factory=dict)
-    """The Namespace manifests with annotations of gitsync, by name."""
+    """The Namespace manifests with gitsync's annotations, by name."""
 
     def __bool__(self) -> bool:
         return bool(self.ignore or self.tags or self.namespaces)

@@ -32,17 +32,17 @@ from gitsync.desired.validation.ignore_entries import (
 )
 from gitsync.desired.validation.ignored_field import Fault, IgnoredPath, check_existence, end_at_last_name
 from gitsync.errors import ConfigError
-from gitsync.model.estate_rules import RuleEntries
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import RULE_INVALID, Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
+from gitsync.model.written_rules import RuleEntries
 
 RULE_UNUSED: Final = "RuleUnused"
 NAMESPACE_RULE: Final = "NamespaceRule"
 
 
-class Origin(NamedTuple):
+class RuleOrigin(NamedTuple):
     """Where a rule is."""
 
     source: SourceLocation
@@ -86,7 +86,7 @@ class IgnoreRule:
 
     entry: IgnoreEntry
     kinds: tuple[KindName, ...]  # empty for all
-    origin: Origin
+    origin: RuleOrigin
 
     def reaches(self, namespace: str, gvk: GVK, kind: Kind) -> bool:
         """Return whether the rule is about a resource of a kind in a namespace."""
@@ -108,18 +108,18 @@ class IgnoreRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IgnoreRules:
+class FieldRules:
     """The rules of a source, and what is wrong with others."""
 
     rules: tuple[IgnoreRule, ...] = ()
     problems: tuple[tuple[str, Problem], ...] = ()  # each with its Namespace, "" for gitsync.yaml
 
 
-def read_ignore_rules(entries: RuleEntries, catalog: Catalog) -> IgnoreRules:
+def read_ignore_rules(entries: RuleEntries, catalog: Catalog) -> FieldRules:
     """Read the rules of gitsync.yaml, then those of the Namespaces that have some."""
     rules: list[IgnoreRule] = []
     problems: list[tuple[str, Problem]] = []
-    written = ((Origin(entry.source), number, entry.value) for number, entry in enumerate(entries.ignore, start=1))
+    written = ((RuleOrigin(entry.source), number, entry.value) for number, entry in enumerate(entries.ignore, start=1))
     for origin, number, value in chain(written, _list_annotated(entries.namespaces)):
         form = OF_NAMESPACE if origin.namespace else OF_SOURCE
         entry = [value] if isinstance(value, Fault) else read_entry(value, f"Entry {number}", form)
@@ -129,17 +129,17 @@ def read_ignore_rules(entries: RuleEntries, catalog: Catalog) -> IgnoreRules:
         if not isinstance(entry, list) and not faults:
             kinds = tuple(name for name in names if isinstance(name, KindName))
             rules.append(IgnoreRule(entry=entry, kinds=kinds, origin=origin))
-    return IgnoreRules(rules=tuple(rules), problems=tuple(problems))
+    return FieldRules(rules=tuple(rules), problems=tuple(problems))
 
 
-def _list_annotated(namespaces: Mapping[str, Resource]) -> Iterator[tuple[Origin, int, object]]:
+def _list_annotated(namespaces: Mapping[str, Resource]) -> Iterator[tuple[RuleOrigin, int, object]]:
     """List the entries of the annotations of Namespaces, unchecked, each with its origin and its number."""
     for name, namespace in sorted(namespaces.items()):
         values = read_list(namespace.annotations.get(IGNORE, ""), OF_NAMESPACE)
         for index, value in enumerate([values] if isinstance(values, Fault) else values):
             path = () if isinstance(value, Fault) else (index,)
             source = locate_in_annotation(IGNORE, path, namespace)
-            yield Origin(source, name, IGNORE), index + 1, value
+            yield RuleOrigin(source, name, IGNORE), index + 1, value
 
 
 def _find_name(text: str, catalog: Catalog) -> KindName | Fault:
@@ -200,7 +200,12 @@ def check_fields(
         for paths in zip(*(rule.list_paths(kind) for kind in kinds), strict=True):
             faults = [check_existence(path, kind) for path, kind in zip(paths, kinds, strict=True)]
             if faults and all(faults) and faults[0]:
-                yield rule.origin.namespace, rule.origin.make_error(faults[0])
+                fault = faults[0] if paths[0] in rule.entry.paths else _explain_untagged(next(iter(kinds)))
+                yield rule.origin.namespace, rule.origin.make_error(fault)
+
+
+def _explain_untagged(kind: Kind) -> Fault:
+    return Fault(f"A {kind.gvk.kind} cannot have tags.", "Remove the kind from the rule.")
 
 
 def warn_of_rules(
