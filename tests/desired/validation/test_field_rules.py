@@ -186,6 +186,16 @@ def test_a_rule_for_no_resource_is_a_warning(value, message, hint):
     assert check(rule(value), is_complete=False) == [], "the rest of the source may have one"
 
 
+def test_the_number_of_paths_and_tags_is_limited():
+    entries = tuple(
+        RuleEntry({"tags": [f"t{number}-{name}" for name in range(100)]}, SourceLocation("gitsync.yaml", number))
+        for number in range(1, 20)
+    )
+    (problem,) = check(RuleEntries(ignore=entries))
+    assert (problem.code, problem.location) == ("RuleInvalid", "gitsync.yaml:11")
+    assert problem.message == "ignore: The rules have more than 1000 paths and tags together."
+
+
 def test_a_rule_that_has_expired_is_reported():
     (problem,) = check(rule({"tags": "team", "until": "2030-06-14"}))
     assert (problem.code, problem.is_error) == ("IgnoreExpired", False)
