@@ -160,7 +160,12 @@ def format_outside_count(count: int) -> str:
 
 def count_resets(report: Report) -> int:
     """Count the values in Azure that the writes of a plan may reset, or that those of a sync may have reset."""
-    return sum(len(list_reset(result, writes=report.command == "sync")) for result in report.results)
+    return sum(count_reset(list_reset(result, writes=report.command == "sync")) for result in report.results)
+
+
+def count_reset(values: Iterable[ResetValue]) -> int:
+    """Count values that a write may reset. One without a path stands for others."""
+    return sum(1 if value.path else value.entries for value in values)
 
 
 def _format_reset_count(report: Report) -> str:

@@ -42,10 +42,11 @@ from gitsync.model.verdict import DRIFTED, Difference, Verdict
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import project, select_desired
 from gitsync.planning.diff.three_way import UNDONE
+from gitsync.report.wording import format_plural
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
 from gitsync.workflows.accept.moves import UNKNOWN, Move, compare_parts
-from gitsync.workflows.accept.outside_moves import OutsideMove, collect_outside_moves, list_outside
+from gitsync.workflows.accept.outside_moves import OutsideMove, collect_outside_moves, count_unnamed, list_outside
 from gitsync.workflows.accept.wanted_fields import WantedFields
 from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
 from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
@@ -211,6 +212,9 @@ class _Search:
             ]
         reading = _Reading(self, kind, prepared, body, remove_paths(self.result.comparison.live_body, prepared.ignored))
         new = list(reading.read_outside(outside))
+        if outside and (more := count_unnamed(self.result)):
+            reason = f"Its write may reset {format_plural(more, 'more value')}, which the plan does not name."
+            new.append(self.leave(reason, (), "Run gitsync accept again: the plan of the edited manifest names them."))
         if self.result.found not in DRIFTED:
             return new
         if not self.result.differences:

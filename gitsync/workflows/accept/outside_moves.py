@@ -14,7 +14,6 @@ from gitsync.desired.formats.list_pairing import find_key, find_key_field, find_
 from gitsync.model.outside import OutsideChange
 from gitsync.model.result import Result
 from gitsync.model.secret import MASKED
-from gitsync.model.verdict import Verdict
 
 
 class OutsideMove(NamedTuple):
@@ -27,13 +26,17 @@ class OutsideMove(NamedTuple):
 
 
 def list_outside(result: Result, *, is_selected: bool) -> tuple[OutsideChange, ...]:
-    """List what a plan found that git could take: the outside changes; or, of a resource that is to be adopted and that
-    a person selected, what the write may reset.
+    """List what a plan found that git could take: the outside changes; and, of a resource that a person selected, what
+    its write may reset.
     """
-    if result.verdict is not Verdict.ADOPT:
-        return result.comparison.outside
-    resets = result.change.resets if is_selected else ()
-    return tuple(OutsideChange(path=reset.path, before=None, now=reset.live) for reset in resets)
+    resets = [reset for reset in result.change.resets if reset.path] if is_selected else []
+    changed = (OutsideChange(path=reset.path, before=None, now=reset.live) for reset in resets)
+    return (*result.comparison.outside, *changed)
+
+
+def count_unnamed(result: Result) -> int:
+    """Count what the write may reset and the plan does not name."""
+    return sum(reset.entries for reset in result.change.resets if not reset.path)
 
 
 def collect_outside_moves(

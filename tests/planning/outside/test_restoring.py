@@ -57,9 +57,9 @@ ROWS: list[tuple[dict[str, Any], list[tuple[str, Any, Any]], dict[str, Any], str
     ),
     (
         {"properties": {"l": NAMED}},
-        [("/properties/l/0", None, {"name": "a", "x": 1}), ("/properties/l/0", {"name": "c"}, None)],
-        {"properties": {"l": [{"name": "c"}, {"name": "b", "x": 2}]}},
-        "an entry that came, and one that went from the same index",
+        [("/properties/l/0", None, {"name": "a", "x": 1}), ("/properties/l/2", {"name": "c"}, None)],
+        {"properties": {"l": [{"name": "b", "x": 2}, {"name": "c"}]}},
+        "an entry that came, and one that went",
     ),
     (
         {"properties": {"l": [{"name": "a", "in": ["1", "2"], "tags": {"A": "1"}}]}},

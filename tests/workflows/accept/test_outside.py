@@ -160,7 +160,7 @@ ROWS = (
         name="secretname",
         text=FLOW.format(name="secretname"),
         changes={"/properties/parameters": {"apiSecret": {"value": "Not-really-1"}}},
-        left={"spec.body.properties.parameters.apiSecret": "Its value may be a secret"},
+        left={"spec.body.properties.parameters.apiSecret.value": "Its value may be a secret"},
     ),
     Drift(
         why="a value of which the record has a digest only",
@@ -188,7 +188,10 @@ ROWS = (
                 },
             }
         },
-        left={"spec.identity.type": "It changes who may do what"},
+        left={
+            "spec.identity.type": "It changes who may do what",
+            "spec.identity.userAssignedIdentities": "references to identities",
+        },
     ),
     Drift(
         why="what git ignores",
@@ -368,8 +371,11 @@ def test_what_an_adoption_may_reset_is_accepted(
     resets = (
         ResetValue(path="/properties/accessTier", live="Cool"),
         ResetValue(path="/properties/allowBlobPublicAccess", live=True),
+        ResetValue(path="", live=None, entries=2),
     )
     world, report = find_shop(tmp_path, OutsideNotes(resets=resets), Verdict.ADOPT)
     accepted = accept_drift(report, open_world_tree(world), names)
     fields = [format_field(field.path) for resource in accepted.resources for field in resource.fields]
-    assert (sorted(fields), [refusal.field for refusal in accepted.left]) == (taken, left), why
+    unnamed = "Its write may reset 2 more values, which the plan does not name."
+    assert [refusal.reason for refusal in accepted.left if not refusal.field] == [unnamed] * bool(names)
+    assert (sorted(fields), [refusal.field for refusal in accepted.left if refusal.field]) == (taken, left), why

@@ -45,21 +45,6 @@ def is_outside_recorded(attempt: ApplyAttempt) -> bool:
     return recorded is not None and is_current(recorded) and changed == recorded.changed
 
 
-def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
-    """Find what the PUT of an update leaves out, so that Azure may reset it."""
-    live, remembered = attempt.observed.live, attempt.remembered
-    if live is None or not _has_outside(attempt) or attempt.is_patched or attempt.write.tried:
-        return attempt
-    has_record = remembered is not None and remembered.outside is not None and is_current(remembered.outside)
-    resets = list_resets(
-        make_view(attempt, digests),
-        live.body,
-        keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
-        attempt.decision.outside if has_record else None,
-    )
-    return attempt.with_decision(replace(attempt.decision, resets=resets))
-
-
 def find_still_changed(attempt: ApplyAttempt, digests: Digests) -> tuple[OutsideChange, ...]:
     """Find which of the changes that were found before the first write Azure still shows."""
     former, live = find_remembered(attempt.record, attempt.api_version, attempt.ignored), attempt.observed.live
@@ -75,6 +60,21 @@ def select_outside_now(attempt: ApplyAttempt, digests: Digests) -> RecordedOutsi
     """Return the record of what Azure shows now."""
     live = attempt.observed.live
     return make_view(attempt, digests).record(live.body, attempt.desired) if live else None
+
+
+def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
+    """Find what the PUT of an update leaves out, so that Azure may reset it."""
+    live, remembered = attempt.observed.live, attempt.remembered
+    if live is None or not _has_outside(attempt) or attempt.is_patched or attempt.write.tried:
+        return attempt
+    has_record = remembered is not None and remembered.outside is not None and is_current(remembered.outside)
+    resets = list_resets(
+        make_view(attempt, digests),
+        live.body,
+        keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
+        attempt.decision.outside if has_record else None,
+    )
+    return attempt.with_decision(replace(attempt.decision, resets=resets))
 
 
 def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> RecordedOutside | None:

@@ -139,7 +139,7 @@ def check_restored(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 def _make_kept(attempt: ApplyAttempt, kept: Iterable[OutsideChange], why: str) -> Condition:
     name = f"{attempt.key.kind}/{attempt.key.name}"
     advice = (
-        f"Restore it in Azure by hand, take it into git with `gitsync accept {name}`, or keep it with "
+        f"Restore it in Azure by hand, accept it with `gitsync accept {name}`, or keep it with "
         f"`gitsync acknowledge {name}`."
     )
     return make_error(KEPT, f"Azure kept {_name(attempt, kept)} as changed outside of git: {why}.", advice)
