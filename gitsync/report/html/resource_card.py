@@ -39,7 +39,7 @@ from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
-from gitsync.report.outside_texts import OUTSIDE_SIDES, format_resets, list_outside
+from gitsync.report.outside_texts import OUTSIDE_SIDES, OUTSIDE_TITLE, format_resets, list_outside
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     UNTOUCHED,
@@ -154,6 +154,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         advice="" if repeats_check(result) else find_condition_advice(condition, result.arm_id),
         differences=render_differences(result, context.before),
         outside=_render_outside(result),
+        outside_title=OUTSIDE_TITLE,
         resets=format_resets(result, writes=context.writes, everything=True),
         authors=list_authors(result, names=context.names_people),
         body=_format_body(result.change),
@@ -237,16 +238,18 @@ def render_differences(result: Result, before: str) -> Markup:
 
 def _render_outside(result: Result) -> Markup:
     """Render a table of what changed outside of git, what weakens the estate first; "" where nothing did."""
-    lines = list_outside(result)
-    if not lines:
+    changes = list_outside(result)
+    if not changes:
         return Markup()
+    parts = [(part, change.weakens) for change in changes for part in change.parts]
     rows = [
         _make_row(
-            Difference("", change.desired, change.live, " ".join(filter(None, (weakens, *change.notes)))), change.name
+            Difference("", part.desired, part.live, " ".join(filter(None, (weakens, *part.notes)))),
+            part.name,
         )
-        for change, weakens in lines[:_MOST_ROWS]
+        for part, weakens in parts[:_MOST_ROWS]
     ]
-    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(lines)), len(lines) - _MOST_ROWS)
+    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(changes)), len(parts) - _MOST_ROWS)
 
 
 def _render_rows(rows: Sequence[DifferenceRow], sides: tuple[str, str], caption: str, hidden: int) -> Markup:
