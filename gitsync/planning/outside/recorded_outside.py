@@ -19,7 +19,7 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
-from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key
+from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key, is_ordered
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -182,9 +182,19 @@ def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) 
         }
     is_long = not covers and isinstance(value, str | list) and len(_write(value)) > LONGEST
     if is_long or (value is not None and is_secret(path, hints)):
-        return Secret(_write(value))
+        return Secret(_write(_sort(value, path)))
     if isinstance(value, list):
         return [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
+    return value
+
+
+def _sort(value: Any, path: JsonPath) -> Any:
+    """Return a value with its lists in an order of their own, unless their order counts: Azure keeps them in any."""
+    if isinstance(value, Mapping):
+        return {key: _sort(child, (*path, key)) for key, child in value.items()}
+    if isinstance(value, list):
+        entries = [_sort(entry, path) for entry in value]
+        return entries if is_ordered(path) else sorted(entries, key=_write)
     return value
 
 

@@ -158,7 +158,8 @@ def _is_azures_own(leaf: Uncovered, view: OutsideView, body: Mapping[str, Any], 
     if path[0] == TAGS:
         return False
     is_guard = protects(view.arm_type, format_pointer(leaf.path), value)
-    if find_azure_values(view.arm_type).is_own(path, value) or defaults.is_default(path, value, least=1 + is_guard):
+    is_usual = is_guard or value is True
+    if find_azure_values(view.arm_type).is_own(path, value) or defaults.is_default(path, value, is_usual=is_usual):
         return True
     if isinstance(value, str) and _MICROSOFTS.fullmatch(value):
         return True
