@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.planning.outside.azure_moves import REPORTED_NAMES
-from tests.planning.outside.test_outside_changes_table import (
+from tests.support.outside_views import (
     ACCOUNT,
     BALANCER,
     CLUSTER,

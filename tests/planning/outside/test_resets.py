@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.outside import ResetValue
 from gitsync.model.secret import MASKED
 from gitsync.planning.outside.resets import MOST, list_resets
-from tests.planning.outside.test_outside_changes_table import (
+from tests.support.outside_views import (
     ACCOUNT,
     BALANCER,
     CONTAINER_APP,
