@@ -19,7 +19,7 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
-from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key, is_ordered
+from gitsync.desired.formats.list_pairing import OPEN_LISTS, find_key, find_key_field, index_by_key, is_ordered
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -140,13 +140,12 @@ class OutsideView:
         return seal_body(hidden, self.arm_id.key, self.digests, in_any_order=True)
 
     def _digest(self, live: Mapping[str, Any]) -> str:
-        lasting = {name: value for name, value in live.items() if name not in _PASSING}
-        text = _write(lasting)
+        text = _write(_drop_passing(live))
         return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
-        is_safe = self.digests.key is not None or not _has_secret(live, _make_hints(self.kind), ())
+        is_safe = self.digests.key is not None or not has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
     def _describe(self, change: LeafChange, live: Mapping[str, Any]) -> OutsideChange | None:
@@ -161,6 +160,10 @@ class OutsideView:
             return None
         return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
 
+    @property
+    def hints(self) -> Hints:
+        return _make_hints(self.kind)
+
 
 def is_current(recorded: RecordedOutside) -> bool:
     """Return whether the members were selected by the types of today, so that they can be compared."""
@@ -171,6 +174,17 @@ def is_current(recorded: RecordedOutside) -> bool:
 def _make_hints(kind: Kind) -> Hints:
     """The hints of a kind, always with ARM's type of its body."""
     return replace(make_kind_hints(kind), body_type=open_arm_types().find_body(kind.arm_type, kind.api_version))
+
+
+def _drop_passing(live: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a body without what changes although nothing beside git's fields does: the result of each write, and lists
+    of resources of their own, which are created and written after the resource was read.
+    """
+    lasting = {name: value for name, value in live.items() if name not in _PASSING}
+    properties = live.get("properties")
+    if isinstance(properties, Mapping) and not OPEN_LISTS.isdisjoint(properties):
+        lasting["properties"] = {name: value for name, value in properties.items() if name not in OPEN_LISTS}
+    return lasting
 
 
 def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) -> Any:
@@ -206,12 +220,12 @@ def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
     return [_mask(entry, hints, (*path, at)) for at, entry in enumerate(value)] if isinstance(value, list) else value
 
 
-def _has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
+def has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
     if path and is_secret(path, hints):
         return True
     if isinstance(value, Mapping):
-        return any(_has_secret(child, hints, (*path, key)) for key, child in value.items())
-    return isinstance(value, list) and any(_has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
+        return any(has_secret(child, hints, (*path, key)) for key, child in value.items())
+    return isinstance(value, list) and any(has_secret(entry, hints, (*path, at)) for at, entry in enumerate(value))
 
 
 _write = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -254,6 +268,10 @@ def _step_into(value: Any, step: str | int) -> Any:
 
 
 def _is_known(before: Any, now: Any) -> bool:
-    """Return whether two values show that one changed: not if a digest was made without a key, or with two."""
+    """Return whether two values show that one changed: not if a digest was made without a key, or with two. A value
+    that came or went has changed, whatever it is.
+    """
+    if before is None or now is None:
+        return True
     keys = [{seal.rpartition(":")[0] for _, _, seal in iterate_seals(side)} for side in (before, now)]
     return "" not in keys[0] | keys[1] and (not keys[0] or not keys[1] or keys[0] == keys[1])

@@ -41,13 +41,13 @@ class Silence:
         path, before, now = change
         if before is None or now is None:
             value = now if before is None else before
-            if _is_nothing(value) or find_azure_values(self.hints.arm_type).is_own(generalize(path), value):
+            if find_azure_values(self.hints.arm_type).is_own(generalize(path), value):
                 return True
         return is_moved_by_azure(self.hints.arm_type, change, self.live, self.told)
 
 
 def _is_nothing(value: Any) -> bool:
-    """Return whether a value that appears is what an absent one means nearly always: False, or 0."""
+    """Return whether a value is what an absent one means nearly always: False, or 0."""
     return value is False or (is_number(value) and value == 0)
 
 

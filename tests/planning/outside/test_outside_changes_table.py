@@ -55,6 +55,13 @@ TOLD = {
         properties(supportsHttpsTrafficOnly=False),
         [("/properties/supportsHttpsTrafficOnly", None, False)],
     ),
+    "False and 0, where nothing was shown": (
+        ACCOUNT,
+        {},
+        {},
+        properties(isHnsEnabled=False, sasPolicy={"sasExpirationPeriod": 0}),
+        [("/properties/isHnsEnabled", None, False), ("/properties/sasPolicy/sasExpirationPeriod", None, 0)],
+    ),
     "an entry of a list that git does not set": (
         ACCOUNT,
         properties(networkAcls={"defaultAction": "Deny"}),
@@ -256,12 +263,6 @@ SILENT = {
         {},
         {"identity": {"type": "UserAssigned", "userAssignedIdentities": {ONE: {"clientId": "1"}}}},
         {"identity": {"type": "UserAssigned", "userAssignedIdentities": {ONE.upper(): {"clientId": "1"}}}},
-    ),
-    "False and 0 that appear": (
-        ACCOUNT,
-        {},
-        {},
-        properties(isLocalUserEnabled=False, sasPolicy={"sasExpirationPeriod": 0}, isHnsEnabled=False),
     ),
     "a default of Azure that appears": (ACCOUNT, {}, {}, {"sku": {"tier": "Standard"}}),
     "a default of Azure that it no longer shows": (ACCOUNT, {}, {"sku": {"tier": "Standard"}}, {}),

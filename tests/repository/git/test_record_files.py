@@ -330,7 +330,7 @@ OUTSIDE = RecordedOutside(
 )
 
 
-def test_what_azure_showed_beside_the_fields_of_git_is_kept():
+def test_outside_values_are_kept():
     written = encode_record(change(RECORD, outside=OUTSIDE))
     assert json.loads(written)["gitsync"]["outside"] == {
         "changed": ["/properties/publicNetworkAccess", "/tags/owner"],
@@ -341,7 +341,7 @@ def test_what_azure_showed_beside_the_fields_of_git_is_kept():
     assert decode_record(LOCATION, written) == change(RECORD, outside=OUTSIDE)
 
 
-def test_nothing_that_azure_showed_beside_them_is_kept_too():
+def test_a_record_without_outside_values_differs_from_one_that_has_none_yet():
     nothing = change(RECORD, outside=RecordedOutside(values={}, types="2026-11-01", read="9f86d081"))
     written = encode_record(nothing)
     assert json.loads(written)["gitsync"]["outside"] == {"read": "9f86d081", "types": "2026-11-01", "values": {}}
