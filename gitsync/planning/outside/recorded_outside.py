@@ -104,12 +104,15 @@ class OutsideView:
             return ()
         shown = self._select(live, covers)
         before, now = (remove_paths(side, self.ignored) for side in (recorded.values, shown))
-        known = (
+        known = [
             (_restore_indexes(path, now, shown), old, new)
             for path, old, new in map(_read_seals, list_outside_changes(before, now, covers))
             if _is_known(old, new)
-        )
-        changes = [self._describe(change, live) for change in (drop_unknown(known) if is_partial else known)]
+        ]
+        if not known:
+            return ()
+        silence = Silence(hints=self.hints, live=self.select_writable(live), told=dict(self.told))
+        changes = (_describe(change, silence) for change in (drop_unknown(known) if is_partial else known))
         return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
 
     def renew(
@@ -148,21 +151,20 @@ class OutsideView:
         is_safe = self.digests.key is not None or not has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
-    def _describe(self, change: LeafChange, live: Mapping[str, Any]) -> OutsideChange | None:
-        """Describe a change; None for one that nobody made."""
-        path, before, now = change
-        old, new = mask_digests(before), mask_digests(now)
-        pointer, hints = format_pointer(path), _make_hints(self.kind)
-        silence = Silence(hints=hints, live=self.select_writable(live), told=dict(self.told))
-        sides = (REMOVED if side is None else side for side in (old, new))
-        weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
-        if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
-            return None
-        return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
-
     @property
     def hints(self) -> Hints:
         return _make_hints(self.kind)
+
+
+def _describe(change: LeafChange, silence: Silence) -> OutsideChange | None:
+    """Describe a change; None for one that nobody made."""
+    path, before, now = change
+    pointer, old, new = format_pointer(path), mask_digests(before), mask_digests(now)
+    sides = (REMOVED if side is None else side for side in (old, new))
+    weakens = explain_weakening(silence.hints.arm_type, pointer, *sides, is_gone=False)
+    if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
+        return None
+    return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
 
 
 def is_current(recorded: RecordedOutside) -> bool:
