@@ -4,7 +4,8 @@ usage: build_arm_types.py CHECKOUT [DATA]
 
 CHECKOUT is a checkout of https://github.com/Azure/bicep-types-az, whose `generated/<service>/<namespace>/<version>/`
 each have a types.json. DATA is gitsync/desired/catalog/data/arm_types by default. The same checkout gives the same
-bytes. Files of namespaces that the checkout no longer has are removed. NOTICE is given the commit.
+bytes. Files of namespaces that the checkout no longer has are removed. NOTICE is given the commit, and the file
+`revision` its start: records name the types that they were made with.
 
 `index.xz` has the names of all types, one a line, sorted without case. A name is that of the newest stable version,
 since versions differ in case.
@@ -317,6 +318,7 @@ def main(argv: list[str]) -> None:
     options = parser.parse_args(argv)
     commit = find_commit(options.checkout)
     print(f"{build(options.checkout, options.data)} bytes in {options.data}")
+    (options.data / "revision").write_text(f"{commit[:12]}\n", encoding="utf-8")
     if options.data == DATA / "arm_types":
         notice = NOTICE.read_text(encoding="utf-8")
         NOTICE.write_text(re.sub(r"(?<=bicep-types-az at commit )[0-9a-f]{40}", commit, notice), encoding="utf-8")

@@ -4,8 +4,9 @@ It plans them, shows the plan, and applies exactly that plan: later changes are 
 for confirmation, unless --yes is set. Name a resource as Kind/name. A name may be abbreviated if it is unambiguous, and
 a pattern names several. An argument that is a folder or a URL is SOURCE.
 
-Only drift is reverted (drifted, missing, conflict). Changes that were made only in git wait for a sync, nothing is
-deleted, and a held resource is refused.
+Only drift is reverted (drifted, missing, conflict), and what changed outside of the fields that git sets: a PATCH
+restores the recorded values. Changes that were made only in git wait for a sync, nothing is deleted, and a held
+resource is refused.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     """Plan the named resources, show the plan, and sync those that drifted. ConfigError for a name that no resource
     has, and for a held resource; DeclinedError if the answer is no.
     """
+    from gitsync.agent.reconcile.rules import OutsideUse
     from gitsync.cli.output import tell
     from gitsync.cli.running import execute_run
     from gitsync.report.text import Extent
@@ -58,25 +60,26 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         # Reports and metrics are those of the sync.
         quiet = replace(config, report_dir=None, metrics=None, fail_on=())
         report, code = _plan(options, replace(quiet, only=tuple(options.names), plan_out=str(file)))
-        drifted = [] if report.interrupted else _list_drifted(report)
-        if code is ExitCode.REFUSED or not drifted or report.plan.review is None:
-            has_drift = drifted or report.interrupted
+        changed = [] if report.interrupted else _list_changed(report)
+        if code is ExitCode.REFUSED or not changed or report.plan.review is None:
+            has_drift = changed or report.interrupted
             _say("Nothing was reverted." if has_drift else "Nothing has drifted, so nothing was reverted.")
             if config.output != "text":  # a program reads it: there is no report of a sync
                 tell(report, config, os.environ)
             return code
-        _confirm(config, len(drifted))
-        file.write_text(encode_plan(seal_plan(_limit(report.plan.review, drifted), config.digest_key)))
-        only = tuple(str(result.key) for result in drifted)
+        _confirm(config, len(changed))
+        file.write_text(encode_plan(seal_plan(_limit(report.plan.review, changed), config.digest_key)))
+        only = tuple(str(result.key) for result in changed)
         # What could not be planned has failed, too.
         limited = replace(config, only=only, plan_file=str(file))
-        return execute_run(options, limited, writes=True, extent=Extent.RESULT) or code
+        return execute_run(options, limited, writes=True, extent=Extent.RESULT, outside_use=OutsideUse.RESTORE) or code
 
 
 def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode]:
     """Plan, and print the report: on stdout if that is text, else on stderr, to keep stdout machine-readable. Returns
     the exit code, too.
     """
+    from gitsync.agent.reconcile.rules import OutsideUse
     from gitsync.cli.interruption import Interruption
     from gitsync.cli.output import format_text
     from gitsync.cli.running import execute_quietly
@@ -85,7 +88,7 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
 
     interruption = Interruption()
     try:
-        report = execute_quietly(options, config, interruption, writes=False)
+        report = execute_quietly(options, config, interruption, writes=False, outside_use=OutsideUse.RESTORE)
     finally:
         interruption.close()
     stream = sys.stdout if config.output == "text" else sys.stderr
@@ -94,9 +97,9 @@ def _plan(options: argparse.Namespace, config: Config) -> tuple[Report, ExitCode
     return report, interruption.exit_code(report)
 
 
-def _list_drifted(report: Report) -> list[Result]:
+def _list_changed(report: Report) -> list[Result]:
     """List the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
-    from gitsync.model.verdict import DRIFTED, Action, Verdict
+    from gitsync.model.verdict import Action, Verdict
 
     for result in report.results:
         if result.verdict is Verdict.HELD and result.manifest.hold:
@@ -104,17 +107,25 @@ def _list_drifted(report: Report) -> list[Result]:
                 f"{result.key} is held {result.manifest.hold}, so it was not reverted.",
                 hint="Remove the annotation gitsync/hold to revert it now.",
             )
-    left = [r for r in report.results if r.verdict not in DRIFTED and r.action is not Action.NONE]
-    for result in left:
-        _say(f"Skipped {result.key}: it is {result.verdict}, not drifted. A sync would {result.action} it.")
-    return [result for result in report.results if result.verdict in DRIFTED and result.action is not Action.NONE]
+    for result in report.results:
+        if not _has_changed(result) and result.action is not Action.NONE:
+            _say(f"Skipped {result.key}: it is {result.verdict}, not drifted. A sync would {result.action} it.")
+        elif result.comparison.outside and not result.change.restores:
+            _say(f"Skipped {result.key}: {result.condition.message}")
+    return [result for result in report.results if _has_changed(result) and result.action is not Action.NONE]
 
 
-def _limit(review: Review, drifted: Sequence[Result]) -> Review:
-    """Return the plan with the drifted resources alone. This process reads the same secrets for both runs, so their
-    digests need no key.
+def _has_changed(result: Result) -> bool:
+    from gitsync.model.verdict import DRIFTED
+
+    return result.verdict in DRIFTED or bool(result.change.restores)
+
+
+def _limit(review: Review, changed: Sequence[Result]) -> Review:
+    """Return the plan with the resources that changed in Azure. This process reads the same secrets for both runs, so
+    their digests need no key.
     """
-    nodes = {result.key: replace(review.nodes[result.key], secrets=False) for result in drifted}
+    nodes = {result.key: replace(review.nodes[result.key], secrets=False) for result in changed}
     return replace(review, nodes=nodes)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from gitsync.agent.reconcile.rules import OutsideUse
 from gitsync.agent.run.guards import ChangeCounts, Confirm
 from gitsync.cli.command import list_left_out
 from gitsync.cli.ending import choose_exit_code
@@ -69,7 +70,14 @@ def format_confirmation(target: RunTarget, counts: ChangeCounts) -> str:
     return "\n".join([*lines, "Continue? [y/N] "])
 
 
-def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, extent: Extent = Extent.ALL) -> ExitCode:
+def execute_run(
+    options: argparse.Namespace,
+    config: Config,
+    *,
+    writes: bool,
+    extent: Extent = Extent.ALL,
+    outside_use: OutsideUse = OutsideUse.REPORT,
+) -> ExitCode:
     """Run once, print the report and return the exit code. `extent` is how much of the report is printed.
 
     Raises GitsyncError if the run is refused. After everything is written, it raises the internal errors that ended the
@@ -78,7 +86,7 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, ex
     interruption = Interruption()
     with _log_end(options, "sync" if writes else "plan") as end:
         try:
-            end.report = report = execute_quietly(options, config, interruption, writes=writes)
+            end.report = report = execute_quietly(options, config, interruption, writes=writes, outside_use=outside_use)
             _hand_out(options, report, config, extent=extent)
         finally:
             interruption.close()
@@ -89,7 +97,14 @@ def execute_run(options: argparse.Namespace, config: Config, *, writes: bool, ex
         return end.code
 
 
-def execute_quietly(options: argparse.Namespace, config: Config, interruption: Interruption, *, writes: bool) -> Report:
+def execute_quietly(
+    options: argparse.Namespace,
+    config: Config,
+    interruption: Interruption,
+    *,
+    writes: bool,
+    outside_use: OutsideUse = OutsideUse.REPORT,
+) -> Report:
     """Run once with progress, and return the report without printing it. Raises GitsyncError if the run is refused."""
     from gitsync.agent.run.run import execute
 
@@ -105,6 +120,7 @@ def execute_quietly(options: argparse.Namespace, config: Config, interruption: I
             redactions=redactions,
             grace=interruption.grace,
             confirm=make_confirm(config, progress.pause),
+            outside_use=outside_use,
         )
         return runner.run(run)
 

@@ -104,8 +104,15 @@ def _build_list(
 
 def _print_text(state: State, records: Sequence[Record], config: Config) -> None:
     from gitsync.providers.arm.real_clock import SystemClock
-    from gitsync.report.records import count_failed, count_waiting, list_operations
-    from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_revision
+    from gitsync.report.outside_texts import count_recorded
+    from gitsync.report.records import count_failed, count_waiting, list_operations, list_outside_fields
+    from gitsync.report.wording import (
+        format_holds,
+        format_outside_count,
+        format_plural,
+        format_replacing,
+        shorten_revision,
+    )
     from gitsync.settings.logging import neutralize
 
     if not state.records:
@@ -120,11 +127,13 @@ def _print_text(state: State, records: Sequence[Record], config: Config) -> None
         f"{waiting} waiting" if waiting else "",
         f"{ready} of {format_plural(len(records), 'resource')} Ready{at}",
         format_replacing(records),
+        format_outside_count(count_recorded(records)),
         format_holds(record.manifest.hold for record in records),
     )
     print(f"\n{'; '.join(filter(None, parts))}.")
-    if operations := list_operations(records, SystemClock().now()):
-        print(neutralize("\n" + "\n".join(operations)))
+    for lines in (list_outside_fields(records), list_operations(records, SystemClock().now())):
+        if lines:
+            print(neutralize("\n" + "\n".join(lines)))
     if refused := [record for record in records if record.trust.is_refused]:
         print(f"\n{format_plural(len(refused), 'record')} not trusted:")
         _print_claims(refused)

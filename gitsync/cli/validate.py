@@ -86,7 +86,7 @@ def _make_report(offline: Offline, code: ExitCode, started: str, finished: str) 
 def _format_lines(offline: Offline, config: Config) -> Iterator[str]:
     """The problems, file by file, and a summary."""
     from gitsync.cli.output import find_terminal_width, use_colour
-    from gitsync.report.text import explain_codes, format_problems
+    from gitsync.report.problem_lines import explain_codes, format_problems
     from gitsync.report.wording import shorten_problems
 
     for _path, problems in groupby(shorten_problems(offline.problems), key=lambda problem: problem.path):

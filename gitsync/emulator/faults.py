@@ -116,6 +116,9 @@ class Move:
     create: Mapping[str, Any] | None = None  # the body of a new resource
     set: Mapping[str, Any] = field(default_factory=dict)  # values by JSON pointer
     remove: tuple[str, ...] = ()  # the JSON pointers of members
+    show: Mapping[str, Any] = field(default_factory=dict)
+    """Values that only Azure sets, by JSON pointer: no PUT removes or changes them."""
+
     delete: bool = False  # the resource itself
 
 
@@ -202,10 +205,10 @@ def _read_error(node: YamlNode) -> dict[str, Any]:
 
 def _make_move(node: YamlNode, values: Mapping[str, Any]) -> Move:
     deeds = [name for name in ("create", "delete") if values.get(name)]
-    if {"set", "remove"} & set(values):
-        deeds.append("set or remove")
+    if {"set", "remove", "show"} & set(values):
+        deeds.append("set, remove or show")
     if len(deeds) != 1:
-        raise node.wrong("a move needs one of create, delete, or set and remove.")
+        raise node.wrong("a move needs one of create, delete, or set, remove and show.")
     return Move(**values)
 
 
@@ -262,6 +265,7 @@ _MOVE: Mapping[str, FieldReader] = {
     "create": ("create", lambda node: {name: value.any() for name, value in node.members().items()}),
     "set": ("set", _read_values),
     "remove": ("remove", YamlNode.texts),
+    "show": ("show", _read_values),
     "delete": ("delete", YamlNode.flag),
 }
 _PLANNED_MOVE: Mapping[str, FieldReader] = {

@@ -64,6 +64,29 @@ def _keep(before: Any, sent: Any, *, is_sent: bool) -> Any:
     return {name: member for name, member in members.items() if member is not GONE}
 
 
+def fill_absent(before: Any, body: Any, pointer: str, default: Any) -> Any:
+    """Return a body with a value at a pointer, if only the earlier body has one there: the default, or the earlier one
+    if that is GONE. `*` is each entry that both have, by name. A null in the body counts as a value.
+    """
+    return _fill(before, body, _split(pointer), default)
+
+
+def _fill(before: Any, body: Any, path: tuple[str, ...], default: Any) -> Any:
+    if not path:
+        return body
+    step, rest = path[0], path[1:]
+    if step == "*":
+        earlier = {repr(_identify(entry)): entry for entry in before} if isinstance(before, list) else {}
+        is_list = isinstance(body, list)
+        return [_fill(earlier.get(repr(_identify(each))), each, rest, default) for each in body] if is_list else body
+    if not isinstance(before, Mapping) or not isinstance(body, Mapping) or step not in before:
+        return body
+    if rest:
+        filled = _fill(before[step], body.get(step, {}), rest, default)
+        return body if step not in body and not filled else {**body, step: filled}
+    return body if step in body else {**body, step: before[step] if default is GONE else default}
+
+
 def _identify(entry: Any) -> Any:
     known = (entry[name] for name in _NAMES if name in entry) if isinstance(entry, Mapping) else iter(())
     return next(known, entry)
@@ -72,7 +95,8 @@ def _identify(entry: Any) -> Any:
 def set_value(value: Any, pointer: str, new_value: Any) -> Any:
     """Return the value with the member at the pointer set, or removed if the new value is GONE.
 
-    Missing objects on the path are created; "-" appends to a list. KeyError if a list has no such index.
+    Missing objects on the path are created; "-" appends to a list, also to a missing one. KeyError if a list has no
+    such index.
     """
     return _change(value, list(_split(pointer)), new_value)
 
@@ -85,8 +109,8 @@ def _change(value: Any, words: list[str], new_value: Any) -> Any:
     if not words:
         return new_value
     step, rest = words[0], words[1:]
-    if isinstance(value, list):
-        return _change_list(value, step, rest, new_value)
+    if isinstance(value, list) or (value is None and step == "-"):
+        return _change_list(value or [], step, rest, new_value)
     members = dict(value) if isinstance(value, Mapping) else {}
     if not rest and new_value is GONE:
         members.pop(step, None)

@@ -30,6 +30,7 @@ from gitsync.emulator.types.bodies import (
     store_children,
 )
 from gitsync.emulator.types.implicit_resources import find_implied, find_resource
+from gitsync.emulator.types.put_effects import apply_put_effects
 
 Verb = Callable[[EmulatedCloud, ServerRequest], ServerResponse]
 _PURGED_BY_DELETE = {soft.deleted_type: soft.purge_style for soft in SOFT_DELETES.values() if soft.purge == "DELETE"}
@@ -65,11 +66,12 @@ def _poll_and_read(cloud: EmulatedCloud, key: str) -> StoredResource | None:
 
 
 def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    """Create or replace the resource: members that the body omits are removed."""
+    """Create or replace the resource: members that the body omits are removed, except as recorded for its type."""
     cloud.require_scope(request)
     body = _read_body(request)
     before = cloud.look_up(request.target.key) or find_implied(cloud, request.target)
-    body = keep_omitted(before.body, body, request.keep) if before is not None else body
+    if before is not None:
+        body = apply_put_effects(request.target.type, before.body, keep_omitted(before.body, body, request.keep))
     _check_write(cloud, request, before)
     if request.target.shape is PathShape.GROUP and not body.get("location"):
         raise refuse("LocationRequired")

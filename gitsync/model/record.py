@@ -15,6 +15,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
 
@@ -148,6 +149,8 @@ class RecordedSpec:
     applied: Mapping[str, Any] | None = None  # the body that was last sent
     baseline: Mapping[str, Any] | None = None
     """The values of the desired fields that Azure last returned when the resource was written or in sync."""
+
+    outside: RecordedOutside | None = None  # what Azure showed beside them; None in older records
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast

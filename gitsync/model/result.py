@@ -13,11 +13,12 @@ from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.problem import SourceLocation
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
-from gitsync.model.verdict import Action, Difference, Verdict, Written
+from gitsync.model.verdict import DRIFTED, Action, Difference, Verdict, Written
 
 
 class Outcome(StrEnum):
@@ -119,9 +120,11 @@ class ComparisonNotes:
     """The field of the manifest for the paths of differences, as far as it is known."""
 
     live_body: Mapping[str, Any] | None = field(default=None, repr=False)
-    """What a plan read of a drifted resource; None for all others."""
+    """What a plan read of a resource that drifted, changed outside of git, or may lose values; None for all others."""
 
     withheld: Verdict | None = None  # the verdict without the hold, if that made it HELD
+    outside: tuple[OutsideChange, ...] = ()
+    """The changes in Azure of values that git does not set: those that weaken the estate first, then by path."""
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -131,10 +134,13 @@ class ResultChange:
     planned: PlannedChange | None = field(default=None, repr=False)  # for the checks
     checks: tuple[CheckFinding, ...] = ()  # their findings, the most urgent first
     body: Mapping[str, Any] | None = None  # of a create in a plan, without secrets
+    default_tags: Mapping[str, SourceLocation] = field(default_factory=dict)  # those in `body`, and where each is set
     reviewed: Reviewed | None = None  # the resource's part of a plan for review
     replacement: Replacement | None = None  # with one, it is not written, since Azure would refuse that
     renamed: Key | None = None  # the other half of a rename: the resource that is deleted for this one, or created
     deleted_with: Key | None = None  # the resource whose delete includes this one
+    restores: tuple[OutsideChange, ...] = ()  # the changes outside of git's fields that a revert undoes
+    resets: tuple[ResetValue, ...] = ()  # what a PUT leaves out, so that Azure may reset it, by path
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
@@ -193,6 +199,11 @@ class Result:
     def found(self) -> Verdict:
         """The verdict of the comparison, without the effect of a hold."""
         return self.comparison.withheld or self.verdict
+
+    @property
+    def has_changed_in_azure(self) -> bool:
+        """Return whether somebody changed it in Azure, in fields that git sets or beside them."""
+        return self.found in DRIFTED or bool(self.comparison.outside)
 
     @property
     def message(self) -> str:

@@ -32,6 +32,9 @@ DRIFTED = frozenset({Verdict.DRIFTED, Verdict.MISSING, Verdict.CONFLICT})
 DRIFT_WORD = "drift"
 """The word in settings for all of DRIFTED."""
 
+OUTSIDE_WORD = "outside"
+"""The word in settings for changes in Azure of values that git does not set. No verdict has it."""
+
 
 class Action(StrEnum):
     NONE = "none"

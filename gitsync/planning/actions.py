@@ -24,14 +24,15 @@ class WriteRules:
 
 
 def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()) -> Remembered | None:
-    """Return what a comparison takes from a record: nothing without a claim, no baseline of another api-version, and no
-    ignored paths.
+    """Return what a comparison takes from a record: nothing without a claim, nothing that another api-version showed,
+    and no ignored paths.
     """
     if record is None or record.spec.applied is None or not record.claim.is_ours:
         return None
-    baseline = record.spec.baseline if record.arm_api_version == api_version else None
+    is_same_version = record.arm_api_version == api_version
+    baseline, outside = (record.spec.baseline, record.spec.outside) if is_same_version else (None, None)
     undone = frozenset(record.writes.failure.paths if record.writes.failure else ())
-    return Remembered(remove_paths(record.spec.applied, ignored), remove_paths(baseline, ignored), undone)
+    return Remembered(remove_paths(record.spec.applied, ignored), remove_paths(baseline, ignored), undone, outside)
 
 
 def decide_absent(record: Record | None) -> tuple[Comparison, Action]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
@@ -59,16 +59,22 @@ def remove_runtime_values(body: Any, later: tuple[str, ...], path: JsonPath = ()
     return body
 
 
-def digest_live(live: Live, desired: Mapping[str, Any], sent: Mapping[str, Any], later: tuple[str, ...] = ()) -> str:
-    """Digest the live state of a resource that exists: the leaves that git sets and those that were sent, and whether
-    its last operation failed. The rest of the response (counters, times) changes by itself, and the leaves of `later`
-    are left out, since a plan does not compare them.
+def digest_live(
+    live: Live,
+    desired: Mapping[str, Any],
+    sent: Mapping[str, Any],
+    later: tuple[str, ...] = (),
+    beside: Sequence[Sequence[Any]] = (),
+) -> str:
+    """Digest the live state of a resource that exists: the leaves that git sets and those that were sent, whether its
+    last operation failed, and rows of what the write changes beside git's fields. The rest of the response (counters,
+    times) changes by itself, and the leaves of `later` are left out, since a plan does not compare them.
 
     `desired` and `sent` are sealed bodies.
     """
     paths = tuple(match_paths(desired, later))
     bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
-    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed])
+    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed, *beside])
 
 
 def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:

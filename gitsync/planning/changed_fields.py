@@ -1,5 +1,5 @@
-"""Finds the fields of the manifests that differences and findings of checks are in: a person edits
-`spec.minimumTlsVersion` in a file, and not `/properties/minimumTlsVersion` of a request.
+"""Finds the fields of the manifests that differences, outside changes, resets and findings of checks are in: a person
+edits `spec.minimumTlsVersion` in a file, and not `/properties/minimumTlsVersion` of a request.
 """
 
 from __future__ import annotations
@@ -25,13 +25,20 @@ from gitsync.planning.diff.list_elements import split_lists
 
 
 def locate_fields(results: Iterable[Result], applies: Mapping[Key, Apply], catalog: Catalog) -> tuple[Result, ...]:
-    """Return the results with the fields of their differences, of what was not compared, and of what checks found."""
+    """Return the results with the fields of their differences, of what was not compared, of what checks found, of
+    outside changes, and of what a write may reset.
+    """
     return tuple(
         _locate(result, applies[result.key].prepared.resource, catalog)
-        if result.key in applies and (result.differences or result.comparison.unverified or result.change.checks)
+        if result.key in applies and _has_paths(result)
         else result
         for result in results
     )
+
+
+def _has_paths(result: Result) -> bool:
+    notes, change = result.comparison, result.change
+    return bool(result.differences or notes.unverified or notes.outside or change.checks or change.resets)
 
 
 def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
@@ -40,9 +47,13 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         return result
     parts = [part for difference in result.differences for part in (difference, *split_lists(difference))]
     live = {part.path: part.live for part in parts if part.desired is None}
+    outside, resets = result.comparison.outside, result.change.resets
+    live |= {change.path: change.before if change.now is None else change.now for change in outside}
+    live |= {value.path: value.live for value in resets}
     checked = (finding.path for finding in result.change.checks if finding.path)
+    beside = (*(change.path for change in outside), *(value.path for value in resets if value.path))
     fields = {}
-    for pointer in (*(part.path for part in parts), *result.comparison.unverified, *checked):
+    for pointer in (*(part.path for part in parts), *result.comparison.unverified, *checked, *beside):
         path = parse_pointer(pointer)
         if field := find_field(kind, path, resource):
             name = name_entry(kind, path, live.get(pointer), resource) or format_field(field)

@@ -145,7 +145,7 @@ def move_claims(
             record.key: replace(
                 record,
                 claim=Claim.NONE,
-                spec=replace(record.spec, applied=None, baseline=None),
+                spec=replace(record.spec, applied=None, baseline=None, outside=None),
                 writes=replace(record.writes, operation=None, streak=None),
             )
             for record in former

@@ -17,7 +17,7 @@ from gitsync.model.attribution import A_PERSON, Attribution, AuthorKind
 from gitsync.model.gvk import Key
 from gitsync.model.report import Report
 from gitsync.model.result import Result
-from gitsync.report.differences import list_changes
+from gitsync.report.differences import list_changes, name_path
 from gitsync.report.escape import shorten
 from gitsync.report.wording import format_plural, shorten_revision
 from gitsync.settings.logging import escape_controls
@@ -42,11 +42,13 @@ def list_authors(result: Result, *, names: bool = False, quote: Quote = str) -> 
     change are named where others have changed other ones.
     """
     changes = [change for change in result.changed_by if not change.doubt]
-    differing = {difference.path for difference in result.differences}
+    outside = [change.path for change in result.comparison.outside]
+    differing = {*(difference.path for difference in result.differences), *outside}
     lines = []
     for change in changes[:_MOST_CHANGES]:
         is_all = differing <= set(change.paths)
         fields = [] if is_all else [part.name for part in list_changes(result, only=change.paths)]
+        fields += [name_path(result, path) for path in outside if path in change.paths and not is_all]
         lines.append(format_change(change, fields=fields, names=names, quote=quote))
     more = len(changes) - _MOST_CHANGES
     return [*lines, *([f"… and {format_plural(more, 'earlier change')}; report.json has all."] if more > 0 else [])]

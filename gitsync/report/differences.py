@@ -15,7 +15,7 @@ from gitsync.report.wording import shorten_revision
 
 
 class Change(NamedTuple):
-    """A value in Azure and in git, None where it is absent."""
+    """A value in Azure and in git, None where it is absent; of an outside change, the value before and now."""
 
     name: str  # its field, or its path in the request where no field is known
     live: Any

@@ -1,7 +1,7 @@
 """Reads a report from its JSON: the other direction of `gitsync.report.json`, for what the workers of a run have left.
 
 Others can push to their branches, so each member is checked when it is read. What JSON lacks stays out: records, live
-bodies, the fields of manifests.
+bodies, the fields of manifests where differences are.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage, UnreadDocument
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.reconcile_policy import Policy
@@ -30,6 +31,7 @@ from gitsync.model.result import (
     AttemptEnding,
     ComparisonNotes,
     FailedRequest,
+    ManifestField,
     ManifestOrigin,
     Outcome,
     Replacement,
@@ -208,11 +210,14 @@ def _read_result(fields: CheckedMapping) -> Result:
             unverified=fields.texts("unverified"),
             because={path: because.text(path) for path in because.values},
             withheld=None if found is verdict else found,
+            fields=_read_fields(fields),
+            outside=tuple(_read_outside(entry) for entry in fields.each("outside")),
         ),
         change=ResultChange(
             checks=tuple(_read_check(entry) for entry in fields.each("checks")),
             replacement=_read_replacement(fields),
             renamed=fields.key("renamed"),
+            resets=tuple(_read_reset(entry) for entry in fields.each("resets")),
         ),
         attempts=tuple(_read_failed_request(entry) for entry in fields.each("attempts")),
         ending=_read_ending(fields),
@@ -286,6 +291,27 @@ def _read_condition(fields: CheckedMapping, arm_id: ArmId | None) -> Condition:
 
 def _read_difference(fields: CheckedMapping) -> Difference:
     return Difference(fields.text("path"), fields.values.get("desired"), fields.values.get("live"), fields.text("rule"))
+
+
+def _read_fields(fields: CheckedMapping) -> Mapping[str, ManifestField]:
+    """Read the fields that are named: those of outside changes and of what a write may reset. Lines are not known."""
+    entries = (*fields.each("outside"), *fields.each("resets"))
+    named = {entry.text("path"): entry.text("field") for entry in entries}
+    return {path: ManifestField(name, _NOWHERE) for path, name in named.items() if name != path}
+
+
+def _read_outside(fields: CheckedMapping) -> OutsideChange:
+    return OutsideChange(
+        path=fields.text("path"),
+        before=fields.values.get("before"),
+        now=fields.values.get("now"),
+        weakens=fields.text("weakens"),
+        is_restorable=fields.switch("restorable"),
+    )
+
+
+def _read_reset(fields: CheckedMapping) -> ResetValue:
+    return ResetValue(path=fields.text("path"), live=fields.values.get("live"), entries=fields.count("entries", 0))
 
 
 def _read_change(fields: CheckedMapping) -> Attribution:

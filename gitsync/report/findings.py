@@ -23,9 +23,10 @@ from gitsync.planning.data_types import describe_loss
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.author_texts import list_authors
 from gitsync.report.check_texts import format_check, format_remedy, format_statement, is_left_out, list_shown
-from gitsync.report.differences import find_first_location, list_changes
+from gitsync.report.differences import Change, find_first_location, list_changes
 from gitsync.report.escape import format_sides
 from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency
+from gitsync.report.outside_texts import OutsideLine, format_resets, list_outside
 from gitsync.report.wording import (
     REPLACE_RULE,
     describe_replacement,
@@ -34,6 +35,9 @@ from gitsync.report.wording import (
     format_renderers,
     format_waiting,
 )
+
+OUTSIDE_RULE = "outside"
+"""The rule for values that were changed in Azure and that git does not set."""
 
 REPLACED_RULE = "replace"
 """The rule for a resource that a sync would replace."""
@@ -117,7 +121,7 @@ def _count_waiting(
     """
     waiting: dict[Key, list[Key]] = defaultdict(list)
     for key, cause in collect_causes(sort_by_urgency(report.results)).items():
-        if resources.get(key) and resources[key][-1].rule == Verdict.BLOCKED and not resources[key][-1].is_advice:
+        if any(map(_waits, resources.get(key, ()))):
             waiting[cause].append(key)
     own_problems = _collect_own_problems(report) if waiting else {}
     for cause, keys in waiting.items():
@@ -131,9 +135,16 @@ def _count_waiting(
             problems[own_problems[cause]] = _add_waiting(problems[own_problems[cause]], len(keys))
         else:
             first, *counted = keys
-            resources[first] = [*resources[first][:-1], _add_waiting(resources[first][-1], len(counted), "more ")]
+            resources[first] = [
+                _add_waiting(finding, len(counted), "more ") if _waits(finding) else finding
+                for finding in resources[first]
+            ]
         for key in counted:
-            resources[key] = resources[key][:-1]
+            resources[key] = [finding for finding in resources[key] if not _waits(finding)]
+
+
+def _waits(finding: ReportFinding) -> bool:
+    return finding.rule == Verdict.BLOCKED and not finding.is_advice
 
 
 def _add_waiting(finding: ReportFinding, count: int, more: str = "") -> ReportFinding:
@@ -188,7 +199,44 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
         _make_check_finding(finding, result, report) for finding in list_shown(result, writes=report.command == "sync")
     ]
     own = None if is_left_out(result) else make_finding(result, report, cause)
-    return [*checks, *([own] if own else [])]
+    return [*checks, *([own] if own else []), *_list_outside_findings(result, report)]
+
+
+def _list_outside_findings(result: Result, report: Report) -> list[ReportFinding]:
+    """List a finding for the changes outside of git that weaken the estate, and one for the others."""
+    lines = list_outside(result)
+    weakening, others = ([line for line in lines if bool(line.weakens) is weakens] for weakens in (True, False))
+    found = ((weakening, Weight.WARNING, "weakens"), (others, Weight.NOTE, ""))
+    return [_make_outside_finding(result, report, part, weight, word) for part, weight, word in found if part]
+
+
+def _make_outside_finding(
+    result: Result, report: Report, lines: Sequence[OutsideLine], weight: Weight, word: str
+) -> ReportFinding:
+    """Make the finding for changes outside of git. It is advice: the verdict of the resource stays."""
+    source = result.manifest.source or result.manifest.last_source
+    count = f"{format_plural(len(lines), 'value')} of {result.key.kind}/{result.key.name}"
+    effect = ", and weaken the estate" if len(lines) > 1 else ", and weakens the estate"
+    return ReportFinding(
+        rule=OUTSIDE_RULE,
+        weight=weight,
+        identity=f"{OUTSIDE_RULE}\n{word}\n{result.key}",
+        path=_make_path_from_root(source.path, report) if source else "",
+        line=source.line if source else 0,
+        outcome=result.outcome.value,
+        is_advice=True,
+        title=f"{count} changed outside of git{effect if weight is Weight.WARNING else ''}",
+        details=(*_format_outside(lines), *list_authors(result), *_format_references(result)),
+    )
+
+
+def _format_outside(lines: Sequence[OutsideLine]) -> Iterator[str]:
+    """Format changes outside of git, one line each."""
+    for change, weakens in lines[:_MOST_DIFFERENCES]:
+        line = _format_change(change)
+        yield f"{line}. {weakens}" if weakens else line
+    if len(lines) > _MOST_DIFFERENCES:
+        yield f"… and {len(lines) - _MOST_DIFFERENCES} more"
 
 
 def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -> ReportFinding:
@@ -241,6 +289,7 @@ def make_finding(result: Result, report: Report, cause: str = "") -> ReportFindi
         message=message,
         details=(
             *format_differences(result),
+            *filter(None, [format_resets(result, writes=report.command == "sync")]),
             *list_authors(result),
             *([loss] if loss else []),
             *([f"What to do: {advice}"] if advice else []),
@@ -368,11 +417,15 @@ def format_differences(result: Result) -> Iterator[str]:
     """
     changes = list(list_changes(result))
     for change in changes[:_MOST_DIFFERENCES]:
-        sides = format_sides(change.live, change.desired, _LONGEST_VALUE)
-        notes = f" ({', '.join(change.notes)})" if change.notes else ""
-        yield f"{change.name}: {' → '.join(sides)}{notes}"
+        yield _format_change(change)
     if len(changes) > _MOST_DIFFERENCES:
         yield f"… and {len(changes) - _MOST_DIFFERENCES} more"
+
+
+def _format_change(change: Change) -> str:
+    sides = format_sides(change.live, change.desired, _LONGEST_VALUE)
+    notes = f" ({', '.join(change.notes)})" if change.notes else ""
+    return f"{change.name}: {' → '.join(sides)}{notes}"
 
 
 def _format_references(result: Result) -> Iterator[str]:

@@ -21,14 +21,15 @@ from gitsync.report.alike import MOST_NAMED, split_alike
 from gitsync.report.author_texts import find_authors
 from gitsync.report.check_texts import format_remedy, list_shown
 from gitsync.report.differences import name_path
-from gitsync.report.ordering import CHANGES, HELD, OTHERS, WAITING, GroupName, Section
-from gitsync.report.wording import format_message, format_plural, format_state
+from gitsync.report.ordering import CHANGES, HELD, OTHERS, OUTSIDE, WAITING, GroupName, Section
+from gitsync.report.outside_texts import sort_outside
+from gitsync.report.wording import format_message, format_plural, format_state, list_reset
 from gitsync.settings.logging import escape_controls
 
 MOST_PLAIN: Final = 50
 """Resources of one state without details that are listed; more than these are counted."""
 
-_FOLDED: Final = frozenset({CHANGES, WAITING, HELD, OTHERS})
+_FOLDED: Final = frozenset({CHANGES, OUTSIDE, WAITING, HELD, OTHERS})
 _TAKEN: Final = frozenset({Action.DELETE, Action.DETACH, Action.REPLACE})
 _LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
 
@@ -101,6 +102,14 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
             for difference in sorted(result.differences, key=lambda difference: difference.path)
         ),
         tuple((path, notes.because.get(path, "")) for path in sorted(notes.unverified)) if result.differences else (),
+        tuple(
+            (name_path(result, change.path), _write_value(change.before), _write_value(change.now), change.weakens)
+            for change in sort_outside(result)
+        ),
+        tuple(
+            (name_path(result, value.path), _write_value(value.live), value.entries)
+            for value in list_reset(result, writes=writes)
+        ),
         find_authors(result),
         frozenset((attempt.stage, attempt.status, attempt.code) for attempt in result.attempts),
     )

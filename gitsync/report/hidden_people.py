@@ -1,7 +1,8 @@
 """Names of people in what a report quotes from Azure: left out where the authors of changes are.
 
-Only what may quote Azure is gone through: conditions, failed tries, findings of checks, doubts, problems of the run.
-Values of manifests stay, since git has them.
+Only what may quote Azure is gone through: conditions, failed tries, findings of checks, doubts, problems of the run,
+values outside of git.
+Values of manifests stay, since git has them; what git does not set is Azure's.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Replacement, Result
-from gitsync.report.masked import mask_all, mask_exception, mask_texts, renew
+from gitsync.report.masked import mask_all, mask_exception, mask_outside, mask_resets, mask_texts, renew
 
 
 def leave_out_people(report: Report) -> Report:
@@ -55,11 +56,16 @@ def _leave_out_of_result(result: Result) -> Result:
         result,
         condition=leave_out_of_condition(result.condition),
         changed_by=mask_all(result.changed_by, hide_people, "doubt"),
-        comparison=notes if because == notes.because else replace(notes, because=because),
+        comparison=renew(
+            notes,
+            because=notes.because if because == notes.because else because,
+            outside=mask_outside(notes.outside, hide_people),
+        ),
         change=renew(
             change,
             checks=mask_all(change.checks, hide_people, "message", "advice", "contact"),
             replacement=_leave_out_of_replacement(change.replacement),
+            resets=mask_resets(change.resets, hide_people),
         ),
         attempts=mask_all(result.attempts, hide_people, "message"),
         ending=renew(ending, fault=mask_exception(ending.fault, hide_people) if ending.fault else None),

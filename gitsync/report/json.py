@@ -12,6 +12,7 @@ from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
@@ -20,10 +21,12 @@ from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.author_texts import LONGEST_DOUBT, clean
+from gitsync.report.differences import name_path
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import collect_causes
+from gitsync.report.outside_texts import sort_outside
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
-from gitsync.report.wording import format_headline
+from gitsync.report.wording import format_headline, list_reset
 
 SCHEMA_VERSION = 1
 
@@ -76,7 +79,8 @@ def build_document(report: Report, *, names: bool = False) -> dict[str, Any]:
         "outcomes": {outcome.value: count for outcome, count in report.outcomes.items()},
         "problems": [build_problem(p) for p in sorted(report.problems, key=lambda p: p.order)],
         "resources": [
-            _build_resource(r, causes.get(r.key), names=names) for r in sorted(report.results, key=lambda r: r.key)
+            _build_resource(r, causes.get(r.key), writes=report.command == "sync", names=names)
+            for r in sorted(report.results, key=lambda r: r.key)
         ],
     }
 
@@ -119,7 +123,7 @@ def build_source(source: SourceLocation | None) -> dict[str, Any] | None:
     return None if source is None else {"path": source.path, "line": source.line}
 
 
-def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[str, Any]:
+def _build_resource(result: Result, cause: Key | None, *, writes: bool, names: bool) -> dict[str, Any]:
     key, condition = result.key, result.condition
     return {
         "apiVersion": result.manifest.api_version,
@@ -148,6 +152,7 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
             for d in sorted(result.differences, key=lambda d: d.path)
         ],
         "unverified": sorted(result.comparison.unverified),
+        **_build_beside(result, writes=writes),
         **({"changedBy": [build_change(c, names=names) for c in result.changed_by]} if result.changed_by else {}),
         **({"checks": [_build_check(finding) for finding in result.change.checks]} if result.change.checks else {}),
         **({"because": dict(sorted(result.comparison.because.items()))} if result.comparison.because else {}),
@@ -158,6 +163,29 @@ def _build_resource(result: Result, cause: Key | None, *, names: bool) -> dict[s
         "requests": result.ending.requests,
         **({"sent": list(result.ending.sent)} if result.ending.sent else {}),
     }
+
+
+def _build_beside(result: Result, *, writes: bool) -> dict[str, Any]:
+    """Build what changed in Azure beside the fields that git sets, and what the write may reset there."""
+    outside = [_build_outside(change, result) for change in sort_outside(result)]
+    resets = [_build_reset(value, result) for value in list_reset(result, writes=writes)]
+    return {**({"outside": outside} if outside else {}), **({"resets": resets} if resets else {})}
+
+
+def _build_outside(change: OutsideChange, result: Result) -> dict[str, Any]:
+    return {
+        "path": change.path,
+        "field": name_path(result, change.path),
+        "before": change.before,
+        "now": change.now,
+        "weakens": change.weakens,
+        "restorable": change.is_restorable,
+    }
+
+
+def _build_reset(value: ResetValue, result: Result) -> dict[str, Any]:
+    entries = {"entries": value.entries} if value.entries else {}
+    return {"path": value.path, "field": name_path(result, value.path), "live": value.live, **entries}
 
 
 def _is_open(result: Result) -> bool:

@@ -47,6 +47,7 @@ from gitsync.report.ordering import (
     FAILED,
     IN_SYNC,
     LOSING,
+    OUTSIDE,
     REFUSED,
     TITLED,
     Section,
@@ -57,6 +58,15 @@ from gitsync.report.ordering import (
     shorten_names,
     split_results,
     takes_away,
+)
+from gitsync.report.outside_texts import (
+    OUTSIDE_SIDES,
+    OUTSIDE_TITLE,
+    are_many_reset,
+    format_many_resets,
+    format_resets,
+    list_outside,
+    weakens_estate,
 )
 from gitsync.report.run_facts import format_costs, format_coverage, list_target
 from gitsync.report.wording import (
@@ -89,10 +99,11 @@ _PROBLEMS_ROOM, _TABLE_ROOM = 12_000, 24_000  # characters; the details get what
 _MOST_DIFFERENCES = 50  # of one resource
 _SHORT_MESSAGE, _LONG_MESSAGE = 200, 4000  # characters, in the table and in the details
 _RESERVE = 500  # characters for the sentences about omitted parts
+_SIDES = "`-` {}, `+` {}"
 _COLUMNS = ("Resource", "Namespace", "Action", "Manifest", "Message")
 _FEW_OPEN = 5  # resources whose details are open from the start, if they have not more than so many lines together
 _FEW_LINES = 40
-_MOST_OPEN_DELETES = 20  # whose details are open: what is lost is shown at once
+_MOST_OPEN = 20  # deletes, or what weakens the estate, whose details are open: that is shown at once
 
 
 def render(report: Report) -> str:
@@ -138,8 +149,9 @@ class _Listing:
         self._told_elsewhere = list_told_elsewhere(report)
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         self._shows_bodies = sum(result.change.body is not None for result in report.results) <= FEW_CREATES
-        changed = [result for result in report.results if result.differences]
-        lines = sum(len(_list_lines(result)) for result in changed[: _FEW_OPEN + 1])
+        self._shows_resets = not are_many_reset(report.results, writes=self._writes)
+        changed = [result for result in report.results if _differs(result)]
+        lines = sum(len(_list_lines(result)) + len(list_outside(result)) for result in changed[: _FEW_OPEN + 1])
         self._is_small = len(changed) <= _FEW_OPEN and lines <= _FEW_LINES
 
     def format_sections(self, sections: Mapping[Section, Sequence[Result]], room: int) -> dict[Section, list[str]]:
@@ -148,7 +160,7 @@ class _Listing:
         """
         formatted, table_room = {}, _TABLE_ROOM
         compared = find_compared_section(chain.from_iterable(sections.values()))
-        legend = "Values: `-` {}, `+` {}.".format(*self._sides)
+        legend, outside_legend = (f"Values: {_SIDES.format(*sides)}." for sides in (self._sides, OUTSIDE_SIDES))
         for section, results in sections.items():
             listed, folds = fold_results(section, results, self._causes, writes=self._writes)
             entries = [self._make_entry(section, result, results) for result in listed]
@@ -163,6 +175,7 @@ class _Listing:
             formatted[section] = [
                 f"#### {section.choose_title(writes=self._writes)} ({len(results)})",
                 *([legend] if section == compared else []),
+                *([outside_legend] if section == OUTSIDE else []),
                 *(entry.details for entry in detailed[:shown]),
                 *table,
                 *([f"… without the details of {shortened}, to keep this short."] if shortened else []),
@@ -211,6 +224,8 @@ class _Listing:
             format_prose(shorten(message, _LONG_MESSAGE)),
             f"**What to do:** {advice}" if advice else "",
             *_format_differences(_list_lines(first, with_locations=False)),
+            *_format_outside(section, first),
+            *self._list_resets(first),
             *list_common_authors(fold.results, names=self._names_people, quote=format_code),
             *map(format_prose, list_failed_requests(fold)),
         ]
@@ -221,17 +236,24 @@ class _Listing:
         is_explained = result.is_fine or result.ending.blocked_by or result.key in self._told_elsewhere
         has_checks = list_shown(result, writes=self._writes)
         has_content = (
-            has_checks or result.differences or result.attempts or result.manifest.last_commit or result.changed_by
+            has_checks
+            or _differs(result)
+            or result.attempts
+            or result.manifest.last_commit
+            or result.changed_by
+            or self._list_resets(result)
         )
         is_shown = result.change.body is not None and self._shows_bodies
         return bool(has_content) or is_shown or result.action is Action.DELETE or not is_explained
 
     def _is_open(self, section: Section, result: Result, results: Sequence[Result]) -> bool:
         if section in LOSING:
-            return len(results) <= _MOST_OPEN_DELETES
+            return len(results) <= _MOST_OPEN
+        if section == OUTSIDE and weakens_estate(result):
+            return len(results) <= _MOST_OPEN
         if section in {FAILED, REFUSED}:
             return len(results) <= _FEW_OPEN
-        return bool(result.differences) and self._is_small
+        return _differs(result) and self._is_small
 
     def _list_details(self, section: Section, result: Result, *, with_statements: bool) -> list[str]:
         """List what a resource shows when it is unfolded: results of checks, advice, differences (live values with a
@@ -256,12 +278,18 @@ class _Listing:
             else "",
             f"**What to do:** {advice}" if advice and not repeats_check(result) else "",
             *_format_differences(_list_lines(result)),
+            *_format_outside(section, result),
+            *self._list_resets(result),
             *list_authors(result, names=self._names_people, quote=format_code),
             format_block(list_body(result), "yaml") if result.change.body is not None and self._shows_bodies else "",
             f"Id: {format_code(result.arm_id or '')}" if result.arm_id else "",
             f"Request id: {format_code(condition.request_id)}" if condition.request_id else "",
             "\n".join(f"- {format_prose(text)}" for text in attempts),
         ]
+
+    def _list_resets(self, result: Result) -> list[str]:
+        resets = format_resets(result, writes=self._writes) if self._shows_resets else ""
+        return [format_prose(resets)] if resets else []
 
     def _format_checks(
         self, result: Result, *, with_statements: bool = True, with_location: bool = True
@@ -297,6 +325,23 @@ def _format_differences(lines: Sequence[Sequence[str]]) -> list[str]:
     shown, hidden = lines[:_MOST_DIFFERENCES], len(lines[_MOST_DIFFERENCES:])
     block = [format_block([line for change in shown for line in change], "diff")] if shown else []
     return [*block, *_format_left_out(hidden, "difference")]
+
+
+def _differs(result: Result) -> bool:
+    return bool(result.differences or result.comparison.outside)
+
+
+def _format_outside(section: Section, result: Result) -> list[str]:
+    """Format the changes outside of git as a block, below a title where that of the section is another, and how they
+    weaken the estate.
+    """
+    lines = list_outside(result)
+    if not lines:
+        return []
+    title = [] if section == OUTSIDE else [f"**{OUTSIDE_TITLE}** ({_SIDES.format(*OUTSIDE_SIDES)}):"]
+    weakening = [f"- **{format_code(change.name)}:** {format_prose(weakens)}" for change, weakens in lines if weakens]
+    block = _format_differences([_format_sides(change) for change, _ in lines])
+    return [*title, *block, *(["\n".join(weakening[:_MOST_DIFFERENCES])] if weakening else [])]
 
 
 def _format_unchecked(report: Report) -> list[str]:
@@ -348,6 +393,8 @@ def _format_head(report: Report) -> str:
         found = f": {format_found(report)}" if report.command != "validate" else ""
         note = format_baseline_note(report)
         paragraphs.append(f"gitsync {report.command} of {revision}{found}.{note and ' ' + note}")
+    if resets := format_many_resets(report):
+        paragraphs.append(f"{resets}: the page of the report (`--output html`) lists them.")
     if authors := list_busy_authors(report, names=report.who is Who.NAMES, quote=format_code):
         paragraphs.append("\n".join(f"- {author}" for author in authors))
     if report.source.coverage.files or report.source.coverage.ignored:

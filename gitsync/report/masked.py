@@ -23,6 +23,7 @@ from gitsync.model.check import CheckFinding
 from gitsync.model.condition import Condition
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record, RecordedManifest
 from gitsync.model.report import Report, RunTarget
@@ -112,17 +113,31 @@ def _mask_result(result: Result, mask: Mask) -> Result:
         ),
         changed_by=mask_all(result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"),
         comparison=renew(
-            notes, because={path: mask(reason) for path, reason in notes.because.items()} or notes.because
+            notes,
+            because={path: mask(reason) for path, reason in notes.because.items()} or notes.because,
+            outside=mask_outside(notes.outside, mask),
         ),
         change=renew(
             change,
             checks=mask_all(change.checks, mask, "code", "message", "advice", "contact"),
             body=mask_value(change.body, mask) if change.body is not None else None,
+            resets=mask_resets(change.resets, mask),
         ),
         attempts=mask_all(result.attempts, mask, "code", "message", "request_id"),
         ending=renew(ending, fault=mask_exception(ending.fault, mask) if ending.fault else None),
         record=_mask_record(result.record, mask) if result.record else None,
     )
+
+
+def mask_outside(changes: tuple[OutsideChange, ...], mask: Mask) -> tuple[OutsideChange, ...]:
+    """Mask both sides of outside changes."""
+    masked = (replace(c, before=mask_value(c.before, mask), now=mask_value(c.now, mask)) for c in changes)
+    return tuple(masked) or changes
+
+
+def mask_resets(values: tuple[ResetValue, ...], mask: Mask) -> tuple[ResetValue, ...]:
+    """Mask values that a write may reset."""
+    return tuple(replace(value, live=mask_value(value.live, mask)) for value in values) or values
 
 
 def _mask_manifest(manifest: ManifestOrigin, mask: Mask) -> ManifestOrigin:

@@ -37,6 +37,9 @@ METRICS: Mapping[str, Metric] = {
     "gitsync_run_success": Metric("1 if the last run succeeded, 0 if not."),
     "gitsync_run_exit_code": Metric("The exit code of the last run."),
     "gitsync_run_results": Metric("Resources by verdict and outcome.", ("verdict", "outcome")),
+    "gitsync_run_outside_changes": Metric(
+        "Changes in Azure of values that git does not set, by whether they weaken the estate.", ("weakens",)
+    ),
     "gitsync_run_failures": Metric("Resources that failed or are blocked, by reason.", ("outcome", "reason")),
     "gitsync_run_problems": Metric("Problems in the manifests and of the run.", ("severity", "code")),
     "gitsync_run_requests": Metric("Requests to Azure Resource Manager by kind.", ("kind",)),
@@ -123,8 +126,13 @@ def _list_report_samples(report: Report) -> Figures:
         "poll": requests.polls,
         "question": requests.checks,
     }
+    weakening = [change.weakens for result in report.results for change in result.comparison.outside]
     return {
         "gitsync_run_results": _count((r.verdict.value, r.outcome.value) for r in report.results),
+        "gitsync_run_outside_changes": [
+            (("true",), sum(map(bool, weakening))),
+            (("false",), sum(not weakens for weakens in weakening)),
+        ],
         "gitsync_run_failures": _count(
             (r.outcome.value, r.condition.reason)
             for r in report.results

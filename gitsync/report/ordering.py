@@ -92,6 +92,7 @@ REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed fr
 REPLACED: Final = Section("replaced", "To replace", "Replaced")
 REPLACES: Final = Section("replaces", "Replace needed", "Replace needed")
 CHANGES: Final = Section("changes", "To change", "Changed")
+OUTSIDE: Final = Section("outside", "Changed outside of git", "Changed outside of git")
 WAITING: Final = Section("waiting", "Waiting", "Waiting")
 HELD: Final = Section("held", "Held", "Held")
 OTHERS: Final = Section("others", "No change in Azure", "No change in Azure")
@@ -100,11 +101,26 @@ IN_SYNC: Final = Section("in-sync", "In sync", "In sync")
 LOSING: Final = frozenset({DELETES, REPLACED, REPLACES})
 """Whose resources a delete takes, with what is in them."""
 
-TITLED: Final = frozenset({DELETES, REMOVED, REPLACED, REPLACES})
+TITLED: Final = frozenset({DELETES, REMOVED, REPLACED, REPLACES, OUTSIDE})
 """Whose title names what happens to each resource, so that no line has to."""
 
-SECTIONS: Final = (FAILED, REFUSED, DELETES, REPLACED, REPLACES, REMOVED, CHANGES, WAITING, HELD, OTHERS, IN_SYNC)
+SECTIONS: Final = (
+    FAILED,
+    REFUSED,
+    DELETES,
+    REPLACED,
+    REPLACES,
+    REMOVED,
+    CHANGES,
+    OUTSIDE,
+    WAITING,
+    HELD,
+    OTHERS,
+    IN_SYNC,
+)
 """In the order of a report."""
+
+_OUTSIDE: Final = SECTIONS.index(OUTSIDE)
 
 _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
@@ -116,6 +132,7 @@ _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (DELETES, lambda result: result.action is Action.DELETE),
     (CHANGES, lambda result: result.action is not Action.NONE),
     (REMOVED, lambda result: result.verdict is Verdict.DELETE),
+    (OUTSIDE, lambda result: bool(result.comparison.outside)),
     (IN_SYNC, lambda result: is_quiet(result) and not result.attempts),
     (OTHERS, lambda _result: True),
 )
@@ -158,14 +175,17 @@ def takes_away(section: Section, result: Result) -> bool:
 
 def sort_by_urgency(results: Iterable[Result]) -> list[Result]:
     """Sort results by section. In each, what blocks most comes first, and what waits for another after that one; among
-    equals by verdict, then by resource group, and an owner before what it owns.
+    equals by verdict, then by resource group, and an owner before what it owns. Of changes outside of git, those that
+    weaken the estate come first.
     """
     ordered = order_results(results)
     blocks = count_waiting(ordered)
 
-    def make_order(result: Result) -> tuple[int, int, bool, int]:
+    def make_order(result: Result) -> tuple[int, bool, int, bool, int]:
         section, verdict = rate_urgency(result)
-        return (section, -blocks.get(result.key, 0), result.ending.blocked_by is not None, verdict)
+        is_harmless = section == _OUTSIDE and not any(change.weakens for change in result.comparison.outside)
+        waits = result.ending.blocked_by is not None
+        return (section, is_harmless, -blocks.get(result.key, 0), waits, verdict)
 
     return sorted(ordered, key=make_order)
 

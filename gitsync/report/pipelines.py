@@ -18,7 +18,7 @@ from gitsync.model.verdict import DRIFTED, Action
 from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
 from gitsync.report.hidden_people import leave_out_people
-from gitsync.report.wording import count_actions, format_headline
+from gitsync.report.wording import count_actions, count_outside, count_resets, format_headline
 from gitsync.settings.config.hosts import Host
 from gitsync.settings.logging import escape_controls
 
@@ -111,6 +111,8 @@ def list_outputs(report: Report) -> dict[str, str]:
         "failed": outcomes[Outcome.FAILED],
         "blocked": outcomes[Outcome.BLOCKED],
         "drift": sum(result.verdict in DRIFTED for result in report.results),
+        "outside": count_outside(report),
+        "resets": count_resets(report),
         "errors": sum(problem.is_error for problem in report.problems),
     }
     return {"revision": report.revision or "", **{name: str(count) for name, count in counts.items()}}

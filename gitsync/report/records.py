@@ -15,8 +15,9 @@ from gitsync.model.record import Claim, Heartbeat, LastRun, Record, WriteStreak
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.planning.status.conditions import is_waiting
 from gitsync.report.ordering import has_namespaces, make_reading_order, shorten_names
+from gitsync.report.outside_texts import count_recorded, list_recorded
 from gitsync.report.terminal import Paint, format_table, indent
-from gitsync.report.wording import format_duration, format_plural, shorten_revision
+from gitsync.report.wording import format_duration, format_outside_count, format_plural, shorten_revision
 from gitsync.settings.logging import escape_controls
 
 _HEADER = ("READY", "SEVERITY", "REASON", "MESSAGE")
@@ -135,6 +136,14 @@ def list_operations(records: Sequence[Record], now: datetime) -> list[str]:
     return [f"{format_plural(len(lines), 'operation')} without an end on record:", *lines] if lines else []
 
 
+def list_outside_fields(records: Sequence[Record]) -> list[str]:
+    """List a line for each resource with changes outside of git that the last sync found; empty if there is none."""
+    names = shorten_names(record.key for record in records)
+    lines = [f"  {row.format_names(names)}: {row.format_fields()}" for row in list_recorded(records)]
+    found = format_outside_count(count_recorded(records))
+    return [f"{found}, as the last sync found:", *lines] if lines else []
+
+
 def count_failed(records: Iterable[Record]) -> int:
     return sum(_rate(record.condition) == 0 for record in records)
 
@@ -223,6 +232,7 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Agent", record.agent),
         ("Operation", f"{operation.kind}, under way since {operation.started_at}" if operation else ""),
         ("Runs that wrote it", str(record.writes.count or "")),
+        ("Changed outside of git", ", ".join(row.format_fields() for row in list_recorded([record]))),
         ("Set back after", _format_streak(record.writes.streak) if record.writes.streak else ""),
     )
     return [*lines, *_format_condition(record, width), *_format_body(record.spec.applied), *_format_baseline(record)]

@@ -21,8 +21,17 @@ from gitsync.model.check import CheckName
 from gitsync.model.report import Report
 from gitsync.report.author_texts import list_busy_authors, list_doubts
 from gitsync.report.check_texts import make_flag
-from gitsync.report.findings import CHECK_RULE, FAILED, REPLACED_RULE, ReportFinding, Weight, list_findings
+from gitsync.report.findings import (
+    CHECK_RULE,
+    FAILED,
+    OUTSIDE_RULE,
+    REPLACED_RULE,
+    ReportFinding,
+    Weight,
+    list_findings,
+)
 from gitsync.report.hidden_people import leave_out_people
+from gitsync.report.outside_texts import OUTSIDE_ADVICE
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
 from gitsync.settings.logging import escape_controls
@@ -47,6 +56,10 @@ _HELP = {
     "drifted": (
         "A resource was changed in Azure and not in git.",
         "Run `gitsync sync` to restore the values in git, or `gitsync accept` to keep the values in Azure.",
+    ),
+    OUTSIDE_RULE: (
+        "Values that git does not set were changed in Azure.",
+        OUTSIDE_ADVICE,
     ),
     "missing": (
         "A resource was deleted outside git.",

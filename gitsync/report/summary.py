@@ -20,8 +20,16 @@ from gitsync.planning.status.conditions import READY
 from gitsync.report.escape import format_advice, format_code, format_prose, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import make_reading_order, shorten_names
+from gitsync.report.outside_texts import OUTSIDE_TITLE, count_recorded, list_recorded
 from gitsync.report.run_facts import list_target
-from gitsync.report.wording import format_holds, format_plural, format_replacing, shorten_problems, shorten_revision
+from gitsync.report.wording import (
+    format_holds,
+    format_outside_count,
+    format_plural,
+    format_replacing,
+    shorten_problems,
+    shorten_revision,
+)
 
 _FAILED, _WAITING, _READY = "Failed", "Waiting", "Ready"
 _LONGEST_MESSAGE = 500  # characters; the file of the resource has the whole
@@ -54,6 +62,7 @@ def render(
         *_format_table(_FAILED, failed, names),
         *_format_advice([*failed, *waiting], names),
         *_format_problems("Errors in manifests", errors),
+        *_format_outside(ordered, names),
         *_format_table(_WAITING, waiting, names),
         *_format_problems("Warnings in manifests", warnings),
         *_format_table(_READY, ready, names),
@@ -76,13 +85,22 @@ def _choose_state(record: Record) -> str:
 def _format_headline(failed: int, errors: int, ready: int, records: Sequence[Record]) -> str:
     wrong = ", ".join([f"{failed} failed"] * bool(failed) + [format_plural(errors, "error")] * bool(errors))
     counts = f"{ready} of {format_plural(len(records), 'resource')} Ready"
-    others = format_replacing(records), format_holds(record.manifest.hold for record in records)
+    outside = format_outside_count(count_recorded(records))
+    others = format_replacing(records), outside, format_holds(record.manifest.hold for record in records)
     return "; ".join(filter(None, (wrong, counts, *others)))
 
 
 def _format_problems(title: str, problems: Sequence[Problem]) -> list[str]:
     items = [format_problem(problem) for problem in shorten_problems(problems)]
     return [f"## {title} ({len(problems)})", "\n".join(items)] if items else []
+
+
+def _format_outside(records: Sequence[Record], names: Mapping[Key, str]) -> list[str]:
+    """Format which fields changed outside of git, as an item for each resource, or for many alike."""
+    items = [
+        f"- {row.format_names(names, format_code)}: {row.format_fields(format_code)}" for row in list_recorded(records)
+    ]
+    return [f"## {OUTSIDE_TITLE} ({count_recorded(records)})", "\n".join(items)] if items else []
 
 
 def _format_table(title: str, records: Sequence[Record], names: Mapping[Key, str]) -> list[str]:

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
-from itertools import islice
 from typing import NamedTuple
 
-from gitsync.desired.problems.problem_codes import find_code_meaning
 from gitsync.model.check import CheckFinding, CheckVerdict
 from gitsync.model.condition import WaitReason
-from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
@@ -53,6 +50,7 @@ from gitsync.report.ordering import (
     DELETES,
     FAILED,
     IN_SYNC,
+    OUTSIDE,
     REFUSED,
     REMOVED,
     REPLACED,
@@ -68,6 +66,15 @@ from gitsync.report.ordering import (
     split_results,
     takes_away,
 )
+from gitsync.report.outside_texts import (
+    OUTSIDE_SIDES,
+    OUTSIDE_TITLE,
+    are_many_reset,
+    format_many_resets,
+    format_resets,
+    list_outside,
+)
+from gitsync.report.problem_lines import format_problem_section
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
 from gitsync.report.terminal import Paint, format_table, indent, indent_after
 from gitsync.report.wording import (
@@ -82,13 +89,10 @@ from gitsync.report.wording import (
     format_location,
     format_message,
     format_plural,
-    format_problem_location,
-    format_renderers,
     format_state,
     format_waiting,
     list_body,
     list_told_elsewhere,
-    shorten_problems,
     shorten_revision,
 )
 from gitsync.settings.logging import escape_controls
@@ -97,6 +101,7 @@ _SCREEN = 25
 """Lines; a longer report has its headline at its end too."""
 
 _GAP = "   "
+_OUTSIDE_SIDES = " → ".join(OUTSIDE_SIDES)
 _NAME = 45  # columns of a name; a longer one moves what is behind it
 
 _SHORT = 100  # characters of both sides of a difference; longer ones get a line each
@@ -139,13 +144,13 @@ def render(
     steps = [line for step in list_next_steps(report) if has_end for line in indent(step, width, by=0)]
     costs = [line for cost in format_costs(report) if has_end for line in indent(cost, width, by=0)]
     parts = (
-        _format_summary(report, width, paint, names=names, is_result=is_result),
+        _format_summary(report, width, paint, verbose=verbose, names=names, is_result=is_result),
         listing.format_section(FAILED, results.get(FAILED, [])),
         listing.format_section(REFUSED, results.get(REFUSED, [])),
         indent(way_on, width, by=0) if (way_on := format_way_on(report)) else [],
-        _format_problem_section("Errors", errors, width, paint),
+        format_problem_section("Errors", errors, width, paint),
         *(listing.format_section(section, found) for section, found in results.items() if section not in _APART),
-        _format_problem_section("Warnings", () if is_result else warnings, width, paint),
+        format_problem_section("Warnings", () if is_result else warnings, width, paint),
         [
             line
             for text in _format_left_out(results.get(IN_SYNC, []), len(unlisted))
@@ -181,11 +186,15 @@ def _format_headline(report: Report, width: int | None, paint: Paint) -> list[st
     return [paint.bold(line) for line in indent(format_headline(report), width, by=0)]
 
 
-def _format_summary(report: Report, width: int | None, paint: Paint, *, names: bool, is_result: bool) -> list[str]:
+def _format_summary(
+    report: Report, width: int | None, paint: Paint, *, verbose: bool, names: bool, is_result: bool
+) -> list[str]:
     revision = escape_controls(shorten_revision(report.revision))
     has_read = report.source.coverage.files or report.source.coverage.ignored
+    many_resets = format_many_resets(report)
     about = (
         format_baseline_note(report),
+        f"{many_resets}; -v lists them" if many_resets and not verbose else "",
         f"read {format_coverage(report.source.coverage)}" if has_read else "",
         *list_busy_authors(report, names=names),
     )
@@ -263,6 +272,7 @@ class _Listing:
         self._margin = "  " if self._has_namespaces else ""  # of what is below the name of a namespace
         self._width = width and width - len(self._margin)
         self._shows_bodies = verbose or creates <= FEW_CREATES
+        self._shows_resets = verbose or not are_many_reset(report.results, writes=self._writes)
 
     def format_section(self, section: Section, results: Sequence[Result]) -> list[str]:
         """Format a section; nothing without resources."""
@@ -273,6 +283,7 @@ class _Listing:
         lines = [self._paint.bold(f"{section.choose_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
         lines += [f"  Values: {self._sides}"] if section == self._compared else []
+        lines += [f"  Values: {_OUTSIDE_SIDES}"] if section == OUTSIDE else []
         listed, folds = self._fold(section, results)
         rows = [self._make_row(section, result) for result in listed]
         rows += [self._make_fold_row(section, fold) for fold in folds]
@@ -291,7 +302,7 @@ class _Listing:
                 )
                 lines += [f"{self._margin}{line}" for line in (*head, *details)]
         for head, fold in zip(heads[len(listed) :], folds, strict=True):
-            lines += [*head, *self._format_fold(fold, "" if common else messages[fold.first.key])]
+            lines += [*head, *self._format_fold(section, fold, "" if common else messages[fold.first.key])]
         return [*lines, *([f"  {describe_folds(folds)}; -v lists them."] if folds else [])]
 
     def _fold(self, section: Section, results: Sequence[Result]) -> tuple[Sequence[Result], Sequence[Fold]]:
@@ -330,7 +341,7 @@ class _Listing:
             heads.append([self._paint.colour_words(f"{_GAP}{line}")[len(_GAP) :] for line in lines])
         return heads
 
-    def _format_fold(self, fold: Fold, message: str) -> Iterator[str]:
+    def _format_fold(self, section: Section, fold: Fold, message: str) -> Iterator[str]:
         """Format what the resources of a fold have in common."""
         if not fold.has_details:
             return
@@ -342,9 +353,11 @@ class _Listing:
             yield from indent(note, self._width, by=4)
         for change in list_changes(first, with_locations=False):
             yield from _format_change(change, self._width, self._paint)
+        yield from self._format_outside(section, first)
         notes = [
             *list_common_authors(fold.results, names=self._names_people),
             *_list_unverified(first),
+            *self._list_resets(first),
             *list_failed_requests(fold),
         ]
         for note in notes:
@@ -374,17 +387,32 @@ class _Listing:
             yield from indent(note, self._width, by=4)
         for change in list_changes(result, with_paths=self._verbose):
             yield from _format_change(change, self._width, self._paint)
+        yield from self._format_outside(section, result)
         for author in list_authors(result, names=self._names_people):
             yield from indent(author, self._width, by=4)
-        for note in _list_unverified(result):
+        for note in (*_list_unverified(result), *self._list_resets(result)):
             yield from indent(note, self._width, by=4)
         yield from self._format_body(result)
-        has_details = result.differences or result.attempts or (result.change.body is not None and self._shows_bodies)
+        has_body = result.change.body is not None and self._shows_bodies
+        has_details = result.differences or result.comparison.outside or result.attempts or has_body
         if result.arm_id and (section in _WITH_ID or (has_details and section is not WAITING)):
             yield f"    id: {escape_controls(result.arm_id)}"
         if result.condition.request_id:
             yield f"    request id: {escape_controls(result.condition.request_id)}"
         yield from self._format_failed_requests(result)
+
+    def _format_outside(self, section: Section, result: Result) -> Iterator[str]:
+        """Format the changes outside of git, below a title where that of the section is another."""
+        if result.comparison.outside and section != OUTSIDE:
+            yield f"    {OUTSIDE_TITLE} ({_OUTSIDE_SIDES}):"
+        for change, weakens in list_outside(result, with_paths=self._verbose):
+            yield from _format_change(change, self._width, self._paint)
+            if weakens:
+                yield from map(self._paint.mark_bad, indent(escape_controls(weakens), self._width, by=6))
+
+    def _list_resets(self, result: Result) -> list[str]:
+        resets = format_resets(result, writes=self._writes, everything=self._verbose) if self._shows_resets else ""
+        return [resets] if resets else []
 
     def _format_checks(self, result: Result) -> Iterator[str]:
         """Format the results of the checks, with what to do about them."""
@@ -441,40 +469,3 @@ def _format_change(change: Change, width: int | None, paint: Paint) -> Iterator[
         yield from map(paint.mark_notable, indent_after("    ~ ", f"{name}:{notes}", width))
         yield from map(paint.mark_bad, indent(f"- {live}", width, by=8))
         yield from map(paint.mark_good, indent(f"+ {desired}", width, by=8))
-
-
-def _format_problem_section(word: str, problems: Sequence[Problem], width: int | None, paint: Paint) -> list[str]:
-    if not problems:
-        return []
-    location = format_problem_location(problems)
-    lines = format_problems(problems, width=width and width - 2, colour=paint.on)
-    steps = [line for step in explain_codes(problems) for line in indent(step, width, by=2)]
-    return [paint.bold(f"{word}{location} ({len(problems)})"), *(f"  {line}" for line in lines), *steps]
-
-
-def explain_codes(problems: Sequence[Problem]) -> list[str]:
-    """List how to learn more about problems: the first code in the table, and those that are not shown."""
-    shown = shorten_problems(problems)
-    known = (problem.code for problem in shown if find_code_meaning(problem.code))
-    every = ["`--output json` has every problem."] if len(shown) < len(problems) else []
-    return [*(f"`gitsync explain {code}` explains the code, with an example." for code in islice(known, 1)), *every]
-
-
-def format_problems(problems: Sequence[Problem], *, width: int | None = None, colour: bool = False) -> list[str]:
-    """Format problems of the input as lines: location, problem and remedy, in the order of the files."""
-    paint = Paint(on=colour)
-    lines: list[str] = []
-    for problem in shorten_problems(problems):
-        location = escape_controls(problem.location)
-        level = paint.mark_bad(problem.level.value) if problem.is_error else paint.mark_notable(problem.level.value)
-        field = f" {escape_controls(problem.field)}" if problem.field else ""
-        renderers = format_renderers(problem.rendered_by)
-        end = f", {escape_controls(renderers)}" if renderers else ""
-        lines += indent(f"{location + ': ' if location else ''}{level}: {problem.code}{field}{end}", width, by=0)
-        lines += [
-            line
-            for part in (problem.message, problem.hint)
-            for text in part.splitlines()
-            for line in indent(escape_controls(text), width, by=4)
-        ]
-    return lines

@@ -17,6 +17,7 @@ from gitsync.errors import PublishError
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
 from gitsync.report.progress import RunEnd
+from gitsync.report.wording import count_outside
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -185,6 +186,7 @@ def _describe_run(end: RunEnd) -> _Attributes:
     if report:
         known |= {"gitsync.revision": report.revision or ""}
         known |= {f"gitsync.results.{outcome.value}": count for outcome, count in report.outcomes.items()}
+        known["gitsync.outside_changes"] = count_outside(report)
         counts = report.requests
         known |= {f"gitsync.requests.{kind}": getattr(counts, kind) for kind in ("reads", "writes", "deletes", "polls")}
         known["gitsync.requests.questions"] = counts.checks
@@ -205,6 +207,7 @@ def _describe_resource(key: Key, result: Result | None) -> _Attributes:
             "gitsync.outcome": result.outcome.value,
             "gitsync.action": result.action.value,
             "gitsync.reason": result.condition.reason,
+            "gitsync.outside_changes": len(result.comparison.outside),
             "gitsync.requests": result.ending.requests,
         }
     return _leave_out_unknown(known)

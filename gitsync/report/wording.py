@@ -19,8 +19,9 @@ from gitsync.desired.formats.name_list import name_first
 from gitsync.model.condition import WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import ResetValue
 from gitsync.model.plan import LastCommit
-from gitsync.model.problem import REFUSALS, Problem
+from gitsync.model.problem import REFUSALS, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import FailedRequest, Outcome, Result
@@ -136,6 +137,8 @@ def format_headline(report: Report) -> str:
         ),
         _format_effect(report, "it" if refusal else "a sync"),
         f"cannot replace {replacements}" if replacements else "",
+        _format_reset_count(report),
+        format_outside_count(count_outside(report)),
         format_holds(result.manifest.hold for result in report.results),
     )
     return _begin("; ".join(filter(None, parts)))
@@ -143,6 +146,43 @@ def format_headline(report: Report) -> str:
 
 def _begin(sentence: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def count_outside(report: Report) -> int:
+    """Count the changes in Azure of values that git does not set."""
+    return sum(len(result.comparison.outside) for result in report.results)
+
+
+def format_outside_count(count: int) -> str:
+    """Format the number of outside changes: `2 changed outside of git`; "" for none."""
+    return f"{count} changed outside of git" if count else ""
+
+
+def count_resets(report: Report) -> int:
+    """Count the values in Azure that the writes of a plan may reset, or that those of a sync may have reset."""
+    return sum(count_reset(list_reset(result, writes=report.command == "sync")) for result in report.results)
+
+
+def count_reset(values: Iterable[ResetValue]) -> int:
+    """Count values that a write may reset. One without a path stands for others."""
+    return sum(1 if value.path else value.entries for value in values)
+
+
+def _format_reset_count(report: Report) -> str:
+    count = count_resets(report)
+    verb = "may have been reset" if report.command == "sync" else "may be reset"
+    return f"{format_plural(count, 'value')} {verb}" if count else ""
+
+
+def may_reset(result: Result, *, writes: bool) -> bool:
+    """Return whether the write of a resource may reset something. A sync (`writes`) resets only what it has written."""
+    is_written = result.action is not Action.NONE and (result.is_fine or result.ending.written is not Written.NOTHING)
+    return bool(result.change.resets) and (is_written or not writes)
+
+
+def list_reset(result: Result, *, writes: bool) -> tuple[ResetValue, ...]:
+    """List what the write of a resource may reset."""
+    return result.change.resets if may_reset(result, writes=writes) else ()
 
 
 def format_holds(holds: Iterable[HeldUntil | None]) -> str:
@@ -405,9 +445,16 @@ def list_body(result: Result, *, everything: bool = False) -> list[str]:
     """List the lines of the request of a planned create, as YAML; of many only the first, without `everything`."""
     text = yaml.safe_dump(_make_plain(result.change.body), allow_unicode=True, sort_keys=False, width=1_000_000)
     lines = text.splitlines()
+    if tags := format_default_tags(result.change.default_tags):
+        lines = [f"# {tags}", *lines]
     if everything or len(lines) <= _MOST_LINES:
         return lines
     return [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES} more lines; `-v` shows them"]
+
+
+def format_default_tags(tags: Mapping[str, SourceLocation]) -> str:
+    """Format where default tags are set: `default tags: team (gitsync.yaml:2)`; "" without any."""
+    return f"default tags: {', '.join(f'{name} ({source})' for name, source in tags.items())}" if tags else ""
 
 
 def _make_plain(value: Any) -> Any:

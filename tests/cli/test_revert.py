@@ -143,3 +143,44 @@ def test_on_a_terminal_it_prompts(world, monkeypatch, answer, flags, code, reque
         assert main.run(arguments) == code
         assert len(served.sent("PUT")) == (1 if code == 0 else 0)
     assert ("Revert 1 resource? [y/N]" in shown.getvalue()) is requested
+
+
+def change_tags(world, tags, arm_id=VNET_ID):
+    world.somebody_changes(arm_id, {"/tags": tags})
+
+
+def test_it_restores_what_changed_outside_of_git(world):
+    change_tags(world, {"owner": "eve"})
+    ended, writes = revert(world, "hub")
+    assert (ended.code, writes) == (0, [("PATCH", VNET_ID)]), ended.out + ended.err
+    assert "The revert restores spec.tags.owner, which changed outside of git." in ended.out
+    assert not world.read(VNET_ID, api_version="2024-03-01").get("tags")
+    again, writes = revert(world, "hub")
+    assert (again.code, writes) == (0, [])
+    assert "Nothing has drifted, so nothing was reverted." in again.err
+
+
+def test_drift_goes_before_what_changed_outside_of_git(world):
+    drift(world)
+    change_tags(world, {"owner": "eve"})
+    ended, writes = revert(world, "hub")
+    assert (ended.code, writes[0]) == (0, ("PUT", VNET_ID))
+    assert read_space(world) == ["10.0.0.0/16"]
+    assert not world.read(VNET_ID, api_version="2024-03-01").get("tags")
+
+
+def test_a_hold_refuses_what_changed_outside_of_git(world):
+    day = (SystemClock().now() + timedelta(days=5)).date()
+    change_tags(world, {"owner": "eve"})
+    world.says(group=GROUP, network=annotated(VNET, **{"gitsync/hold": f"until {day}, incident 4711"}), other=OTHER)
+    ended, writes = revert(world, "hub")
+    assert (ended.code, writes) == (2, [])
+    assert f"default/hub is held until {day}: incident 4711, so it was not reverted." in ended.err
+
+
+def test_what_git_changed_is_written_before_outside_changes_are_restored(world):
+    change_tags(world, {"owner": "eve"})
+    world.says(group=GROUP, network=WIDER, other=OTHER)
+    ended, writes = revert(world, "hub")
+    assert (ended.code, writes) == (0, [])
+    assert "Skipped VirtualNetwork.network.azure.com/default/hub: it is pending, not drifted." in ended.err

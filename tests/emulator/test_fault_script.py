@@ -26,7 +26,7 @@ from gitsync.emulator.settings import (
 from gitsync.emulator.state.store import MemoryStore, SqliteStore
 from gitsync.emulator.types.behaviour import Style
 from gitsync.errors import ConfigError
-from tests.emulator.asked import GROUP, PLAIN, VNET, TestClock, emulated
+from tests.emulator.asked import GROUP, PLAIN, VNET, TestClock, add_group, at, emulated
 
 
 def script(tmp_path, text):
@@ -266,6 +266,24 @@ async def test_somebody_may_change_things_behind_gits_back(tmp_path):
     assert "tags" not in before.body, "the move comes after the answer"
     assert (after.body["tags"], after.state, "location" in after.body) == ({"owner": "somebody"}, "Failed", False)
     assert gone.status == 404
+
+
+async def test_a_move_adds_an_entry_and_shows_what_only_azure_sets(tmp_path):
+    clock, vault = TestClock(), at("Microsoft.KeyVault/vaults", "one")
+    shown = "{/properties/vaultUri: https://elsewhere, /properties/health: Failed}"
+    (tmp_path / "azure.yaml").write_text(f"""
+moves:
+- {{after: 0, id: {vault}, set: {{/properties/rules/-: {{name: a}}}}, show: {shown}}}
+""")
+    settings = replace(read_settings(tmp_path / "azure.yaml"), limits=None)
+    async with emulated(settings, clock=clock) as azure:
+        await add_group(azure)
+        await azure.made(vault, {"properties": {}})
+        moved = (await azure.get(vault)).body["properties"]
+        replaced = (await azure.put(vault, {"properties": {"vaultUri": "https://sent"}})).body["properties"]
+    assert (moved["vaultUri"], moved["rules"], moved["health"]) == ("https://elsewhere", [{"name": "a"}], "Failed")
+    moved.pop("rules")
+    assert replaced == moved, "a PUT changes no state"
 
 
 async def test_moves_are_played_when_their_time_has_come_and_once(tmp_path):

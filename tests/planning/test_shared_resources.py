@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.gvk import Key
+from gitsync.model.outside import RecordedOutside
 from gitsync.model.plan import Removal, UnreadableFile
 from gitsync.model.problem import Problem
 from gitsync.model.reconcile_policy import Policy
@@ -133,17 +134,28 @@ def test_a_claim_moves_to_the_manifest_that_writes(manifests, records, moves, cl
 
 
 def test_what_is_known_of_the_resource_moves_and_what_describes_the_manifest_does_not():
-    former = kept("a", applied={"location": "here"}, baseline={"location": "Here"}, count=3, unit="old", generation=7)
+    outside = RecordedOutside(values={"tags": {"cost": "7"}}, types="1", read="2")
+    former = kept(
+        "a",
+        applied={"location": "here"},
+        baseline={"location": "Here"},
+        outside=outside,
+        count=3,
+        unit="old",
+        generation=7,
+    )
     own = kept("b", Claim.NONE, generation=2, digest="digest", unit="new")
     settled = move_claims([group("b", policy=Policy.DETACH_ON_DELETE)], by_key(former, own)).records
     taken = settled[at("b")]
-    assert (taken.spec.applied, taken.spec.baseline, taken.writes.count) == (
+    assert (taken.spec.applied, taken.spec.baseline, taken.spec.outside, taken.writes.count) == (
         former.spec.applied,
         former.spec.baseline,
+        outside,
         3,
     )
     assert (taken.manifest.policy, taken.spec.generation, taken.spec.digest) == (Policy.DETACH_ON_DELETE, 2, "digest")
-    assert (settled[at("a")].spec.applied, settled[at("a")].spec.baseline) == (None, None)
+    left = settled[at("a")].spec
+    assert (left.applied, left.baseline, left.outside) == (None, None, None)
 
 
 @pytest.mark.parametrize("untrusted", ["a", "b"])

@@ -1,4 +1,4 @@
-"""Eleven runs whose reports are kept in `golden/`, in the forms that people read."""
+"""Twelve runs whose reports are kept in `golden/`, in the forms that people read."""
 
 from dataclasses import replace
 
@@ -6,10 +6,12 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import TOO_MANY_DELETES, Problem, SourceLocation
 from gitsync.model.report import RequestCounts
 from gitsync.model.result import FailedRequest, ManifestField, Replacement, Stage
+from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Action, Difference, Verdict
 from tests.report.report_builders import (
     IN_SYNC,
@@ -288,6 +290,52 @@ def sync(*results, **more):
     return report(*results, target=TARGET, **more)
 
 
+REACH = "It changes who reaches the resource over the network."
+
+
+def from_azure(name, *changes, line=1, verdict=Verdict.IN_SYNC, action=Action.NONE, **more):
+    """Make a storage account with changes of values that git does not set."""
+    values = {"source": SourceLocation("data/logs.yaml", line), "outside": changes}
+    return one("StorageAccount", name, STORAGE, "Microsoft.Storage/storageAccounts", verdict, action, **values | more)
+
+
+OPENED = from_azure(
+    "opened",
+    OutsideChange(path="/properties/publicNetworkAccess", before="Disabled", now="Enabled", weakens=REACH),
+    OutsideChange(path="/properties/customKeys", before=MASKED, now=MASKED, is_restorable=False),
+    OutsideChange(path="/tags/owner", before=None, now="rob@contoso.com"),
+    changed_by=(replace(ROB, paths=("/properties/publicNetworkAccess", "/tags/owner")),),
+    fields={
+        "/properties/publicNetworkAccess": field("spec.publicNetworkAccess", 1),
+        "/tags/owner": field("spec.tags.owner", 9),
+    },
+)
+RESETTING = from_azure(
+    "resetting",
+    OutsideChange(path="/tags/owner", before="ops", now=None),
+    line=20,
+    verdict=Verdict.DRIFTED,
+    action=Action.UPDATE,
+    differences=LOGS.differences,
+    resets=(
+        ResetValue(path="/properties/networkAcls/virtualNetworkRules", live=[{"id": "a"}, {"id": "b"}], entries=2),
+        ResetValue(path="/properties/publicNetworkAccess", live="Disabled"),
+        ResetValue(path="/tags/owner", live="rob"),
+    ),
+    fields={
+        **LOGS.comparison.fields,
+        "/properties/networkAcls/virtualNetworkRules": field("spec.networkAcls.virtualNetworkRules", 24),
+        "/properties/publicNetworkAccess": field("spec.publicNetworkAccess", 20),
+        "/tags/owner": field("spec.tags.owner", 26),
+    },
+)
+
+
+def tag(number):
+    """Make an account that got the tag of a policy."""
+    return from_azure(f"tagged-{number:02}", OutsideChange(path="/tags/cost", before=None, now="4711"), line=30)
+
+
 BROKEN = replace(REFUSED, action=Action.NONE)
 
 RUNS = {
@@ -353,6 +401,14 @@ RUNS = {
         drift("StorageAccount", "unnamed", by("unknown", client="04b07795-8ddb-461a-bbee-02f9e1bf7b46")),
         *(drift("StorageAccount", f"asked-{number}", NO_RIGHT) for number in range(2)),
         drift("StorageAccount", "early", NOTHING_YET),
+        exit_code=4,
+    ),
+    "outside": plan(
+        IN_SYNC,
+        from_azure("moved", OutsideChange(path="/properties/dnsEndpointType", before="Standard", now="AzureDnsZone")),
+        OPENED,
+        RESETTING,
+        *map(tag, range(12)),
         exit_code=4,
     ),
     "deletes": plan(IN_SYNC, *DELETES, problems=(TOO_MANY,), exit_code=2),

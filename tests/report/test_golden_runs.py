@@ -1,4 +1,4 @@
-"""Eleven runs in every form that people read: golden files, and what they have in common.
+"""Twelve runs in every form that people read: golden files, and what they have in common.
 
 To write the files after a change of wording: GITSYNC_WRITE_GOLDEN=1 pytest tests/report/test_golden_runs.py
 """
@@ -100,6 +100,7 @@ TITLES = (
     "Replace needed",
     "Removed from git",
     "To change",
+    "Changed outside of git",
     "Changed",
 )
 ORDER = (*TITLES, "Waiting", "No change in Azure", "Warnings")

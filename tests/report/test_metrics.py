@@ -62,6 +62,8 @@ def test_a_run_in_figures():
         ("gitsync_run_results", "changed", "drifted"): 1.0,
         ("gitsync_run_results", "failed", "create"): 1.0,
         ("gitsync_run_results", "unchanged", "in-sync"): 2.0,
+        ("gitsync_run_outside_changes", "true"): 0.0,
+        ("gitsync_run_outside_changes", "false"): 0.0,
         ("gitsync_run_failures", "failed", "AccountNameInvalid"): 1.0,
         ("gitsync_run_problems", "SomeWarning", "warning"): 1.0,
         ("gitsync_run_requests", "read"): 4.0,

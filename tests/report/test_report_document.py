@@ -13,6 +13,7 @@ from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.hold import HeldUntil
 from gitsync.model.manifests import Coverage, UnreadDocument
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.report import RequestCounts, RequestUse
@@ -59,6 +60,10 @@ CONDITIONS = st.builds(
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | TEXTS, lambda inner: st.lists(inner, max_size=2))
 
 
+OUTSIDE = st.builds(OutsideChange, path=TEXTS, before=VALUES, now=VALUES, weakens=TEXTS, is_restorable=st.booleans())
+RESETS = st.builds(ResetValue, path=TEXTS, live=VALUES, entries=st.integers(0, 9))
+
+
 @st.composite
 def results(draw):
     """Results that a run could have: an action that was not taken well has failed, or Azure still works on it."""
@@ -76,6 +81,8 @@ def results(draw):
         "policy_reason": draw(TEXTS),
         "failed_since": draw(TEXTS),
         "checks": tuple(draw(st.lists(st.sampled_from(FINE), max_size=2))),
+        "outside": tuple(draw(st.lists(OUTSIDE, max_size=2))),
+        "resets": tuple(draw(st.lists(RESETS, max_size=2))),
     }
     action = Action.NONE if blocked else draw(st.sampled_from(Action))
     if draw(st.booleans()):

@@ -15,7 +15,8 @@ from gitsync.model.result import FailedRequest, Stage
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report import junit, markdown, sarif
 from gitsync.report.html import page
-from gitsync.report.text import Extent, format_problems, render
+from gitsync.report.problem_lines import format_problems
+from gitsync.report.text import Extent, render
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, NET, PLAN, REFUSED, failed, key, report, result
 from tests.support.parts import change
 

@@ -21,6 +21,7 @@ from typing import Any
 from uuid import UUID
 
 from gitsync.agent.reconcile.context import AzureConnection, Connections
+from gitsync.agent.reconcile.rules import OutsideUse
 from gitsync.agent.run.connections import make_opener
 from gitsync.agent.run.git_settings import make_seals
 from gitsync.agent.run.guards import Confirm
@@ -181,7 +182,7 @@ class World:
             run_id=UUID(int=self.runs),
         )
 
-    async def _run(self, *, writes: bool, **settings: Any) -> Report:
+    async def _run(self, *, writes: bool, outside_use: OutsideUse = OutsideUse.REPORT, **settings: Any) -> Report:
         self._is_new = False
         self.stop = asyncio.Event()
         self.runs += 1
@@ -218,7 +219,7 @@ class World:
                         secret_stores=self.secret_stores,
                     )
                     try:
-                        run = sync_revision(config, edges, self.confirm, writes=writes)
+                        run = sync_revision(config, edges, self.confirm, writes=writes, outside_use=outside_use)
                         if self.stop_after is not None:
                             run = stop(run, azure, self.stop_after, self.stop)
                         return await (run if self.kill_after is None else kill(run, azure, self.kill_after))

@@ -6,6 +6,7 @@ It contains no names of people and no texts from Azure: it may go to a channel t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import date
 from typing import Final, NamedTuple
@@ -21,14 +22,17 @@ from gitsync.settings.config.hosts import find_job_url
 
 WELL: Final = "all is well"
 
-_DRIFTED, _FAILED, _DUE = "drifted", "failed", "due"
+_DRIFTED, _FAILED, _OUTSIDE, _DUE = "drifted", "failed", "outside", "due"
 _LONGEST = 300  # characters of a line
 _WORDS: Final[Mapping[str, str]] = {
     _FAILED: "something failed",
     _DRIFTED: "resources had drifted",
+    _OUTSIDE: "values changed outside of git",
     _DUE: "a hold has ended, and its changes are due",
 }
 """What each word of a state means, in their order in the message."""
+
+_DIGITS: Final = 8  # of the digest behind a word
 
 
 class Message(NamedTuple):
@@ -39,6 +43,9 @@ class Message(NamedTuple):
 def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str:
     """Return the words for the state of the estate, in their order and with commas; "" if all is well. Drift counts
     also if the run has reverted it: somebody should know that there was some. `before` are the records of earlier runs.
+
+    Changes outside of git stay until somebody decides, so their word has a digest of what they are: one more is
+    another state.
     """
     found = set()
     for result in report.results:
@@ -48,7 +55,15 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
             found.add(_DRIFTED)
         if _is_due(result, before.get(result.key), today):
             found.add(_DUE)
-    return ", ".join(word for word in _WORDS if word in found)
+    changed = [
+        f"{result.key} {change.path}"
+        for result in report.results
+        for change in result.comparison.outside
+        if result.manifest.hold is None
+    ]
+    digest = hashlib.sha256("\n".join(sorted(changed)).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    state = {word: word for word in found} | ({_OUTSIDE: f"{_OUTSIDE}:{digest}"} if changed else {})
+    return ", ".join(state[word] for word in _WORDS if word in state)
 
 
 def _is_due(result: Result, record: Record | None, today: date) -> bool:
@@ -63,14 +78,22 @@ def make_message(state: str, before: str, report: Report, variables: Mapping[str
     """
     target = report.target
     revision = shorten_revision(target.revision)
-    meaning = "; ".join(_WORDS[word] for word in state.split(", ")) if state else WELL
+    words = _name_words(state)
+    meaning = "; ".join(_WORDS[word] for word in words) or WELL
+    weakening = sum(bool(change.weakens) for result in report.results for change in result.comparison.outside)
     lines = [
-        f"{meaning[:1].upper()}{meaning[1:]}. Before: {before or WELL}.",
+        f"{meaning[:1].upper()}{meaning[1:]}. Before: {', '.join(_name_words(before)) or WELL}.",
         format_headline(report),
+        f"Changes outside of git that weaken the estate: {weakening}" if weakening else "",
         f"Source: {target.repository} at {revision}" if target.repository else f"Revision: {revision}",
         f"Subscription: {target.subscription}" if target.subscription else "",
         f"Agent: {target.agent}" if target.agent else "",
         find_job_url(variables),
     ]
     body = "\n".join(clean(line, _LONGEST) for line in lines if line)
-    return Message(f"gitsync: {state or WELL}", body)
+    return Message(f"gitsync: {', '.join(words) or WELL}", body)
+
+
+def _name_words(state: str) -> list[str]:
+    """List the words of a state without digests."""
+    return [word.partition(":")[0] for word in state.split(", ") if word]

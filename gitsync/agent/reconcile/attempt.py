@@ -23,6 +23,7 @@ from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.model.outside import OutsideChange, RecordedOutside, ResetValue
 from gitsync.model.plan import Apply, Prune, Reviewed
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy
@@ -107,6 +108,18 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
+class OutsideAction:
+    """What the command does about outside changes."""
+
+    restores: tuple[OutsideChange, ...] = ()  # what a revert restores
+    is_patch: bool = False  # the write is a PATCH of just these
+    acknowledged: RecordedOutside | None = None  # what an acknowledgement records
+
+
+_ONLY_REPORTED = OutsideAction()
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What to do about a resource."""
 
@@ -121,6 +134,11 @@ class Decision:
     replacement: Replacement | None = None  # with one, Azure refuses the write, which is not sent
     streak: WriteStreak | None = None  # with one, something resets the resource after each write, which is not sent
     withheld: Verdict | None = None  # the verdict without the hold that stopped it
+    outside: tuple[OutsideChange, ...] = ()
+    """The changes in Azure of values that git does not set, as found before any write of this run."""
+
+    outside_action: OutsideAction = _ONLY_REPORTED
+    resets: tuple[ResetValue, ...] = ()  # what the write leaves out, so that Azure may reset it
     change: PlannedChange | None = None  # what will be written or deleted, for the checks
     checks: tuple[CheckFinding, ...] = ()  # what they found
 
@@ -239,7 +257,9 @@ class AttemptBase:
             observed=replace(
                 self.observed, live=None, owner=None, is_listed=False, is_sampled=False, children={}, brought={}
             ),
-            decision=replace(self.decision, comparison=None, action=Action.NONE, is_untouched=False),
+            decision=replace(
+                self.decision, comparison=None, action=Action.NONE, is_untouched=False, outside_action=_ONLY_REPORTED
+            ),
             write=replace(self.write, unfinished=False, is_deleting=False),
             is_restarted=True,
         )

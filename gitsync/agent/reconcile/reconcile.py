@@ -26,6 +26,7 @@ from gitsync.agent.reconcile.stages.hold_check import export_and_hold
 from gitsync.agent.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.agent.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.agent.reconcile.stages.on_success import handle_success
+from gitsync.agent.reconcile.stages.outside_use import use_outside
 from gitsync.agent.reconcile.stages.owner_check import check_owner, check_policy, check_support
 from gitsync.agent.reconcile.stages.parent_put import tell_brought
 from gitsync.agent.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
@@ -92,6 +93,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.PRE_CHECK, pre_check, is_for_open=True),
             Step(Stage.COMPARE, compare, is_for_open=True),
             Step(Stage.COMPARE, note_read),
+            Step(Stage.COMPARE, use_outside, is_for_open=True),
             Step(Stage.COMPARE, export_and_hold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),

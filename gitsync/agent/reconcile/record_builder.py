@@ -90,6 +90,7 @@ def _record_spec(attempt: ApplyAttempt, spec: SpecGeneration) -> RecordedSpec:
         reconciled_generation=_decide_reconciled(attempt, spec.generation),
         applied=remembered.applied if remembered else None,
         baseline=remembered.baseline if remembered else None,
+        outside=remembered.outside if remembered else None,
     )
 
 

@@ -14,6 +14,7 @@ from gitsync.agent.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt,
 from gitsync.agent.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.agent.reconcile.rules import RunRules
 from gitsync.agent.reconcile.shortened_differences import shorten_difference
+from gitsync.desired.request.default_tags import list_default_tags
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.export import Address
@@ -69,12 +70,18 @@ def build_apply_result(attempt: ApplyAttempt, rules: RunRules, now: datetime, re
     spec = decide_generation(attempt.record, attempt.prepared.resource.spec)
     condition = _make_condition(attempt, spec.generation, rules, now, redactions)
     kept = leave_out_of_condition(condition)  # the status has no names of people
-    record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else attempt.record
+    record = build_apply_record(attempt, kept, spec, rules, now) if rules.writes else _acknowledge(attempt)
     if record and record.manifest.hold:
         manifest = replace(record.manifest, hold=mask_hold(record.manifest.hold, redactions.mask))
         record = replace(record, manifest=manifest)
     is_ready = rules.writes or attempt.decision.streak is not None
     return _build_result(attempt, condition, rules, redactions, record, is_ready=is_ready)
+
+
+def _acknowledge(attempt: ApplyAttempt) -> Record | None:
+    """Return the record of a plan: that of the last run, with the outside values that people acknowledge."""
+    record, acknowledged = attempt.record, attempt.decision.outside_action.acknowledged
+    return replace(record, spec=replace(record.spec, outside=acknowledged)) if record and acknowledged else record
 
 
 def _find_replacement(attempt: ApplyAttempt) -> Replacement | None:
@@ -146,12 +153,17 @@ def _build_result(
 def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules) -> ComparisonNotes:
     comparison, live = attempt.decision.reported, attempt.observed.live
     withheld = attempt.decision.withheld if verdict is Verdict.HELD else None
-    has_drifted = isinstance(attempt, ApplyAttempt) and not rules.writes and comparison.verdict in DRIFTED
-    live_body = live.body if live and has_drifted else None
-    if not (comparison.unverified or comparison.because or withheld) and live_body is None:
+    outside, resets = attempt.decision.outside, attempt.decision.resets
+    may_accept = isinstance(attempt, ApplyAttempt) and not rules.writes
+    live_body = live.body if live and may_accept and (comparison.verdict in DRIFTED or outside or resets) else None
+    if not (comparison.unverified or comparison.because or withheld or outside) and live_body is None:
         return NOTHING_NOTED  # as most
     return ComparisonNotes(
-        unverified=comparison.unverified, because=comparison.because, live_body=live_body, withheld=withheld
+        unverified=comparison.unverified,
+        because=comparison.because,
+        live_body=live_body,
+        withheld=withheld,
+        outside=outside,
     )
 
 
@@ -167,15 +179,20 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
         )
     creates = decision.action is Action.CREATE and attempt.request is not None and not rules.writes
     replacement, renamed = _find_replacement(attempt) or _find_refused(attempt, rules), attempt.apply.renamed
-    if not (creates or decision.change or decision.checks or decision.reviewed or replacement or renamed):
+    is_plain = not (creates or decision.change or decision.checks or decision.reviewed or replacement or renamed)
+    restores = () if decision.action is Action.NONE else decision.outside_action.restores
+    if is_plain and not decision.resets and not restores:
         return NOTHING_CHANGED  # as most
     return ResultChange(
         planned=decision.change,
         checks=decision.checks,
         body=remove_secrets(attempt.desired) if creates else None,
+        default_tags=list_default_tags(attempt.apply.prepared.resource) if creates else {},
         reviewed=decision.reviewed,
         replacement=replacement,
         renamed=renamed,
+        resets=decision.resets,
+        restores=restores,
     )
 
 

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 from gitsync.model.plan import Review
 from gitsync.planning.actions import WriteRules
+
+
+class OutsideUse(Enum):
+    """What a run does about changes in Azure of values that git does not set (docs/drift.md#outside-changes)."""
+
+    REPORT = "report"
+    RESTORE = "restore"  # as the record has them
+    ACKNOWLEDGE = "acknowledge"  # they become the recorded values, and nothing is written to Azure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +34,7 @@ class RunRules:
     prune: bool = False  # resources that were removed from git are deleted
     adopts: bool = True  # a resource without a record gets the values in git
     always_put: bool = False  # a PUT for every resource, changed or not
+    outside_use: OutsideUse = OutsideUse.REPORT
     flap_limit: int = 0  # writes in a row that something may reset before the resource is paused; 0 for no limit
     register_providers: bool = True  # a provider that the subscription lacks is registered
     records_durations: bool = True

@@ -1,4 +1,4 @@
-"""Finds who made the drift that a run found: after the walk, in a plan and in a sync alike."""
+"""Finds who made the changes in Azure that a run found: after the walk, in a plan and in a sync alike."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gitsync.model.plan import Plan
 from gitsync.model.provider import Provider
 from gitsync.model.record import LastWrite, Record, State
 from gitsync.model.result import Result
-from gitsync.model.verdict import DRIFTED, Verdict
+from gitsync.model.verdict import Verdict
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.session import Session
 
 
 async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[Key, Result]) -> dict[Key, Result]:
-    """Add to the results of drifted, conflicting and missing resources who changed them. Without one nothing is sent.
+    """Add to the results of resources that changed in Azure who changed them. Without such a result nothing is sent.
 
     A sync sends the requests after it has restored them: what it overwrote deserves a name too, and the writes need not
     wait.
@@ -49,7 +49,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
     for key, result in sorted(results.items()):
         is_logged = run.catalog.provider(key.group, key.kind) is Provider.ARM
         arm = run.identities[key].arm if is_logged else None
-        if result.found not in DRIFTED or arm is None or not result.arm_id or "<" in result.arm_id:
+        if not result.has_changed_in_azure or arm is None or not result.arm_id or "<" in result.arm_id:
             continue
         node = plan.applies.get(key) or plan.prunes.get(key)
         record = node.record if node else None
@@ -57,7 +57,7 @@ def _list_drifts(run: RunContext, plan: Plan, results: Mapping[Key, Result]) -> 
             key=key,
             arm_id=result.arm_id,
             # A field that git changed may have changed in Azure, too.
-            paths=tuple(difference.path for difference in result.differences),
+            paths=(*(each.path for each in result.differences), *(each.path for each in result.comparison.outside)),
             is_missing=result.found is Verdict.MISSING,
             last_write=_find_last_write(record) if record else None,
             requests=requests.setdefault(arm, CheckRequests(arm, begin_check)),

@@ -13,7 +13,7 @@ from gitsync.agent.checks.check_table import BEFORE_WRITES, Checks
 from gitsync.agent.reconcile.context import Connections, RunContext, Sessions
 from gitsync.agent.reconcile.identities import Identities
 from gitsync.agent.reconcile.lists import Lists
-from gitsync.agent.reconcile.rules import Approval, RunRules
+from gitsync.agent.reconcile.rules import Approval, OutsideUse, RunRules
 from gitsync.agent.reconcile.run_cache import RunCache
 from gitsync.agent.run.providers import make_provider_opener
 from gitsync.agent.run.run_exports import list_needed_secrets
@@ -54,7 +54,13 @@ _SHARE_OF_TIMEOUT = 0.5
 
 
 def make_rules(
-    config: Config, connections: Connections, review: Review | None, agent: str, *, writes: bool
+    config: Config,
+    connections: Connections,
+    review: Review | None,
+    agent: str,
+    *,
+    writes: bool,
+    outside_use: OutsideUse = OutsideUse.REPORT,
 ) -> RunRules:
     """Return what the settings allow the run to do; its deadline counts from now."""
     return RunRules(
@@ -63,6 +69,7 @@ def make_rules(
         prune=config.prune,
         adopts=config.adopt == "write",
         always_put=config.always_put,
+        outside_use=outside_use,
         flap_limit=config.flap_limit,
         register_providers=config.register_providers,
         records_durations=not connections.azure.is_local,
@@ -141,7 +148,8 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
 
 def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
     """Add the lists that a plan needs; none if every resource is written or reviewed: that takes a read."""
-    if config.reads == "each" or run.rules.always_put or run.rules.approval.is_reviewed:
+    is_each_read = run.rules.always_put or run.rules.approval.is_reviewed
+    if config.reads == "each" or is_each_read or run.rules.outside_use is not OutsideUse.REPORT:
         return run
 
     def read(key: Key, resource_list: ResourceList) -> AsyncGenerator[Entries, None]:

@@ -269,7 +269,7 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
     records = {
         key: replace(
             record,
-            spec=replace(record.spec, applied={}, baseline=None),
+            spec=replace(record.spec, applied={}, baseline=None, outside=None),
             writes=replace(record.writes, operation=operation, failure=None, streak=None),
             condition=_make_begun(record, now),
         )

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from gitsync.agent.reconcile.context import Connections, RunContext
 from gitsync.agent.reconcile.identities import open_identities
+from gitsync.agent.reconcile.rules import OutsideUse
 from gitsync.agent.run.connections import make_contact, open_connections
 from gitsync.agent.run.context_builder import add_lists, make_context, make_rules
 from gitsync.agent.run.guards import (
@@ -42,12 +43,11 @@ from gitsync.model.attribution import Who
 from gitsync.model.check import CheckName
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Node, Plan, Review
+from gitsync.model.plan import Plan, Review
 from gitsync.model.record import State
 from gitsync.model.report import Report, ReportPlan, ReportSource, RunTarget
 from gitsync.model.result import Result
 from gitsync.model.schedule import Schedule
-from gitsync.model.verdict import DRIFTED
 from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import expect_records
 from gitsync.planning.diff.secret_changes import warn_uncompared_secrets
@@ -79,6 +79,7 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
     redactions: Redactions | None = None,
     grace: Grace | None = None,
     confirm: Confirm | None = None,
+    outside_use: OutsideUse = OutsideUse.REPORT,
 ) -> Report:
     """Open the connections, run once, and close them.
 
@@ -94,7 +95,7 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
         async with open_connections(
             config, stop or asyncio.Event(), watch.progress, redactions, grace, writes=writes
         ) as connections:
-            report = await sync_revision(config, connections, confirm, writes=writes)
+            report = await sync_revision(config, connections, confirm, writes=writes, outside_use=outside_use)
         return watch.ended(report)
     except Exception as error:
         watch.failed(error)
@@ -105,7 +106,12 @@ async def execute(  # noqa: PLR0913 - what a run is given from outside
 
 
 async def sync_revision(
-    config: Config, connections: Connections, confirm: Confirm | None = None, *, writes: bool
+    config: Config,
+    connections: Connections,
+    confirm: Confirm | None = None,
+    *,
+    writes: bool,
+    outside_use: OutsideUse = OutsideUse.REPORT,
 ) -> Report:
     """Bring Azure to the desired state of one revision, and write back the results; a plan reports the changes only.
 
@@ -120,16 +126,21 @@ async def sync_revision(
     # Before Azure is contacted: a plan that was made from other input refuses the run at once.
     review = load_approved_plan(config, connections) if writes else None
     plan, selection, run_input = _plan(config, connections, run_input, state, agent, review, writes=writes)
-    rules = make_rules(config, connections, review, agent, writes=writes)
-    nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
-    identities = await open_identities(nodes, run_input.credentials, connections.azure.arm, connections.azure.open_as)
+    make_run_rules = partial(make_rules, config, connections, review, agent, writes=writes, outside_use=outside_use)
+    rules = make_run_rules()
+    identities = await open_identities(
+        (*plan.applies.values(), *plan.prunes.values()),
+        run_input.credentials,
+        connections.azure.arm,
+        connections.azure.open_as,
+    )
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
     # A wrong subscription is noticed best before anything is written to it.
     if writes and confirm and not connections.azure.is_local and is_first_sync(state, agent):
         await _confirm_first(make_run(rules=replace(rules, writes=False)), plan, target, confirm)
-        rules = make_rules(config, connections, review, agent, writes=writes)  # the deadline starts at the answer
+        rules = make_run_rules()  # the deadline starts at the answer
     run = add_lists(config, make_run(rules=rules), plan)
     if writes:
         # A sink that cannot be written to would fail after the resources exist, with their secrets not exported.
@@ -188,11 +199,11 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
 async def _check_writes(
     results: dict[Key, Result], config: Config, run: RunContext, plan: Plan, state: State
 ) -> dict[Key, Result]:
-    """Check with Azure what it would refuse of a plan, and find who made the drift."""
+    """Check with Azure what it would refuse of a plan, and find who made the changes there."""
     results = results if run.rules.writes else await check_results(run, results)
-    if config.who == Who.OFF or not any(result.found in DRIFTED for result in results.values()):
+    if config.who == Who.OFF or not any(result.has_changed_in_azure for result in results.values()):
         return results
-    from gitsync.agent.run.authors import add_authors  # noqa: PLC0415 - most runs find no drift
+    from gitsync.agent.run.authors import add_authors  # noqa: PLC0415 - most runs find no change
 
     return await add_authors(run, plan, state, results)
 

@@ -12,7 +12,7 @@ import lzma
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog import data
@@ -109,6 +109,11 @@ class ArmTypes:
             return None
         namespace = self._load_namespace(name.casefold())
         return namespace.bodies.get_type(version.line) if namespace else None
+
+    @cached_property
+    def revision(self) -> str:
+        """The start of the commit of the source, as a name of these facts."""
+        return self._read(f"{FOLDER}/revision").decode().strip()
 
     def list_names(self) -> Sequence[str]:
         """The names of all types as Azure spells them, sorted without case, also of those that can only be read."""

@@ -94,28 +94,32 @@ def _list_read_only(value: Any, type_: BodyType, path: JsonPath, name: str) -> I
             yield from _list_read_only(child, inner, (*path, key), "")
 
 
-def select_writable(body: Mapping[str, Any], body_type: BodyType, *, name: str = "") -> dict[str, Any]:
+def select_writable(
+    body: Mapping[str, Any], body_type: BodyType, *, name: str = "", with_required: bool = True
+) -> dict[str, Any]:
     """Return the part of a body that Azure returned which can be sent: without members that Azure alone sets, unless
     the type requires them, and without those that the type does not have. Members are spelled as the type has them.
 
-    `name` is that of the resource, which chooses the variant of some types.
+    `name` is that of the resource, which chooses the variant of some types. Without `with_required`, what Azure alone
+    sets is left out although the type requires it.
     """
-    selected = _select(body, body_type, name.rpartition("/")[2])
+    selected = _select(body, body_type, name.rpartition("/")[2], with_required=with_required)
     return {key: value for key, value in selected.items() if key.casefold() not in OWN_NAMES}
 
 
-def _select(value: Any, type_: BodyType, name: str = "") -> Any:
+def _select(value: Any, type_: BodyType, name: str = "", *, with_required: bool) -> Any:
     if isinstance(value, list) and type_.item is not None:
-        return [_select(entry, type_.item) for entry in value]
+        return [_select(entry, type_.item, with_required=with_required) for entry in value]
     if not isinstance(value, Mapping) or not type_.is_object:
         return value
     selected = {}
     for key, child, member, inner in _list_children(value, type_, name):
-        if inner is None or (member is not None and member.is_read_only and not member.is_required):
+        is_needed = member is not None and member.is_required
+        if inner is None or (member is not None and member.is_read_only and not (is_needed and with_required)):
             continue
-        kept = _select(child, inner)
-        # An object of which nothing is left had only what Azure sets.
-        if kept != {} or child == {} or (member is not None and member.is_required):
+        kept = _select(child, inner, with_required=with_required)
+        # An object of which nothing is left had only what Azure sets. Under an ARM id the id itself is the value.
+        if kept != {} or child == {} or is_needed or str(key).startswith("/"):
             selected[member.name if member is not None else key] = kept
     return selected
 

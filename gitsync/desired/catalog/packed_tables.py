@@ -1,12 +1,13 @@
-"""Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that it fixes, for how
-long it works on writes, and its built-in roles.
+"""Reads the packed tables of facts about Azure: the values that it gives by itself, the fields that it fixes, what a
+PUT does to members that its body lacks, for how long Azure works on writes, and its built-in roles.
 
 The first is made of recordings by tools/build_azure_values.py, the second of Microsoft's descriptions of its APIs and
-of refusals that users reported, by tools/build_immutable_fields.py, and the third of recordings by
-tools/build_durations.py. Beside it stand creates of slow types that no recording shows, each with its source: a
-statement of Microsoft, or the median of public logs of Terraform. The roles are those that ASO manifests assign, from
-Azure's documentation of April 2026 (https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run
-reads roles from Azure, so one that is not in the table works as well.
+of refusals that users reported, by tools/build_immutable_fields.py, the third of recordings by
+tools/build_put_effects.py, and the fourth of recordings by tools/build_durations.py. Beside it stand creates of slow
+types that no recording shows, each with its source: a statement of Microsoft, or the median of public logs of
+Terraform. The roles are those that ASO manifests assign, from Azure's documentation of April 2026
+(https://learn.microsoft.com/azure/role-based-access-control/built-in-roles). A run reads roles from Azure, so one that
+is not in the table works as well.
 """
 
 from __future__ import annotations
@@ -76,6 +77,31 @@ def _read_immutable_fields() -> Mapping[str, frozenset[str]]:
         arm_type, pointer, _ = line.split("\t")
         table[arm_type].add(pointer)
     return MappingProxyType({arm_type: frozenset(pointers) for arm_type, pointers in table.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class PutEffect:
+    """What a PUT does to a member that its body lacks, by recordings."""
+
+    is_kept: bool
+    count: int  # recordings that show it
+    default: Any = None  # the value that Azure resets it to; None if the member is gone, or its values differ
+
+
+def read_put_effects(arm_type: str) -> Mapping[str, PutEffect]:
+    """Return the recorded effects on members of an ARM type (in any case) by JSON pointer, in which `*` stands for an
+    entry of a list or a map. A PUT removes what is not in the table, or resets it to its default.
+    """
+    return _read_put_effects().get(arm_type.casefold(), {})
+
+
+@cache
+def _read_put_effects() -> Mapping[str, Mapping[str, PutEffect]]:
+    table: defaultdict[str, dict[str, PutEffect]] = defaultdict(dict)
+    for line in data.read("put_effects.tsv").decode().splitlines():
+        arm_type, pointer, effect, count, default = line.split("\t")
+        table[arm_type][pointer] = PutEffect(effect == "kept", int(count), json.loads(default) if default else None)
+    return MappingProxyType(table)
 
 
 @cache

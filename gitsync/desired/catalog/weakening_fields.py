@@ -278,6 +278,17 @@ def explain_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gon
     return ""
 
 
+def protects(arm_type: str, pointer: str, value: Any) -> bool:
+    """Return whether a value protects a resource, so that a reset to a default may weaken it: the safer one of a field,
+    or any value of a field of the table whose safer value depends. Types and pointers are compared without case.
+    """
+    steps = [str(step).casefold() for step in parse_pointer(pointer)]
+    rule = _find_rule(steps, TYPES.get(arm_type.casefold()))
+    if rule is None or rule is _UNKNOWN:
+        return False
+    return str(value).casefold() in rule.safe if rule.safe else True
+
+
 def _find_rule(steps: list[str], of_type: _Rule | None) -> _Rule | None:
     """Find the rule of a field by the name that is nearest to the value, then by the type. One that no table has guards
     something if its name suggests it, or one above it, below a harmless one. Tags guard nothing.

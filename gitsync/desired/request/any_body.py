@@ -57,7 +57,8 @@ def find_body_field(body: Any, path: JsonPath) -> FieldPath:
     for step in path:
         if field and find_word(body) in BODY_WORDS:
             return field
-        key = escape(step) if isinstance(step, str) and isinstance(body, dict) and step not in body else step
+        is_written = isinstance(body, dict) and step in body
+        key = escape(step) if isinstance(step, str) and not is_written else step
         field = (*field, key)
         body = find_member(body, key)
     return field

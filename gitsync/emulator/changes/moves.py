@@ -102,7 +102,7 @@ def _change(cloud: EmulatedCloud, before: StoredResource, move: Move) -> None:
             body = set_value(body, pointer, value)
     origin = BodyOrigin(api_version=before.api_version, by=before.by)
     body = store_children(cloud, target, body, origin, replaces=False)
-    cloud.change(target.key, replace(before, body=body, state=state))
+    cloud.change(target.key, replace(before, body=body, state=state, shown={**before.shown, **move.show}))
 
 
 def _log(cloud: EmulatedCloud, before: Before, move: Move, at: float) -> str:

@@ -39,6 +39,9 @@ class StoredResource:
     by: str = ""  # who is its author in `systemData`
     version: int = 1  # counts the changes of this one
     state: str = "Succeeded"  # its provisioningState
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    """Values that only Azure sets, by JSON pointer: answers show them over the body, and no request changes them."""
+
     visible: bool = True  # False while an operation that answered 202 creates it
     hidden: int = 0  # the number of further reads that return "not found"
     operation: str = ""  # the id of the current one

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -224,7 +225,14 @@ def build_body(cloud: EmulatedCloud, target: Target, resource: StoredResource) -
     for embedded in list_embedded_lists(kind.type):
         body = _add_children(cloud, target, body, embedded)
     head = {"id": _make_id(kind, behaviour), "name": _make_name(kind, behaviour), "type": spell(kind.type)}
-    return head | _add_state(resource, behaviour, body)
+    return _add_shown(resource, head | _add_state(resource, behaviour, body))
+
+
+def _add_shown(resource: StoredResource, answer: dict[str, Any]) -> dict[str, Any]:
+    for pointer, value in resource.shown.items():
+        with suppress(KeyError):  # for an entry that its list no longer has
+            answer = set_value(answer, pointer, value)
+    return answer
 
 
 def _apply_type_rules(kind: Target, resource: StoredResource, body: Mapping[str, Any]) -> Mapping[str, Any]:

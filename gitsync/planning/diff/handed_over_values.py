@@ -46,7 +46,7 @@ def take_live_values(
             # Only a field that differs is worth a note in the report.
             if value == pair.live != pair.git:
                 because[format_pointer(pair.path)] = f"{HANDED_OVER} by {row.by}, which has {pair.live}"
-            body = _put(body, pair.path, value) if value != pair.git else body
+            body = put_value(body, pair.path, value) if value != pair.git else body
     return Taken(body, tuple(paths), because)
 
 
@@ -96,14 +96,14 @@ def _match(step: str | int, body: Any, live: Any) -> Iterator[tuple[Any, Any]]:
                 yield index, theirs[name][0]
 
 
-def _put(value: Any, path: JsonPath, new: Any) -> Any:
+def put_value(value: Any, path: JsonPath, new: Any) -> Any:
     """Return a copy with another value at a path that is there."""
     if not path:
         return new
     step, *rest = path
     if isinstance(value, list):
-        return [_put(entry, tuple(rest), new) if index == step else entry for index, entry in enumerate(value)]
-    return {**value, step: _put(value[step], tuple(rest), new)}
+        return [put_value(entry, tuple(rest), new) if index == step else entry for index, entry in enumerate(value)]
+    return {**value, step: put_value(value[step], tuple(rest), new)}
 
 
 def _make_steps(path: JsonPath, body: Any) -> Steps:

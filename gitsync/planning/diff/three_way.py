@@ -16,6 +16,7 @@ from typing import Any, Final
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.desired.formats.leaf_changes import compute_changes, find, find_removed, is_same
 from gitsync.desired.formats.list_pairing import ATOMIC_MAPPINGS, TAGS, is_same_key
+from gitsync.model.outside import RecordedOutside
 from gitsync.model.secret import MASKED
 from gitsync.model.verdict import Comparison, Difference, Verdict
 from gitsync.planning.diff.equivalence import READ_FROM_ANSWER, compare_values
@@ -52,6 +53,7 @@ class Remembered:
     applied: Mapping[str, Any]  # the body last sent
     baseline: Mapping[str, Any] | None  # the live values of its leaves after that, None if they cannot be compared
     undone: frozenset[str] = frozenset()  # JSON pointers of what a later write was to change, which failed
+    outside: RecordedOutside | None = None  # what Azure showed beside the body, None if it cannot be compared
 
     def has_all(self, desired: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
         """Return whether nothing has changed, in git or in Azure: so it is with nearly all resources of nearly all

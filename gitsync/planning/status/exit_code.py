@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from gitsync.errors import ExitCode
 from gitsync.model.problem import Problem, is_refused
 from gitsync.model.result import Result
-from gitsync.model.verdict import DRIFT_WORD, DRIFTED, Action, Verdict
+from gitsync.model.verdict import DRIFT_WORD, DRIFTED, OUTSIDE_WORD, Action, Verdict
 from gitsync.planning.status.conditions import OVERLAP
 
 _PENDING = frozenset({Verdict.CREATE, Verdict.FAILED_BEFORE, Verdict.PENDING, Verdict.DELETE, Verdict.DETACH})
@@ -32,7 +32,8 @@ def decide_exit_code(
     """Return the exit code of a sync (`writes`), or of a plan.
 
     With `detailed_exitcode`, that of a plan distinguishes drift from pending changes. `fail_on` are verdicts (or
-    DRIFT_WORD) that make the run fail, and take precedence over it.
+    DRIFT_WORD or OUTSIDE_WORD) that make the run fail, and take precedence over it. A change outside of git is neither
+    drift nor a change to make.
 
     An internal error comes first: other results of its resource may follow from it. Then the refusal of a sync, which
     only a plan gets here with.
@@ -50,8 +51,7 @@ def decide_exit_code(
     )
     if has_failure or any(problem.is_error for problem in problems):
         return ExitCode.FAILED
-    fails = {*fail_on, *(verdict.value for verdict in DRIFTED if DRIFT_WORD in fail_on)}
-    if any(result.verdict.value in fails for result in results):
+    if any(_is_named(result, fail_on) for result in results):
         return ExitCode.FAILED
     if writes or not detailed_exitcode:
         return ExitCode.FINE
@@ -65,3 +65,12 @@ def decide_exit_code(
         if any(result.differences or result.action is not Action.NONE for result in adopted)
         else ExitCode.FINE
     )
+
+
+def _is_named(result: Result, fail_on: Collection[str]) -> bool:
+    """Return whether the words of a setting name what was found of a resource. A hold keeps what changed outside of
+    git, as it keeps drift.
+    """
+    has_drifted = DRIFT_WORD in fail_on and result.verdict in DRIFTED
+    is_outside = OUTSIDE_WORD in fail_on and bool(result.comparison.outside) and result.manifest.hold is None
+    return has_drifted or is_outside or result.verdict.value in fail_on

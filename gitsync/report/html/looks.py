@@ -71,6 +71,8 @@ OUTCOME_LOOKS: Final[Mapping[Outcome, VerdictLook]] = {
 
 _OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
 
+_CALM = frozenset({Tone.REST, Tone.FINE})
+
 CHECK_TONES: Final = {CheckVerdict.REFUSED: Tone.STOP, CheckVerdict.WARNING: Tone.DRIFT}
 
 
@@ -81,13 +83,14 @@ def choose_look(result: Result) -> VerdictLook:
 
 def choose_tone(result: Result) -> Tone:
     """Find the tone of a resource: that of its verdict, unless it failed, would be refused, waits, or would have to be
-    deleted first.
+    deleted first. A change outside of git is as urgent as drift.
     """
     if result.is_refused:
         return Tone.STOP
     if result.change.replacement:
         return Tone.DELETE
-    return _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
+    tone = _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
+    return Tone.DRIFT if result.comparison.outside and tone in _CALM else tone
 
 
 class BarPart(NamedTuple):

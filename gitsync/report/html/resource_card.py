@@ -39,12 +39,14 @@ from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
+from gitsync.report.outside_texts import OUTSIDE_SIDES, format_resets, list_outside
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     UNTOUCHED,
     describe_replacement,
     format_action,
     format_last_commit,
+    format_outside_count,
     format_plural,
 )
 
@@ -121,6 +123,8 @@ def _list_counts(result: Result) -> Iterator[str]:
         yield result.action.value
     if result.differences:
         yield format_plural(len(result.differences), "difference")
+    if result.comparison.outside:
+        yield format_outside_count(len(result.comparison.outside))
     if result.attempts and result.outcome is not Outcome.FAILED:
         yield format_plural(len(result.attempts), "failed try").replace("trys", "tries")
     if result.condition.reason not in {"Succeeded", UNTOUCHED}:
@@ -148,6 +152,8 @@ def render_details(result: Result, context: CardContext) -> Markup:
         last_commit=format_last_commit(result.manifest.last_commit),
         advice="" if repeats_check(result) else find_condition_advice(condition, result.arm_id),
         differences=render_differences(result, context.before),
+        outside=_render_outside(result),
+        resets=format_resets(result, writes=context.writes, everything=True),
         authors=list_authors(result, names=context.names_people),
         body=_format_body(result.change.body),
         attempts=[(attempt, shorten(attempt.message, _LONGEST_MESSAGE)) for attempt in result.attempts[:_MOST]],
@@ -223,12 +229,27 @@ def render_differences(result: Result, before: str) -> Markup:
     if not result.differences:
         return Markup()
     ordered = sorted(result.differences, key=lambda d: d.path)
+    rows = [_make_row(difference, name_path(result, difference.path)) for difference in ordered[:_MOST_ROWS]]
+    return _render_rows(rows, (before, "git"), format_plural(len(ordered), "difference"), len(ordered) - _MOST_ROWS)
+
+
+def _render_outside(result: Result) -> Markup:
+    """Render a table of what changed outside of git, what weakens the estate first; "" where nothing did."""
+    lines = list_outside(result)
+    if not lines:
+        return Markup()
+    rows = [
+        _make_row(
+            Difference("", change.desired, change.live, " ".join(filter(None, (weakens, *change.notes)))), change.name
+        )
+        for change, weakens in lines[:_MOST_ROWS]
+    ]
+    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(lines)), len(lines) - _MOST_ROWS)
+
+
+def _render_rows(rows: Sequence[DifferenceRow], sides: tuple[str, str], caption: str, hidden: int) -> Markup:
     return render_template(
-        "differences.html",
-        count=len(ordered),
-        before=before,
-        rows=[_make_row(difference, name_path(result, difference.path)) for difference in ordered[:_MOST_ROWS]],
-        hidden=len(ordered) - _MOST_ROWS,
+        "differences.html", caption=caption, before=sides[0], after=sides[1], rows=rows, hidden=hidden
     )
 
 

@@ -110,7 +110,8 @@ def _render_cards(results: Sequence[Result], context: CardContext) -> Iterator[t
         body = render_details(result, context) if room > 0 else Markup()
         room -= len(body)
         is_open = result.outcome in _UNFOLDED or result.change.replacement is not None
-        opened = few and (result.is_refused or (bool(result.differences) and is_open))
+        differs = bool(result.differences or result.comparison.outside)
+        opened = few and (result.is_refused or (differs and is_open))
         yield result.key, render_card(result, context, opened=opened, body=body)
 
 

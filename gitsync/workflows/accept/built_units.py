@@ -340,7 +340,8 @@ def _make_edit(text: _Text, path: FieldPath, was: Any, now: Any, key: Key) -> Ed
     if old is REMOVED:
         # The key is new: for the mapping that it is in, or for a manifest or a patch of the resource.
         parent = _find(was, path[:-1])
-        if isinstance(text.value, dict) and text.value and _write_json(text.value) == _write_json(parent):
+        is_parent = parent is not REMOVED and isinstance(text.value, dict) and bool(text.value)
+        if is_parent and _write_json(text.value) == _write_json(parent):
             return Edit(path=(*text.path, path[-1]), value=new)
         return Edit(path=(*text.path, *path), value=new) if _is_of(text.value, key) else None
     name, literal = _split_literal(text)

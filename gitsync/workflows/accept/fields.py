@@ -18,19 +18,13 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
 from gitsync.desired.formats.leaf_changes import find
-from gitsync.desired.formats.list_pairing import (
-    OPEN_LISTS,
-    find_key_field,
-    find_member,
-    index_by_key,
-    is_ordered,
-    is_plain,
-)
 from gitsync.desired.manifests.selection import Selection, find_keys, spell_out
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
+from gitsync.desired.request.default_tags import find_default_tag
+from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.desired.validation.body_annotation import BODY_PATH
 from gitsync.errors import UnfitValueError
 from gitsync.model.arm_id import NO_ID
@@ -38,19 +32,21 @@ from gitsync.model.attribution import Attribution
 from gitsync.model.edit import REMOVED
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.outside import OutsideChange
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import DRIFTED, Difference, Verdict
-from gitsync.planning.diff.first_sight import is_equal
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import project, select_desired
-from gitsync.planning.diff.rules.own_entries import is_own_entry
 from gitsync.planning.diff.three_way import UNDONE
+from gitsync.report.wording import format_plural
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
+from gitsync.workflows.accept.moves import UNKNOWN, Move, compare_parts
+from gitsync.workflows.accept.outside_moves import OutsideMove, collect_outside_moves, count_unnamed, list_outside
 from gitsync.workflows.accept.wanted_fields import WantedFields
 from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
 from gitsync.workflows.imports.conversion.imported_manifests import ManifestIndex
@@ -59,9 +55,6 @@ from gitsync.workflows.imports.conversion.live_body import convert_value, find_f
 BY_HAND: Final = "Edit the manifest by hand, or run gitsync sync to restore the value from git."
 
 _NOT_COMPARED: Final = frozenset({Verdict.UNKNOWN, Verdict.BLOCKED, Verdict.INVALID})
-
-_UNKNOWN: Final = object()
-"""Stands for a value of the last write that is not known."""
 
 _MADE: Final = {
     "secret": "Its value comes from a Secret.",
@@ -106,12 +99,14 @@ def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields:
         is_compared = result.verdict not in _NOT_COMPARED and not result.ending.fault
         if not is_compared and result.key in tree.prepared:  # else git has removed it
             left.append(search.leave(f"It was not compared with Azure: {result.message}", (), result.condition.advice))
-        if result.found not in DRIFTED:
+        outside = list_outside(result, is_selected=bool(names))
+        if result.found not in DRIFTED and not outside:
             continue
-        if result.verdict is Verdict.HELD and result.manifest.hold and not search.is_named:
+        is_held = result.verdict is Verdict.HELD or bool(outside)
+        if is_held and result.manifest.hold and not search.is_named:
             left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
             continue
-        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.list_fields()
+        found = search.explain_gone(gone) if result.found is Verdict.MISSING else search.list_fields(outside)
         drifted = tuple(outcome for outcome in found if isinstance(outcome, DriftedField))
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         left += refused
@@ -202,8 +197,8 @@ class _Search:
         locations = tuple(prepared.resource.source for prepared in stay)
         return [self.leave(f"It was deleted in Azure, and {names} in git need it.", (), advice, locations)]
 
-    def list_fields(self) -> list[DriftedField | NotAccepted]:
-        """Find the fields that Azure changed, in the order of the report."""
+    def list_fields(self, outside: Sequence[OutsideChange]) -> list[DriftedField | NotAccepted]:
+        """Find the fields that Azure changed, in the order of the report, then those for changes outside of them."""
         prepared = self.tree.prepared.get(self.result.key)
         if prepared is None:
             return [self.leave_unread()]
@@ -215,16 +210,29 @@ class _Search:
             return [
                 self.leave("The plan does not have enough of Azure's values to compare an edited manifest with them.")
             ]
+        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.comparison.live_body, prepared.ignored))
+        new = list(reading.read_outside(outside))
+        if outside and (more := count_unnamed(self.result)):
+            reason = f"Its write may reset {format_plural(more, 'more value')}, which the plan does not name."
+            new.append(self.leave(reason, (), "Run gitsync accept again: the plan of the edited manifest names them."))
+        if self.result.found not in DRIFTED:
+            return new
         if not self.result.differences:
             advice = "Run gitsync sync: it writes the resource again."
-            return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice)]
-        reading = _Reading(self, kind, prepared, body, remove_paths(self.result.comparison.live_body, prepared.ignored))
-        return list(
-            reading.read([difference.path for difference in comparison.differences if difference.rule not in UNDONE])
-        )
+            return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice), *new]
+        moved = [difference.path for difference in comparison.differences if difference.rule not in UNDONE]
+        return [*reading.read(moved), *new]
 
     def leave_unread(self) -> NotAccepted:
         return self.leave("The working tree has no manifest of it that a plan reads, or more than one.", (), BY_HAND)
+
+    def leave_outside(self, reason: str, field: FieldPath) -> NotAccepted:
+        name = f"{self.result.key.kind}/{self.result.key.name}"
+        if self.result.verdict is Verdict.ADOPT:
+            return self.leave(reason, field, f"To keep it, annotate the manifest with {UPDATE_METHOD}: patch")
+        return self.leave(
+            reason, field, f"To keep it, run gitsync acknowledge {name}; to undo it, gitsync revert {name}"
+        )
 
     def leave_unless_named(self, reason: str, field: FieldPath) -> NotAccepted:
         name = f"{self.result.key.kind}/{self.result.key.name}"
@@ -264,11 +272,48 @@ class _Reading:
                 advice = f"To accept Azure's value, add --field {format_field(field) or format_pointer(path_in_body)}"
                 yield search.leave("It also changed in git, and a sync would write that value.", field, advice)
 
+    def read_outside(self, changes: Sequence[OutsideChange]) -> Iterator[DriftedField | NotAccepted]:
+        """Yield the new fields that take changes of values which git does not set."""
+        search, resource = self.search, self.prepared.resource
+        for move in collect_outside_moves(changes, select_desired(self.desired), self.live):
+            pointer, field = format_pointer(move.path), find_field(self.kind, move.path, resource)
+            if not search.wanted.want_names({pointer: format_field(field) if field else pointer}, resource):
+                continue
+            if move.is_hidden or _has_secret(move.path, move.live, make_kind_hints(self.kind)):
+                yield search.leave_outside("Its value may be a secret, or is too long for the record.", field or ())
+            elif move.live is None:
+                what = "It" if field else pointer
+                yield search.leave_outside(f"{what} was removed in Azure, and git does not set it.", field or ())
+            else:
+                yield self.read_new(move, field)
+
+    def read_new(self, move: OutsideMove, field: FieldPath | None) -> DriftedField | NotAccepted:
+        """Make a field that git does not set yet, or return why it is skipped."""
+        search = self.search
+        if field is None:
+            return search.leave_outside(f"The manifest has no field for {format_pointer(move.path)}.", ())
+        if find_spec_member(self.prepared.resource.spec, *field[1:]) is not None:
+            return search.leave_outside(f"{format_pointer(move.path)} is a part of this field.", field)
+        try:
+            mode = self.find_mode(field, None)
+            if mode not in {"", "reference"}:
+                return search.leave_outside(_MADE.get(mode, "gitsync computes its value."), field)
+            new = self.convert(move.path, field, move.live)
+        except UnfitValueError:
+            return search.leave_outside("Azure has a value that the kind does not allow.", field)
+        if move.weakens and not search.is_named:
+            return search.leave_unless_named(move.weakens, field)
+        return self.make_field(move.path, field, None, new)
+
     def read_path(self, path_in_body: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
+        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
+        if default := find_default_tag(self.prepared.resource, field):
+            advice = f"Change the default in {default}, or set the tag in the manifest."
+            yield self.search.leave(f"It is a default tag, which {default} sets.", field, advice, (default,))
+            return
         found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
-        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found
@@ -282,20 +327,20 @@ class _Reading:
         applied, before = (find(body, path_in_body, sent) for body in (sent, baseline))
         return bool(project(applied, find(self.live, path_in_body, sent)) != before)
 
-    def collect_moves(self, path_in_body: JsonPath) -> list[_Move]:
+    def collect_moves(self, path_in_body: JsonPath) -> list[Move]:
         """Collect what Azure changed at a leaf or in a list."""
         record, hints = self.search.result.record, make_kind_hints(self.kind)
         requested = select_desired(self.desired)
         desired, live = find(requested, path_in_body, requested), find(self.live, path_in_body, requested)
         before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
-            return [_Move(path_in_body, desired, live)]
+            return [Move(path_in_body, desired, live)]
         return list(
-            _compare_parts(
+            compare_parts(
                 path_in_body,
                 desired,
                 live,
-                _UNKNOWN if before is None else find(before, path_in_body, requested),
+                UNKNOWN if before is None else find(before, path_in_body, requested),
                 hints,
             )
         )
@@ -387,85 +432,3 @@ def _has_secret(path: JsonPath, value: Any, hints: Hints) -> bool:
     return isinstance(value, list) and any(
         _has_secret((*path, index), entry, hints) for index, entry in enumerate(value)
     )
-
-
-class _Move(NamedTuple):
-    """What Azure changed: a leaf, or an entry of a list, whose index is git's. One side is None if it has none."""
-
-    path: JsonPath
-    desired: Any
-    live: Any
-
-
-def _compare_parts(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hints) -> Iterator[_Move]:
-    """Yield what Azure changed of what git sets. `before` is what Azure had after the last write, `_UNKNOWN` if that is
-    not known.
-    """
-    if isinstance(desired, Mapping) and isinstance(live, Mapping):
-        inside = path[-1] if path else ""
-        for key, value in desired.items():
-            was = find_member(before, key, inside) if isinstance(before, Mapping) else _UNKNOWN
-            yield from _compare_parts((*path, key), value, find_member(live, key, inside), was, hints)
-    elif isinstance(desired, list) and isinstance(live, list) and not is_ordered(path):
-        yield from _list_moves_in_list(path, desired, live, before, hints)
-    elif not is_equal(path, desired, live, hints) and (before is _UNKNOWN or project(desired, live) != before):
-        yield _Move(path, desired, live)
-
-
-def _list_moves_in_list(
-    path: JsonPath, desired: Sequence[Any], live: Sequence[Any], before: Any, hints: Hints
-) -> Iterator[_Move]:
-    was = before if isinstance(before, list) else None
-    field = None if is_plain(desired, live) else find_key_field(desired, live, *([was] if was else []))
-    if field is None:
-        yield from _list_moves_without_keys(path, desired, live, was, hints)
-        return
-    ours, theirs = index_by_key(desired, field), index_by_key(live, field)
-    former = None if was is None else index_by_key(was, field)
-    for key, (index, entry) in ours.items():
-        if key in theirs:
-            entry_before = _UNKNOWN if former is None else former.get(key, (0, _UNKNOWN))[1]
-            yield from _compare_parts((*path, index), entry, theirs[key][1], entry_before, hints)
-        elif former is None or key in former:
-            yield _Move((*path, index), entry, None)
-    new = [entry for key, (_, entry) in theirs.items() if key not in ours and (former is None or key not in former)]
-    yield from _add(path, desired, [] if path[-1] in OPEN_LISTS else new, hints)
-
-
-def _list_moves_without_keys(
-    path: JsonPath, desired: Sequence[Any], live: Sequence[Any], was: Sequence[Any] | None, hints: Hints
-) -> Iterator[_Move]:
-    """Pair objects by their index if there are as many; else equal ones. The rest is paired in its order."""
-    if len(desired) == len(live) and not is_plain(desired, live):
-        gone, new = list(range(len(desired))), list(live)
-    else:
-        gone, new = _find_rest(path, desired, live, hints)
-    if was is not None and is_plain(desired, live):
-        gone = [at for at in gone if any(is_equal((*path, at), desired[at], old, hints) for old in was)]
-        new = [entry for entry in new if entry not in was]
-    for index, entry in zip(gone, new, strict=False):
-        yield from _compare_parts((*path, index), desired[index], entry, _UNKNOWN, hints)
-    yield from (_Move((*path, index), desired[index], None) for index in gone[len(new) :])
-    yield from _add(path, desired, new[len(gone) :], hints)
-
-
-def _find_rest(
-    path: JsonPath, desired: Sequence[Any], live: Sequence[Any], hints: Hints
-) -> tuple[list[int], list[Any]]:
-    """Find the indexes of what only git has, and the entries that only Azure has."""
-    gone, new = [], list(live)
-    for index, entry in enumerate(desired):
-        equal = next(
-            (at for at, candidate in enumerate(new) if is_equal((*path, index), entry, candidate, hints)), None
-        )
-        if equal is None:
-            gone.append(index)
-        else:
-            del new[equal]
-    return gone, new
-
-
-def _add(path: JsonPath, desired: Sequence[Any], new: Sequence[Any], hints: Hints) -> Iterator[_Move]:
-    """Yield entries that only Azure has, except those that it adds by itself."""
-    further = [entry for entry in new if not is_own_entry(path, entry, hints)]
-    yield from (_Move((*path, len(desired) + index), None, entry) for index, entry in enumerate(further))

@@ -50,14 +50,18 @@ class WantedFields:
 
     def want(self, result: Result, resource: Resource, differences: Sequence[Difference]) -> bool:
         """Return whether people want one of the differences at a path: one at or below a field that they name."""
-        if not self.texts:
-            return True
         parts = [part for difference in differences for part in (difference, *split_lists(difference))]
         known = result.comparison.fields
-        names = [known[part.path].name if part.path in known else part.path for part in parts]
-        self.seen.update(dict.fromkeys(names))
-        pointers = [parse_pointer(difference.path) for difference in parts]
-        fields = [_locate(parse_field(name), resource) for name in names if not name.startswith("/")]
+        names = {part.path: known[part.path].name if part.path in known else part.path for part in parts}
+        return self.want_names(names, resource)
+
+    def want_names(self, names: Mapping[str, str], resource: Resource) -> bool:
+        """Return whether people want one of these changes: names of fields, by JSON pointers."""
+        if not self.texts:
+            return True
+        self.seen.update(dict.fromkeys(names.values()))
+        pointers = [parse_pointer(pointer) for pointer in names]
+        fields = [_locate(parse_field(name), resource) for name in names.values() if not name.startswith("/")]
         fits = {text for text in self.texts if _is_above(text, pointers, fields, resource)}
         self.found |= fits
         return bool(fits)

@@ -11,7 +11,7 @@ from gitsync.errors import ExitCode
 from gitsync.model.problem import Problem
 from gitsync.report.escape import format_sides
 from gitsync.report.json import build_problem
-from gitsync.report.text import format_problems
+from gitsync.report.problem_lines import format_problems
 from gitsync.report.wording import format_plural
 from gitsync.workflows.imports.conversion.found_resources import ImportedManifest, Omission
 from gitsync.workflows.imports.conversion.import_proof import ImportProof

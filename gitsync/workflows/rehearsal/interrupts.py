@@ -125,7 +125,9 @@ def _drop_course(record: Record) -> Record:
     digest key.
     """
     condition = replace(record.condition, time="", request_id="") if record.condition else None
-    spec = replace(record.spec, applied=mask_digests(record.spec.applied))
+    outside = record.spec.outside
+    masked = replace(outside, values=mask_digests(outside.values), read="") if outside else None
+    spec = replace(record.spec, applied=mask_digests(record.spec.applied), outside=masked)
     writes = replace(record.writes, count=0, last=None, durations=Durations())
     return replace(record, condition=condition, spec=spec, writes=writes)
 

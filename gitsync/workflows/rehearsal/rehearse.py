@@ -46,12 +46,12 @@ from gitsync.workflows.rehearsal.blanks import list_blanks
 from gitsync.workflows.rehearsal.fixed_ids import list_fixed_ids
 from gitsync.workflows.rehearsal.interrupts import interrupt
 from gitsync.workflows.rehearsal.known_values import collect_known_values, find_subscription_of
-from gitsync.workflows.rehearsal.outside import collect_refused, list_outside
 from gitsync.workflows.rehearsal.rebuild import Rebuild
+from gitsync.workflows.rehearsal.rebuild_gaps import collect_refused, list_gaps
 from gitsync.workflows.rehearsal.rebuild_inputs import list_missing_values
 from gitsync.workflows.rehearsal.restores import list_losses
 from gitsync.workflows.rehearsal.sandbox import Sandbox, Snapshot, list_writes, play
-from gitsync.workflows.rehearsal.seeding import collect_seeds, plant
+from gitsync.workflows.rehearsal.seeding import collect_seeds, forget_outside, plant
 from gitsync.workflows.rehearsal.stand_ins import StateInMemory, disarm
 
 ELSEWHERE: Final = "known-from"
@@ -122,7 +122,7 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     seeds = collect_seeds(recorded, prepared, rebuild)
     store, keys = MemoryStore(), _collect_keys(recorded, prepared)
     plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
-    before = Snapshot(store, State({}) if from_nothing else recorded)
+    before = Snapshot(store, State({}) if from_nothing else forget_outside(recorded))
     first, after = await play(sandbox, before.copy())
     rehearsal = Rehearsal(
         from_nothing=from_nothing,
@@ -162,7 +162,7 @@ def collect_gaps(
     records = state.records.items()
     credentials = {key: record.access.credential for key, record in records if record.access.credential}
     gaps = (
-        *list_outside(rebuild, manifests.known_ids),
+        *list_gaps(rebuild, manifests.known_ids),
         *list_missing_values(rebuild, manifests, config, units, credentials),
         *list_fixed_ids(rebuild, state.config_maps),
         *list_losses(rebuild),

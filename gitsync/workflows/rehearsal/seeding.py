@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, get_args
 
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.request.secret_digest import mask_digests
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.emulator.http.server import Emulator
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
+from gitsync.model.outside import RecordedOutside
 from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import Stub
 from gitsync.model.resource import Prepared
@@ -83,6 +86,18 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
     stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))
     empty = {name: (spelled[name], desired.get(name, {})) for name in wanted}
     return Seeds(dict(sorted({**empty, **bodies}.values())), stubs)
+
+
+def forget_outside(state: State) -> State:
+    """Return the state with records of what the seeds have beside git's fields: nothing. Azure has the recorded values,
+    and their absence would look like a change.
+    """
+    nothing = RecordedOutside(values={}, types=open_arm_types().revision, read="")
+    records = {
+        key: replace(record, spec=replace(record.spec, outside=nothing)) if record.spec.outside else record
+        for key, record in state.records.items()
+    }
+    return replace(state, records=records)
 
 
 def plant(azure: Emulator, seeds: Seeds) -> None:

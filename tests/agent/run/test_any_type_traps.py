@@ -43,7 +43,11 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def test_the_first_write_names_what_it_may_remove(world):
+def resets(result):
+    return {reset.path: reset.live for reset in result.change.resets}
+
+
+def test_the_first_write_names_what_it_may_reset(world):
     world.says(group=GROUP).sync()
     properties = {"sku": {"name": "Basic"}, "disableLocalAuth": True, "publicNetworkAccess": False}
     world.outside(
@@ -51,12 +55,9 @@ def test_the_first_write_names_what_it_may_remove(world):
     )
     planned = find(world.says(group=GROUP, jobs=JOBS).plan())
     assert planned.verdict is Verdict.ADOPT
-    assert planned.message == (
-        "The write may remove what Azure has and the manifest leaves out: spec.body.tags and "
-        "spec.body.properties.disableLocalAuth."
-    )
+    assert resets(planned) == {"/properties/disableLocalAuth": True, "/tags/a": "b"}
     world.sync()
-    assert find(world.plan()).message == ""
+    assert resets(find(world.plan())) == {}
 
 
 def test_the_children_that_a_write_keeps_are_not_named(world):
@@ -67,7 +68,7 @@ def test_the_children_that_a_write_keeps_are_not_named(world):
     }
     world.outside("PUT", NETWORK_ID, {"location": "westeurope", "properties": properties}, "2024-01-01")
     planned = find(world.says(group=GROUP, net=NETWORK).plan())
-    assert (planned.verdict, planned.message) == (Verdict.ADOPT, "")
+    assert (planned.verdict, resets(planned)) == (Verdict.ADOPT, {})
     world.sync()
     assert [subnet["name"] for subnet in world.read(NETWORK_ID, "2024-01-01")["properties"]["subnets"]] == ["one"]
 
@@ -76,7 +77,7 @@ def test_a_patch_removes_nothing_so_nothing_is_named(world):
     world.says(group=GROUP).sync()
     world.outside("PUT", JOBS_ID, {"location": "westeurope", "tags": {"a": "b"}, "properties": {}}, "2023-11-01")
     patched = JOBS.replace("{name: jobs}", "{name: jobs, annotations: {gitsync/update-method: patch}}")
-    assert find(world.says(group=GROUP, jobs=patched).plan()).message == ""
+    assert resets(find(world.says(group=GROUP, jobs=patched).plan())) == {}
     world.sync()
     assert world.read(JOBS_ID, "2023-11-01")["tags"] == {"a": "b"}
 

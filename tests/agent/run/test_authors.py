@@ -150,7 +150,10 @@ def test_the_log_is_read_page_by_page(world):
             SUBNET_ID, {"/properties/addressPrefix": f"10.0.{number}.0/28"}, by=f"{number}@contoso.com"
         )
     report = world.plan(who="auto")
-    assert authors(report) == {"one": [(f"{number}@contoso.com", "Azure Portal") for number in (3, 2, 1, 0)]}
+    assert authors(report) == {
+        "hub": [("amy@contoso.com", "Azure Portal")],
+        "one": [(f"{number}@contoso.com", "Azure Portal") for number in (3, 2, 1, 0)],
+    }
     assert requested(world).count(LOG) > 4
 
 

@@ -100,10 +100,21 @@ def test_what_moved_in_azure_is_refused_with_what_differs_now_and_the_rest_goes_
 def test_an_etag_that_moved_is_a_move_though_nothing_that_git_sets_did(world):
     world.synced(group=GROUP, vnet=VNET)
     file = planned(world.says(group=GROUP, vnet=WIDER))
-    world.outside("PATCH", VNET_ID, {"tags": {"by": "hand"}}, NETWORK)
+    world.somebody_changes(VNET_ID, {"/properties/resourceGuid": "another"})
     report = apply(world, file)
     assert (of(report, "VirtualNetwork").condition.reason, world.writes) == ("PlanOutdated", [])
     assert "ETag" in of(report, "VirtualNetwork").condition.message
+
+
+def test_what_the_write_would_reset_is_reviewed(world):
+    world.synced(group=GROUP, vnet=VNET)
+    world.somebody_changes(VNET_ID, {"/tags": {"by": "hand"}})
+    file = planned(world.says(group=GROUP, vnet=WIDER))
+    world.somebody_changes(VNET_ID, {"/tags/owner": "rob"})
+    report = apply(world, file)
+    assert (of(report, "VirtualNetwork").condition.reason, world.writes) == ("PlanOutdated", [])
+    assert apply(world, planned(world)).exit_code == 0
+    assert world.sent("PUT") == [VNET_ID]
 
 
 def test_what_the_plan_left_as_it_was_is_not_written(world):

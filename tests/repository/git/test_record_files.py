@@ -13,6 +13,7 @@ from gitsync.errors import StateError
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import Kept
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Durations, FailedWrite, LastWrite, PendingOperation, Record, WriteStreak
@@ -82,6 +83,14 @@ last_writes = st.builds(
 
 durations = st.builds(Durations, st.none() | st.integers(0, 10**6), st.none() | st.integers(0, 10**6))
 
+outsides = st.builds(
+    RecordedOutside,
+    values=st.dictionaries(texts, values, max_size=4),
+    types=texts,
+    read=texts,
+    changed=st.lists(texts, max_size=3).map(tuple),
+)
+
 
 @st.composite
 def records(draw):
@@ -99,6 +108,7 @@ def records(draw):
         digest=draw(texts),
         applied=draw(bodies),
         baseline=draw(bodies),
+        outside=draw(st.none() | outsides),
         operation=draw(st.none() | st.builds(PendingOperation, texts, texts)),
         count=draw(st.integers(0, 10**6)),
         failure=draw(st.none() | failures),
@@ -310,6 +320,67 @@ def test_a_hold_is_kept():
     written = encode_record(held)
     assert json.loads(written)["gitsync"]["hold"] == {"reason": "incident: 4711", "until": "2026-12-01"}
     assert decode_record(LOCATION, written) == held
+
+
+OUTSIDE = RecordedOutside(
+    values={"properties": {"publicNetworkAccess": "Enabled"}, "tags": {"cost": "a1b2"}},
+    types="2026-11-01",
+    read="9f86d081",
+    changed=("/properties/publicNetworkAccess", "/tags/owner"),
+)
+
+
+def test_outside_values_are_kept():
+    written = encode_record(change(RECORD, outside=OUTSIDE))
+    assert json.loads(written)["gitsync"]["outside"] == {
+        "changed": ["/properties/publicNetworkAccess", "/tags/owner"],
+        "read": "9f86d081",
+        "types": "2026-11-01",
+        "values": {"properties": {"publicNetworkAccess": "Enabled"}, "tags": {"cost": "a1b2"}},
+    }
+    assert decode_record(LOCATION, written) == change(RECORD, outside=OUTSIDE)
+
+
+def test_a_record_without_outside_values_differs_from_one_that_has_none_yet():
+    nothing = change(RECORD, outside=RecordedOutside(values={}, types="2026-11-01", read="9f86d081"))
+    written = encode_record(nothing)
+    assert json.loads(written)["gitsync"]["outside"] == {"read": "9f86d081", "types": "2026-11-01", "values": {}}
+    assert decode_record(LOCATION, written) == nothing
+
+
+def test_a_file_of_before_outside_values_were_kept_is_read_and_written_as_it_was():
+    assert decode_record(LOCATION, TEXT.encode()) == change(RECORD, outside=None)
+    assert b"outside" not in encode_record(RECORD)
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "said"),
+    [
+        ("values", None, "gitsync.outside.values is missing"),
+        ("values", ["Enabled"], "gitsync.outside.values must be a mapping"),
+        ("types", None, "gitsync.outside.types is missing"),
+        ("types", 20261101, "gitsync.outside.types must be a string"),
+        ("read", None, "gitsync.outside.read is missing"),
+        ("read", {"digest": "9f86d081"}, "gitsync.outside.read must be a string"),
+        ("changed", "/tags/owner", "gitsync.outside.changed must be a list"),
+        ("changed", ["/tags/owner", 1], "gitsync.outside.changed must be a list of strings"),
+        ("", ["/tags/owner"], "gitsync.outside must be a mapping"),
+    ],
+)
+def test_outside_values_that_no_run_wrote_are_refused(member, value, said):
+    document = json.loads(encode_record(change(RECORD, outside=OUTSIDE)))
+    if member:
+        document["gitsync"]["outside"] |= {member: value}
+    else:
+        document["gitsync"]["outside"] = value
+    with pytest.raises(StateError, match=re.escape(said)) as refused:
+        decode_record(LOCATION, write_document(document))
+    assert re.search(r"core\.json:\d+: ", str(refused.value))
+
+
+def test_a_secret_among_outside_values_is_never_written():
+    with pytest.raises(TypeError, match="Secret"):
+        encode_record(change(RECORD, outside=replace(OUTSIDE, values={"password": Secret("hunter2")})))
 
 
 @pytest.mark.parametrize(

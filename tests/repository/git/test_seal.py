@@ -58,6 +58,7 @@ def find_trust(content, seals=OURS):
         ({"applied": {"location": "westeurope"}}, "another body"),
         ({"lastWrite": {"at": "2026-01-01T00:00:00Z", "correlationId": "x"}}, "a write of somebody else as our own"),
         ({"durations": {"create": 5}}, "a duration, though it decides nothing"),
+        ({"outside": {"read": "1", "types": "2", "values": {}}}, "what Azure showed beside the fields of git"),
         ({"dependsOn": []}, "a member more, even an empty one"),
     ],
 )

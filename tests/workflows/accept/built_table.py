@@ -229,6 +229,27 @@ KUSTOMIZE = [
         left=("k17/sa.yaml:11",),
         reason="Its value has a secret in it.",
     ),
+    BuiltDrift(
+        why="the first tag, which git did not set",
+        files={
+            "k18/kustomization.yaml": "resources: [sa.yaml]\n",
+            "k18/sa.yaml": storage("k18"),
+        },
+        changes={"k18": {"/tags": {"owner": "eve"}, "/sku/name": "Standard_GRS"}},
+        edits=(("k18/sa.yaml", "Standard_LRS\n", "Standard_GRS\n  tags:\n    owner: eve\n"),),
+    ),
+    BuiltDrift(
+        why="one more tag, which git did not set, of one overlay: their base would change both",
+        files={
+            "k19/base/kustomization.yaml": "resources: [sa.yaml]\n",
+            "k19/base/sa.yaml": storage("k19", env="all"),
+            "k19/a/kustomization.yaml": "resources: [../base]\nnameSuffix: a\n",
+            "k19/b/kustomization.yaml": "resources: [../base]\nnameSuffix: b\n",
+        },
+        changes={"k19a": {"/tags/owner": "eve"}},
+        left=("k19/base/sa.yaml:1",),
+        reason="The text that produces this value also produces it for StorageAccount/k19b.",
+    ),
 ]
 
 

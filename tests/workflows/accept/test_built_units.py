@@ -64,7 +64,8 @@ def check(story: Story, row: BuiltDrift) -> None:
     left = [refusal for refusal in story.accepted.left if refusal.key.name in row.names]
     assert tuple(str(location) for refusal in left for location in refusal.locations) == row.left, row.why
     assert all(row.reason in refusal.reason for refusal in left), row.why
-    drifted = {result.key.name for result in story.after.results if result.verdict in DRIFTED}
+    changed = (result for result in story.after.results if result.verdict in DRIFTED or result.comparison.outside)
+    drifted = {result.key.name for result in changed}
     assert drifted & set(row.names) == {refusal.key.name for refusal in left}, (
         f"the next plan says nothing of it: {row.why}"
     )

@@ -98,6 +98,13 @@ def test_nothing_to_do(world):
     assert (rehearsal.writes, rehearsal.not_rehearsed, rehearsal.stubs, rehearsal.exit_code) == ((), (), (), 0)
 
 
+def test_what_azure_has_beside_gits_fields_is_not_rehearsed(world):
+    world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"owner": "rob"}})
+    world.says(group=GROUP).sync()
+    rehearsal = rehearse_world(world)
+    assert [result.comparison.outside for result in rehearsal.first.results] == [()]
+
+
 def test_files_that_are_not_committed_are_rehearsed(world):
     world.synced(group=GROUP, vnet=VNET)
     (world.folder / "vnet.yaml").write_text(LARGER)

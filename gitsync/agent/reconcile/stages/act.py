@@ -10,6 +10,7 @@ from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.etag import begin_write
 from gitsync.agent.reconcile.run_views import Acting
 from gitsync.agent.reconcile.stages.body_extensions import build_body, run_required_actions
+from gitsync.agent.reconcile.stages.outside_use import may_note_kept, note_kept, send_restores
 from gitsync.agent.reconcile.stages.parent_put import leave_children, show_first_refusal
 from gitsync.agent.reconcile.stages.refusal import handle_refusal
 from gitsync.agent.reconcile.stages.value_removal import may_note_refusal, note_refusal, send_demands
@@ -39,21 +40,32 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
-    arm_id, api_version, if_match = request.arm_id, request.api_version, attempt.write.if_match
-    reply: AcceptedWrite | None
     try:
-        if attempt.write.demands:
-            reply = await send_demands(attempt, run)
-        elif attempt.is_patched:
-            reply = await run.writer(attempt).patch(arm_id, api_version, _build_patch(attempt), if_match=if_match)
-        else:
-            body = build_body(attempt, run.registry)
-            reply = await (await run.live_writer(attempt)).put(arm_id, api_version, body, if_match=if_match)
+        reply = await _send(attempt, run)
     except ProviderError as failure:
-        if may_note_refusal(attempt, failure):
-            return note_refusal(attempt, failure, run)
-        return await _stop_refused(attempt, failure, run)
+        return _note_in_vain(attempt, failure, run) or await _stop_refused(attempt, failure, run)
     return _note_accepted(attempt, request, attempt.decision.action, run, reply)
+
+
+async def _send(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
+    """Send what the decision needs: a further removal, the values of a revert, what differs, or the whole body."""
+    if attempt.write.demands:
+        return await send_demands(attempt, run)
+    if attempt.decision.outside_action.is_patch:
+        return await send_restores(attempt, run)
+    request, if_match = attempt.filled_request, attempt.write.if_match
+    if attempt.is_patched:
+        patch = _build_patch(attempt)
+        return await run.writer(attempt).patch(request.arm_id, request.api_version, patch, if_match=if_match)
+    body = build_body(attempt, run.registry)
+    return await (await run.live_writer(attempt)).put(request.arm_id, request.api_version, body, if_match=if_match)
+
+
+def _note_in_vain(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
+    """Return the attempt, stopped by a refusal after which Azure has the values of git anyway; None for any other."""
+    if may_note_refusal(attempt, failure):
+        return note_refusal(attempt, failure, run)
+    return note_kept(attempt, failure, run) if may_note_kept(attempt, failure) else None
 
 
 async def _stop_refused(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:

@@ -13,6 +13,7 @@ from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.lists import is_settled
 from gitsync.agent.reconcile.run_views import Observing
 from gitsync.agent.reconcile.stages.observe import compare
+from gitsync.agent.reconcile.stages.outside_check import is_outside_recorded
 from gitsync.desired.request.exports import collect_destinations
 from gitsync.desired.request.secret_digest import mask_digests
 from gitsync.model.export import ObjectKind
@@ -75,6 +76,8 @@ def _is_in_sync(attempt: ApplyAttempt) -> bool:
     """
     comparison, remembered = attempt.decision.comparison, attempt.remembered
     if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None or remembered is None:
+        return False
+    if attempt.decision.outside or not is_outside_recorded(attempt):
         return False
     # Git and Azure may have changed alike, as after a run that was killed: a read then makes the record again.
     is_recorded = attempt.decision.is_untouched or mask_digests(remembered.applied) == remove_secrets(attempt.desired)

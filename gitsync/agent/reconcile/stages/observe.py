@@ -9,8 +9,13 @@ from functools import partial
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.rules import RunRules
 from gitsync.agent.reconcile.run_views import Observing, Others
-from gitsync.agent.reconcile.stages.body_extensions import build_body, extend_body
+from gitsync.agent.reconcile.stages.body_extensions import extend_body
 from gitsync.agent.reconcile.stages.on_success import remember_promises
+from gitsync.agent.reconcile.stages.outside_check import (
+    find_outside_changes,
+    foresee_resets,
+    is_outside_recorded,
+)
 from gitsync.agent.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.agent.reconcile.stages.parent_put import add_children, describe_children
 from gitsync.agent.reconcile.stages.resolve_values import resolve_id
@@ -43,7 +48,6 @@ from gitsync.planning.diff.unknown_values import (
 )
 from gitsync.planning.status.conditions import RECONCILING, make_warning
 from gitsync.planning.status.error_classes import GROUP_MISSING, PARENT_MISSING
-from gitsync.planning.uncovered_values import describe_uncovered
 
 _IN_SYNC = Comparison(verdict=Verdict.IN_SYNC)
 
@@ -232,7 +236,8 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if attempt.stop:
         return attempt
     attempt, handed_over = _take_live_values(attempt)
-    if _is_untouched(attempt, run.rules):
+    attempt = find_outside_changes(attempt, run.digests)
+    if _is_untouched(attempt, run.rules) and is_outside_recorded(attempt):
         return attempt.with_decision(
             replace(attempt.decision, comparison=_IN_SYNC, action=Action.NONE, note="", is_untouched=True)
         )
@@ -250,7 +255,8 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         comparison = add_handed_over(add_unknown_values(comparison, unknown, attempt.id_doubt), handed_over)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
     attempt = attempt.with_decision(replace(attempt.decision, action=action))
-    note = "" if action is Action.NONE else _foretell(attempt := add_children(attempt, run), comparison, run)
+    attempt = attempt if action is Action.NONE else foresee_resets(add_children(attempt, run), run.digests)
+    note = "" if action is Action.NONE else _foretell(attempt, run)
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
         note = f"Its last operation failed in Azure; gitsync did not start that operation. {note}".rstrip()
     return attempt.with_decision(
@@ -258,13 +264,9 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     )
 
 
-def _foretell(attempt: ApplyAttempt, comparison: Comparison, run: Observing) -> str:
+def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
     """Return what a write does in addition, for a plan."""
-    live, uncovered = attempt.observed.live, ""
-    is_first = comparison.verdict is Verdict.ADOPT and attempt.kind.is_any_type and not attempt.is_patched
-    if is_first and live is not None:
-        uncovered = describe_uncovered(attempt.kind, live.body, build_body(attempt, run.registry))
-    sentences = (run.registry.describe_calls(attempt.as_subject()), describe_children(attempt, run), uncovered)
+    sentences = (run.registry.describe_calls(attempt.as_subject()), describe_children(attempt, run))
     return " ".join(filter(None, sentences))
 
 

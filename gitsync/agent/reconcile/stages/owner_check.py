@@ -150,7 +150,7 @@ async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing)
             record,
             claim=Claim.EXPECTED,
             # The resource at the old id is gone, so its name is free to change: nothing is left of it to compare with.
-            spec=replace(record.spec, applied=None, baseline=None),
+            spec=replace(record.spec, applied=None, baseline=None, outside=None),
             writes=replace(record.writes, operation=None),
         )
         return replace(attempt, apply=replace(attempt.apply, record=unclaimed), remembered=None)

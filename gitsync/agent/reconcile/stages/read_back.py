@@ -9,6 +9,8 @@ from typing import Any
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.run_views import Acting, read_live
 from gitsync.agent.reconcile.stages.observe import note_unseen, wait_until_settled
+from gitsync.agent.reconcile.stages.outside_check import record_outside
+from gitsync.agent.reconcile.stages.outside_use import check_restored
 from gitsync.agent.reconcile.stages.refusal import note_failed_write
 from gitsync.agent.reconcile.stages.value_removal import check_removed
 from gitsync.desired.formats.ignored_paths import remove_paths
@@ -41,11 +43,13 @@ async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         text = f"The provisioningState of the resource in Azure is {attempt.observed.live.provisioning_state}."
         return note_failed_write(attempt).stopped(make_warning("Failed", text))
     attempt = check_removed(attempt)
-    return attempt if attempt.stop else _keep_baseline(attempt, run)
+    return attempt if attempt.stop else check_restored(_keep_baseline(attempt, run), run)
 
 
 def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Keep the live values of the fields that git sets as baseline, unless the resource is only watched."""
+    """Keep the live values of the fields that git sets as baseline, and of those beside them, unless the resource is
+    only watched.
+    """
     if attempt.observed.live is None or attempt.request is None:
         is_ours = attempt.request and attempt.observed.exists and attempt.prepared.is_written
         applied = _seal_applied(attempt, run.digests) if is_ours else None
@@ -57,7 +61,9 @@ def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if is_reported or not attempt.prepared.is_written:
         return attempt
     baseline = make_baseline(attempt.desired, remove_paths(attempt.observed.live.body, attempt.ignored))
-    return replace(attempt, remembered=Remembered(applied=_seal_applied(attempt, run.digests), baseline=baseline))
+    outside = record_outside(attempt, run.digests, run.rules.outside_use)
+    applied = _seal_applied(attempt, run.digests)
+    return replace(attempt, remembered=Remembered(applied=applied, baseline=baseline, outside=outside))
 
 
 def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import (
@@ -221,6 +222,7 @@ def _build_own_members(record: Record) -> dict[str, Any]:
         "hold": {"reason": hold.reason, "until": str(hold.day)} if hold else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
+        "outside": _build_outside(spec.outside) if spec.outside else {},
         "owner": str(manifest.owner) if manifest.owner else "",
         "path": manifest.path,
         "provider": _build_kept(record.kept) if record.kept != NOTHING_KEPT else {},
@@ -266,6 +268,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
             reconciled_generation=_read_generation(annotations),
             applied=own.mapping("applied"),
             baseline=own.mapping("baseline"),
+            outside=_read_outside(own),
         ),
         writes=_read_writes(own),
         access=RecordedAccess(
@@ -388,6 +391,24 @@ def _read_failure(own: CheckedMapping) -> FailedWrite | None:
         failure.count("generation"),
         failure.texts("paths"),
         "keeps" in failure.values and failure.switch("keeps"),
+    )
+
+
+def _build_outside(outside: RecordedOutside) -> Mapping[str, Any]:
+    members = {"read": outside.read, "types": outside.types, "values": outside.values}
+    return members | ({"changed": list(outside.changed)} if outside.changed else {})
+
+
+def _read_outside(own: CheckedMapping) -> RecordedOutside | None:
+    """Read what Azure showed beside the fields that git sets. Older files have none."""
+    if own.mapping("outside") is None:
+        return None
+    outside = own.within("outside")
+    return RecordedOutside(
+        values=outside.within("values").values,
+        types=outside.text("types"),
+        read=outside.text("read"),
+        changed=outside.texts("changed"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gitsync.model.verdict import DRIFT_WORD, Verdict
+from gitsync.model.verdict import DRIFT_WORD, OUTSIDE_WORD, Verdict
 from gitsync.settings.config.command_sets import EVERY_COMMAND, LOOKS, PLAN, PRINTING, REHEARSE, REPORT, RUNS
 from gitsync.settings.config.setting import HelpGroup, SettingForm, declare_setting, setting_group
 
@@ -38,10 +38,10 @@ class OutputSettings:
     )
     fail_on: tuple[str, ...] = _declare(
         (),
-        "Exit with 1 if a resource has one of these verdicts; drift means drifted, missing and conflict.",
+        "Exit with 1 for one of these; drift means drifted, missing and conflict, outside a change outside of git.",
         RUNS,
         form=SettingForm.LIST,
-        choices=(DRIFT_WORD, *(verdict.value for verdict in Verdict)),
+        choices=(DRIFT_WORD, OUTSIDE_WORD, *(verdict.value for verdict in Verdict)),
         metavar="VERDICT",
     )
     metrics: str | None = _declare(

@@ -38,7 +38,7 @@ class Mention(NamedTuple):
         return choose_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
 
 
-def list_outside(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Gap]:
+def list_gaps(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Gap]:
     """List what is not in git. `known_ids` are the ids of resources that other sources declare."""
     uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):

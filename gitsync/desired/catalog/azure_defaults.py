@@ -1,0 +1,71 @@
+"""Values that recorded answers of Azure show although nobody requested them: defaults, by type and by name.
+
+Unlike `packed_tables.find_azure_values`, which an import relies on, one recording is enough, and a value counts
+although another body requests it: they only decide which values are worth a word (planning.outside).
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from gitsync.desired.catalog import data
+from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
+from gitsync.errors import CatalogError
+
+FILE: Final = "azure_defaults.xz"
+
+LONGEST: Final = 80
+"""How many characters of JSON a value has at most that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class AzureDefaults:
+    """The defaults of one type."""
+
+    own: Mapping[str, Any]  # of the type: by leaf, the number of resources that show each value
+    everywhere: Mapping[str, Any]  # of at least two types: by the name of a member, the values
+
+    def is_default(self, path: JsonPath, value: Any, *, least: int = 1) -> bool:
+        """Return whether Azure gave a leaf this value in `least` recorded resources of the type, or a member of that
+        name in two types. `*` in the path stands for the index of an entry.
+        """
+        text = write_value(value)
+        shown = self.own.get(format_pointer(path).casefold())
+        if shown is not None and (shown.get(text, 0) >= least or shown.get(ANY_VALUE, 0) >= least):
+            return True
+        return text in self.everywhere.get(name_leaf(path), ())
+
+
+ANY_VALUE: Final = ""
+"""In place of a value: each resource shows another one, and nobody requests any."""
+
+
+def find_azure_defaults(arm_type: str) -> AzureDefaults:
+    """Return the defaults that are known of an ARM type, in any case."""
+    table = _read_table()
+    return AzureDefaults(table["types"].get(arm_type.casefold(), {}), table["names"])
+
+
+def write_value(value: Any) -> str:
+    """Write a value as the table has it; ARM compares most texts without case."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).casefold()
+
+
+def name_leaf(path: JsonPath) -> str:
+    """Return the name of the member that has a value, or of its list, in lower case."""
+    return next((step.casefold() for step in reversed(path) if isinstance(step, str) and step != "*"), "")
+
+
+@cache
+def _read_table() -> Mapping[str, Any]:
+    try:
+        table: Mapping[str, Any] = json.loads(lzma.decompress(data.read(FILE)))
+    except (OSError, lzma.LZMAError, ValueError) as error:
+        message = f"The packed defaults of Azure cannot be read: {error}."
+        raise CatalogError(message, hint="Install gitsync again.") from error
+    return table

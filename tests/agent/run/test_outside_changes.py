@@ -1,0 +1,174 @@
+"""What somebody changes in Azure beside git's fields is reported until it is recorded, and never written by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitsync.model.attribution import AuthorKind
+from gitsync.model.secret import Secret
+from gitsync.model.verdict import Action, Verdict
+from tests.support.world import GROUP, VNET, World, annotated, of
+
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: data
+    spec:
+      location: westeurope
+      owner: {name: core}
+      kind: StorageV2
+      sku: {name: Standard_LRS}
+      networkAcls: {defaultAction: Deny}
+    """
+OPENED = "/properties/publicNetworkAccess"
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = World(tmp_path)
+    world.synced(group=GROUP, account=ACCOUNT)
+    return world
+
+
+def account(world):
+    return next(arm_id for arm_id in world.azure().ids() if arm_id.endswith("/data"))
+
+
+def change(world, values, **settings):
+    return world.somebody_changes(account(world), values, **settings)
+
+
+def outside(report):
+    return {each.path: (each.before, each.now) for each in of(report, "StorageAccount").comparison.outside}
+
+
+def records(world):
+    return {path.name: path.read_bytes() for path in world.state.rglob("StorageAccount/*.json")}
+
+
+def test_a_change_beside_gits_fields_is_reported_and_leaves_the_verdict(world):
+    change(world, {OPENED: "Enabled", "/tags": {"owner": "rob"}})
+    result = of(world.plan(who="auto"), "StorageAccount")
+    assert (result.verdict, result.action, result.differences) == (Verdict.IN_SYNC, Action.NONE, ())
+    assert {each.path: (each.before, each.now) for each in result.comparison.outside} == {
+        OPENED: (None, "Enabled"),
+        "/tags/owner": (None, "rob"),
+    }
+    assert result.comparison.outside[0].weakens, "the change that weakens comes first"
+    assert [(change.author, change.name) for change in result.changed_by] == [(AuthorKind.PERSON, "rob@contoso.com")]
+
+
+def test_a_change_is_reported_by_each_run_and_recorded_once(world):
+    change(world, {OPENED: "Enabled"})
+    assert outside(world.sync()) == {OPENED: (None, "Enabled")}
+    assert world.writes == []
+    recorded = records(world)
+    (text,) = recorded.values()
+    assert json.loads(text)["gitsync"]["outside"]["changed"] == [OPENED]
+    assert outside(world.sync()) == {OPENED: (None, "Enabled")}
+    assert records(world) == recorded
+
+
+def test_a_change_that_is_undone_is_no_longer_recorded(world):
+    before = records(world)
+    change(world, {OPENED: "Enabled"})
+    world.sync()
+    change(world, {}, remove=[OPENED])
+    assert outside(world.sync()) == {}
+    (text,) = records(world).values()
+    assert "changed" not in json.loads(text)["gitsync"]["outside"]
+    assert records(world) == before
+
+
+def test_an_entry_of_a_list_that_shows_a_change_approves_nothing(world):
+    more = {f"vnet{number}": VNET.replace("name: vnet", f"name: vnet{number}") for number in range(9)}
+    world.says(group=GROUP, account=ACCOUNT, **more).sync()
+    change(world, {"/tags": {"owner": "rob"}})
+    assert outside(world.plan()) == {"/tags/owner": (None, "rob")}
+
+
+def test_a_write_records_what_azure_shows_after_it(world):
+    change(world, {OPENED: "Enabled"})
+    changed = ACCOUNT.replace("Standard_LRS", "Standard_ZRS")
+    report = world.says(group=GROUP, account=changed).sync()
+    assert (of(report, "StorageAccount").action, set(outside(report))) == (Action.UPDATE, {OPENED})
+    assert outside(world.sync()) == {}
+
+
+def test_a_change_that_git_takes_is_git_s_from_then_on(world):
+    change(world, {OPENED: "Enabled"})
+    world.sync()
+    taken = ACCOUNT.replace("networkAcls", "publicNetworkAccess: Enabled\n      networkAcls")
+    report = world.says(group=GROUP, account=taken).sync()
+    assert (world.writes, outside(report)) == ([], {})
+    change(world, {OPENED: "Disabled"})
+    found = of(world.plan(), "StorageAccount")
+    assert (found.verdict, found.comparison.outside) == (Verdict.DRIFTED, ())
+
+
+def test_a_field_that_git_gives_up_is_removed_from_git_and_not_changed_outside(world):
+    world.says(group=GROUP, account=ACCOUNT.replace("networkAcls", "accessTier: Cool\n      networkAcls")).sync()
+    report = world.says(group=GROUP, account=ACCOUNT).plan()
+    assert [each.rule for each in of(report, "StorageAccount").differences] == ["removed from git"]
+    assert outside(report) == {}
+    world.sync()
+    assert outside(world.plan()) == {}
+
+
+def test_what_gitsync_ignore_names_is_not_reported(world):
+    world.says(group=GROUP, account=annotated(ACCOUNT, **{"gitsync/ignore": "[/tags]"})).sync()
+    change(world, {"/tags": {"owner": "rob"}, OPENED: "Enabled"})
+    assert outside(world.plan()) == {OPENED: (None, "Enabled")}
+    world.says(group=GROUP, account=ACCOUNT)
+    assert set(outside(world.plan())) == {OPENED, "/tags/owner"}, "an entry that goes brings its change back"
+
+
+def test_a_held_resource_shows_its_changes(world):
+    world.says(group=GROUP, account=annotated(ACCOUNT, **{"gitsync/hold": "until 2026-03-02, a freeze"})).sync()
+    change(world, {OPENED: "Enabled"})
+    assert outside(world.sync()) == {OPENED: (None, "Enabled")}
+    assert world.writes == []
+
+
+def test_a_secret_or_a_long_value_is_recorded_as_a_digest(tmp_path):
+    world = World(tmp_path)
+    key = Secret("a key of digests")
+    world.says(group=GROUP, account=ACCOUNT).sync(digest_key=key)
+    change(world, {"/tags": {"passphrase": "hunter2", "long": "x" * 5000}})
+    found = outside(world.sync(digest_key=key))
+    assert found["/tags/passphrase"] == (None, "<secret>")
+    assert not [text for text in records(world).values() if b"hunter2" in text or b"xxxx" in text]
+
+
+@pytest.mark.parametrize("member", ["types", "outside"])
+def test_a_record_of_an_older_version_gets_the_values_in_silence(world, member):
+    (path,) = world.state.rglob("StorageAccount/*.json")
+    record = json.loads(path.read_text())
+    if member == "outside":
+        del record["gitsync"]["outside"]
+    else:
+        record["gitsync"]["outside"]["types"] = "000000000000"
+    path.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+    change(world, {OPENED: "Enabled"})
+    assert outside(world.sync()) == {}
+    recorded = records(world)
+    assert outside(world.sync()) == {}
+    assert records(world) == recorded
+    change(world, {OPENED: "Disabled"})
+    assert outside(world.plan()) == {OPENED: ("Enabled", "Disabled")}
+
+
+def test_another_api_version_gets_the_values_in_silence(world):
+    change(world, {OPENED: "Enabled"})
+    report = world.says(group=GROUP, account=ACCOUNT.replace("v1api20230101", "v1api20220901")).sync()
+    assert outside(report) == {}
+    assert outside(world.sync()) == {}
+
+
+def test_a_resource_that_is_only_watched_has_no_changes(world):
+    world.says(group=GROUP, account=annotated(ACCOUNT, **{"serviceoperator.azure.com/reconcile-policy": "skip"})).sync()
+    change(world, {OPENED: "Enabled"})
+    assert outside(world.sync()) == {}

@@ -1,0 +1,234 @@
+"""A revert restores what changed outside of git's fields by a PATCH of just that, after git's own values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitsync.agent.reconcile.rules import OutsideUse
+from gitsync.model.secret import Secret
+from gitsync.model.verdict import Action, Verdict
+from gitsync.planning.removed_values import KEPT
+from gitsync.repository.git.state.plan_file import encode_plan
+from gitsync.repository.git.state.plan_seal import seal_plan
+from tests.support.fault_rules import rules
+from tests.support.world import GROUP, GROUP_ID, KilledError, World, annotated, of
+
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: data
+    spec:
+      location: westeurope
+      owner: {name: core}
+      kind: StorageV2
+      sku: {name: Standard_LRS}
+      tags: {team: shop}
+    """
+ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/data"
+OPENED, SKU = "/properties/publicNetworkAccess", "/sku/name"
+RULES = [{"value": "1.2.3.4", "action": "Allow"}, {"value": "5.6.7.8", "action": "Allow"}]
+BEFORE = {
+    "location": "westeurope",
+    "kind": "StorageV2",
+    "sku": {"name": "Standard_LRS"},
+    "tags": {"team": "shop", "owner": "rob"},
+    "properties": {
+        "publicNetworkAccess": "Disabled",
+        "networkAcls": {"defaultAction": "Deny", "ipRules": RULES},
+    },
+}
+REVERT = {"outside_use": OutsideUse.RESTORE}
+
+
+@pytest.fixture
+def world(tmp_path):
+    """An account that was adopted with more values than git has."""
+    world = World(tmp_path)
+    world.synced(group=GROUP)
+    world.somebody_creates(ACCOUNT_ID, BEFORE)
+    world.says(group=GROUP, account=ACCOUNT).sync()
+    assert not world.writes
+    return world
+
+
+def change(world, values, **settings):
+    return world.somebody_changes(ACCOUNT_ID, values, **settings)
+
+
+def read(world):
+    return world.read(ACCOUNT_ID, api_version="2023-01-01")
+
+
+def outside(report):
+    return {each.path: (each.before, each.now) for each in of(report, "StorageAccount").comparison.outside}
+
+
+def bodies(world, method):
+    return [request.body for request in world.requests if request.method == method]
+
+
+CHANGES = [
+    ({OPENED: "Enabled"}, (), {"properties": {"publicNetworkAccess": "Disabled"}}, "a value"),
+    (
+        {"/properties/isSftpEnabled": True},
+        (),
+        {"properties": {"isSftpEnabled": None}},
+        "a new member",
+    ),
+    ({}, ("/tags/owner",), {"tags": {"team": "shop", "owner": "rob"}}, "a tag that is gone, beside one of git"),
+    ({"/tags/new": "x"}, (), {"tags": {"team": "shop", "owner": "rob"}}, "a new tag"),
+    (
+        {},
+        ("/properties/networkAcls/ipRules/0",),
+        {"properties": {"networkAcls": {"ipRules": [RULES[1], RULES[0]]}}},
+        "an entry of a list",
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "remove", "patch", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
+def test_a_patch_restores_just_what_changed(world, values, remove, patch, why):
+    before = read(world)
+    change(world, values, remove=remove)
+    planned = of(world.plan(**REVERT), "StorageAccount")
+    assert (planned.verdict, planned.action) == (Verdict.IN_SYNC, Action.UPDATE)
+    assert planned.change.restores == planned.comparison.outside
+    assert planned.condition.message.startswith("The revert restores "), planned.condition
+    result = of(world.sync(**REVERT), "StorageAccount")
+    assert world.writes == [f"PATCH {ACCOUNT_ID}"], why
+    assert bodies(world, "PATCH") == [patch], why
+    assert (result.action, result.condition.is_ready) == (Action.UPDATE, True)
+    assert sort_rules(read(world)["properties"]) == sort_rules(before["properties"])
+    assert read(world)["tags"] == before["tags"]
+    assert not outside(world.sync())
+    assert not world.writes
+
+
+def sort_rules(properties):
+    """What is restored is the last one of its list."""
+    acls = properties["networkAcls"]
+    return {**properties, "networkAcls": {**acls, "ipRules": sorted(acls["ipRules"], key=lambda rule: rule["value"])}}
+
+
+KEEPS = "{match: {method: PUT, type: Microsoft.Storage/storageAccounts}, keep: [/properties, /tags]}"
+REFUSES = "{match: {method: PATCH}, answer: {status: 405}}"
+IGNORES = "{match: {method: PATCH}, answer: {status: 200, body: {}}}"
+
+
+def script(world, *lines):
+    world.settings = replace(world.settings, rules=rules(*lines))
+
+
+def test_drift_is_written_first_and_then_what_is_still_changed(world):
+    change(world, {SKU: "Premium_LRS", OPENED: "Enabled"})
+    script(world, KEEPS)
+    result = of(world.sync(**REVERT), "StorageAccount")
+    assert [line.split()[0] for line in world.writes] == ["PUT", "PATCH"]
+    assert bodies(world, "PATCH") == [{"properties": {"publicNetworkAccess": "Disabled"}}]
+    assert (result.verdict, result.action, result.condition.is_ready) == (Verdict.DRIFTED, Action.UPDATE, True)
+    live = read(world)
+    assert (live["sku"]["name"], live["properties"]["publicNetworkAccess"]) == ("Standard_LRS", "Disabled")
+    assert not outside(world.plan())
+
+
+@pytest.mark.parametrize(("rule", "said"), [(REFUSES, "it refused the PATCH ("), (IGNORES, "it ignored the PATCH")])
+@pytest.mark.parametrize("drift", [{}, {SKU: "Premium_LRS"}], ids=["alone", "after drift"])
+def test_what_azure_keeps_is_an_error_and_is_found_again(world, rule, said, drift):
+    change(world, {OPENED: "Enabled", **drift})
+    script(world, KEEPS, rule)
+    result = of(world.sync(**REVERT), "StorageAccount")
+    assert (result.condition.reason, result.is_fine) == (KEPT, False)
+    assert result.condition.message.startswith("Azure kept spec.publicNetworkAccess as changed outside of git: ")
+    assert said in result.condition.message
+    assert "gitsync acknowledge StorageAccount/data" in result.condition.advice
+    assert len(bodies(world, "PATCH")) == 1, "it is sent once"
+    again = of(world.sync(), "StorageAccount")
+    assert not world.writes
+    assert [each.path for each in again.comparison.outside] == [OPENED]
+    assert again.condition.is_ready
+
+
+def test_a_digest_is_not_restored_and_stays_a_change(world, tmp_path):
+    key = {"digest_key": Secret("a" * 64)}
+    folder = tmp_path / "keyed"
+    folder.mkdir()
+    other = World(folder)
+    other.says(group=GROUP).sync(**key)
+    other.somebody_creates(ACCOUNT_ID, {**BEFORE, "tags": {"team": "shop", "note": "long " * 300}})
+    other.says(group=GROUP, account=ACCOUNT).sync(**key)
+    change(other, {"/tags/note": "short", OPENED: "Enabled"})
+    planned = of(other.plan(**key, **REVERT), "StorageAccount")
+    assert [each.path for each in planned.change.restores] == [OPENED]
+    assert "spec.tags.note stays as it is, since the record has only a digest" in planned.condition.message
+    other.sync(**key, **REVERT)
+    assert bodies(other, "PATCH") == [{"properties": {"publicNetworkAccess": "Disabled"}}]
+    assert list(outside(other.plan(**key))) == ["/tags/note"]
+
+
+def test_what_is_restored_to_a_weaker_value_is_named(world):
+    change(world, {"/properties/networkAcls/ipRules": RULES[:1]})
+    message = of(world.plan(**REVERT), "StorageAccount").condition.message
+    assert "This may make it weaker: " in message, message
+
+
+def test_only_what_was_reviewed_is_restored(world, tmp_path):
+    change(world, {OPENED: "Enabled"})
+    file = tmp_path / "plan.json"
+    review = world.plan(plan_out=str(file), **REVERT).plan.review
+    file.write_text(encode_plan(seal_plan(review, None)))
+    change(world, {"/tags/owner": "eve"})
+    result = of(world.sync(plan_file=str(file), **REVERT), "StorageAccount")
+    assert (result.condition.reason, world.writes) == ("PlanOutdated", [])
+    review = world.plan(plan_out=str(file), **REVERT).plan.review
+    file.write_text(encode_plan(seal_plan(review, None)))
+    result = of(world.sync(plan_file=str(file), **REVERT), "StorageAccount")
+    assert world.writes == [f"PATCH {ACCOUNT_ID}"]
+    assert read(world)["tags"] == {"team": "shop", "owner": "rob"}
+
+
+LEFT = [
+    (ACCOUNT.replace("Standard_LRS", "Standard_GRS"), Verdict.PENDING, "what git changed has to be written first"),
+    (annotated(ACCOUNT, **{"gitsync/ignore": "[spec.publicNetworkAccess]"}), Verdict.IN_SYNC, "what git ignores"),
+    (
+        annotated(ACCOUNT, **{"gitsync/hold": "until 2026-03-20, incident 4711"}),
+        Verdict.HELD,
+        "what somebody holds",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "verdict", "why"), LEFT, ids=[row[-1] for row in LEFT])
+def test_what_is_skipped(world, text, verdict, why):
+    change(world, {OPENED: "Enabled"})
+    world.says(group=GROUP, account=text)
+    result = of(world.plan(**REVERT), "StorageAccount")
+    assert (result.verdict, result.change.restores) == (verdict, ()), why
+
+
+def test_a_run_that_is_killed_anywhere_loses_no_change(world, tmp_path):
+    change(world, {SKU: "Premium_LRS", OPENED: "Enabled"})
+    script(world, KEEPS)
+    undisturbed = copy(world, tmp_path, "undisturbed")
+    undisturbed.sync(**REVERT)
+    sent = [request.method for request in undisturbed.requests]
+    assert "PATCH" in sent
+    for count in range(1, len(sent)):
+        other = copy(world, tmp_path, str(count))
+        other.kill_after = count
+        with pytest.raises(KilledError):
+            other.sync(**REVERT)
+        other.kill_after = None
+        is_restored = read(other)["properties"]["publicNetworkAccess"] == "Disabled"
+        assert is_restored is not bool(outside(other.plan())), f"after {sent[:count]}"
+        other.sync(**REVERT)
+        assert read(other) == read(undisturbed)
+        assert not outside(other.plan())
+
+
+def copy(world, tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    return world.copy(folder)

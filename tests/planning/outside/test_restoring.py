@@ -1,0 +1,91 @@
+"""The PATCH that restores recorded values, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gitsync.model.outside import OutsideChange
+from gitsync.planning.outside.restoring import build_restoring_patch, explain_restored_weakening
+
+NAMED = [{"name": "a", "x": 1}, {"name": "b", "x": 2}]
+
+ROWS: list[tuple[dict[str, Any], list[tuple[str, Any, Any]], dict[str, Any], str]] = [
+    (
+        {"properties": {"access": "Enabled", "other": 1}},
+        [("/properties/access", "Disabled", "Enabled")],
+        {"properties": {"access": "Disabled"}},
+        "a value of before",
+    ),
+    (
+        {"properties": {"new": {"a": 1, "b": 2}}},
+        [("/properties/new/a", None, 1)],
+        {"properties": {"new": {"a": None}}},
+        "a new member becomes null",
+    ),
+    (
+        {"properties": {}},
+        [("/properties/gone/a", 1, None), ("/properties/gone/b", 2, None)],
+        {"properties": {"gone": {"a": 1, "b": 2}}},
+        "an object that is gone returns",
+    ),
+    (
+        {"tags": {"Owner": "eve", "team": "shop", "new": "x"}},
+        [("/tags/owner", "rob", "eve"), ("/tags/new", None, "x"), ("/tags/cost", "7", None)],
+        {"tags": {"team": "shop", "owner": "rob", "cost": "7"}},
+        "tags are complete, and their names have no case",
+    ),
+    ({}, [("/tags/cost", "7", None)], {"tags": {"cost": "7"}}, "the last tag returns"),
+    (
+        {"properties": {"servers": ["1", "2"]}},
+        [("/properties/servers", ["1"], ["1", "2"])],
+        {"properties": {"servers": ["1"]}},
+        "a list of plain values",
+    ),
+    (
+        {"properties": {"servers": ["1"]}},
+        [("/properties/servers", None, ["1"])],
+        {"properties": {"servers": []}},
+        "a new list becomes empty",
+    ),
+    (
+        {"properties": {"l": NAMED}},
+        [("/properties/l/1/x", 5, 2), ("/properties/l/0/y", 7, None)],
+        {"properties": {"l": [{"name": "a", "x": 1, "y": 7}, {"name": "b", "x": 5}]}},
+        "values in entries of a list, which is the live one",
+    ),
+    (
+        {"properties": {"l": NAMED}},
+        [("/properties/l/0", None, {"name": "a", "x": 1}), ("/properties/l/2", {"name": "c"}, None)],
+        {"properties": {"l": [{"name": "b", "x": 2}, {"name": "c"}]}},
+        "an entry that came, and one that went",
+    ),
+    (
+        {"properties": {"l": [{"name": "a", "in": ["1", "2"], "tags": {"A": "1"}}]}},
+        [("/properties/l/0/in", ["1"], ["1", "2"])],
+        {"properties": {"l": [{"name": "a", "in": ["1"], "tags": {"A": "1"}}]}},
+        "a list in an entry",
+    ),
+    (
+        {"identity": {"type": "UserAssigned", "userAssignedIdentities": {"/a": {}, "/b": {}}}},
+        [("/identity/userAssignedIdentities/~1b", None, {})],
+        {"identity": {"userAssignedIdentities": {"/b": None}}},
+        "an identity is an entry of a map",
+    ),
+]
+
+
+@pytest.mark.parametrize(("live", "changes", "expected", "why"), ROWS, ids=[row[-1] for row in ROWS])
+def test_the_patch_has_the_former_values_and_nothing_else(
+    live: dict[str, Any], changes: list[tuple[str, Any, Any]], expected: dict[str, Any], why: str
+) -> None:
+    outside = [OutsideChange(path=path, before=before, now=now) for path, before, now in changes]
+    assert build_restoring_patch(live, outside) == expected, why
+
+
+def test_what_gets_weaker_by_a_restore_is_explained() -> None:
+    change = OutsideChange(path="/properties/minimumTlsVersion", before="TLS1_0", now="TLS1_2")
+    assert "TLS" in explain_restored_weakening("Microsoft.Storage/storageAccounts", change)
+    back = OutsideChange(path="/properties/minimumTlsVersion", before="TLS1_2", now="TLS1_0")
+    assert not explain_restored_weakening("Microsoft.Storage/storageAccounts", back)
