@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from gitsync.agent.run.run import execute
 from gitsync.model.report import Report
@@ -54,6 +54,8 @@ class Settings(TypedDict, total=False):
     digest_key: SecretText
     previous_digest_key: SecretText
     units: Sequence[UnitEntry] | None
+    ignore: Sequence[str | Mapping[str, Any]] | None
+    tags: Mapping[str, str] | None
     this_repository: Names
     variables: Mapping[str, str] | None
     unknown_fields: Text

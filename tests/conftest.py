@@ -17,7 +17,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 from gitsync.settings.config.hosts import OTHERS, Host
 from tests.support.hypothesis_profile import load_profile
-from tests.support.memory_folder import find_memory_folder
+from tests.support.memory_folder import find_memory_folder, make_own_folder
 from tests.support.parallel import add_option, run_in_processes
 from tests.support.tables import collect_tables
 
@@ -28,7 +28,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Tests write tens of thousands of small files, and gitsync waits for the disk with each one that must not be lost.
 if folder := find_memory_folder():
-    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = folder  # what a test that failed has left stays after the run
+    os.environ["TMPDIR"] = tempfile.tempdir = make_own_folder(folder)
 
 # Tests say themselves in which pipeline a command runs: the log of one has another form.
 for name in (*Host, *OTHERS):

@@ -1,13 +1,15 @@
-"""The benchmark runs, and the clients send the requests that it states; what it measures is not evaluated here."""
+"""The benchmark runs, and the clients send the requests that it states; what it measures is not evaluated here, so its
+processes are forked from one that has imported gitsync.
+"""
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from gitsync.repository.units.kustomize import has_tool
+from tests.support.warm_process import write_interpreter
 
 ROOT = Path(__file__).resolve().parent.parent
 SYNCS = ("first run of 22", "second run of 22", "second run of 4, throttled")
@@ -15,10 +17,15 @@ STARTS = ("--help", "render of 50")
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def python(tmp_path_factory):
+    return write_interpreter(tmp_path_factory.mktemp("programs"))
+
+
+@pytest.fixture(scope="module")
+def results(python, tmp_path_factory):
     """Of 22 resources: one group as a whole, and the beginning of another."""
     file = tmp_path_factory.mktemp("bench") / "results.json"
-    command = [sys.executable, "-m", "bench", "--resources", "22", "--rounds", "1", "--output", str(file)]
+    command = [python, "-m", "bench", "--resources", "22", "--rounds", "1", "--output", str(file)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     return json.loads(file.read_text(encoding="utf-8")) | {"shown": done.stdout}
 
@@ -43,23 +50,23 @@ def test_the_bare_client_sends_the_requests_of_a_run_without_lists(results):
     assert 2 <= sent["second run of 4, throttled"][0] <= 4
 
 
-def test_large_estates_are_measured_for_each_resource():
-    command = [sys.executable, "-m", "bench.large", "4"]
+def test_large_estates_are_measured_for_each_resource(python):
+    command = [python, "-m", "bench.large", "4"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     head, *rows = done.stdout.splitlines()
     assert "ms/resource" in head
     assert [row.split()[:2] for row in rows] == [["4", "first"], ["4", "second"]]
 
 
-def test_rehearsals_are_measured_beside_the_syncs_that_they_play():
-    command = [sys.executable, "-m", "bench.rehearsal", "--resources", "4"]
+def test_rehearsals_are_measured_beside_the_syncs_that_they_play(python):
+    command = [python, "-m", "bench.rehearsal", "--resources", "4"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["of a first sync", "of a silent sync"], done.stderr
 
 
-def test_documents_of_four_sorts_are_measured_beside_the_parser():
-    command = [sys.executable, "-m", "bench.volume", "--documents", "40", "--rounds", "1"]
+def test_documents_of_four_sorts_are_measured_beside_the_parser(python):
+    command = [python, "-m", "bench.volume", "--documents", "40", "--rounds", "1"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0].strip() for row in rows] == ["without a kind", "foreign", "misspelt", "valid"], (
@@ -68,8 +75,8 @@ def test_documents_of_four_sorts_are_measured_beside_the_parser():
 
 
 @pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
-def test_a_large_root_is_measured_beside_one_of_which_everything_is_built():
-    command = [sys.executable, "-m", "bench.roots", "--files", "60", "--ours", "20"]
+def test_a_large_root_is_measured_beside_one_of_which_everything_is_built(python):
+    command = [python, "-m", "bench.roots", "--files", "60", "--ours", "20"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert [row.rsplit(maxsplit=2)[0] for row in done.stdout.splitlines()[1:3]] == [
         "what is for gitsync",
@@ -77,8 +84,8 @@ def test_a_large_root_is_measured_beside_one_of_which_everything_is_built():
     ], done.stderr
 
 
-def test_a_run_over_any_type_is_measured_beside_one_over_kinds():
-    command = [sys.executable, "-m", "bench.any_type", "--resources", "20", "--rounds", "1"]
+def test_a_run_over_any_type_is_measured_beside_one_over_kinds(python):
+    command = [python, "-m", "bench.any_type", "--resources", "20", "--rounds", "1"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows, times = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["ASO's kinds", "three in ten of any type"], done.stderr

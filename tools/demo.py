@@ -37,6 +37,7 @@ STATE = "azure.db"  # where `serve_azure` keeps it
 SHOP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/shop/providers"
 RULE = f"{SHOP}/Microsoft.Network/networkSecurityGroups/shop-nodes/securityRules/deny-ssh?api-version=2025-03-01"
 CACHE = f"{SHOP}/Microsoft.Cache/redis/contoso-shop-sessions?api-version=2024-11-01"
+ACCOUNT = f"{SHOP}/Microsoft.Storage/storageAccounts/contososhopassets?api-version=2023-01-01"
 MOST_LINES, USUAL_COLUMNS = 120, 80  # so that it is read
 DRIFTED = 4  # the exit code of a plan that finds drift
 PARTLY_ACCEPTED = 1  # the exit code of an accept that leaves something as it is
@@ -74,14 +75,14 @@ def show_first_syncs(demo: Demo) -> int:
     say.begin_step("A git repository describes what Azure should have")
     demo.make_repository()
     say.print_output(demo.run("sed", "-n", "3,16p", "shop/sessions.yaml").stdout.splitlines())
-    say.explain("A Redis cache, as a manifest of Azure Service Operator. It names its owner, a resource group.")
+    say.explain("A Redis cache, as a manifest of Azure Service Operator, with its owner.")
 
     say.begin_step("A plan shows what a sync would do")
     plan = demo.gitsync("plan")
     count = len(plan["resources"])
     expect(plan["summary"] == {"create": count} and count >= 30, "the plan creates every resource")
     expect(not azure.list_writes(), "a plan writes nothing")
-    say.explain(f"The manifests declare {count} resources. Azure has none yet, and a plan writes nothing.")
+    say.explain(f"Azure has none of the {count} resources yet. A plan writes nothing.")
 
     say.begin_step("The first sync creates everything, owners first")
     first = demo.gitsync("sync", head=2)
@@ -90,7 +91,7 @@ def show_first_syncs(demo: Demo) -> int:
     expect(all(resource["ready"] == "True" for resource in first["resources"]), "every resource is Ready")
     expect(len(set(writes)) >= count, "Azure received a write for each")
     expect(owners_come_first(writes), "Azure received each owner before what it owns")
-    say.explain(f"Azure received {len(writes)} writes: each owner before what it owns, the rest in parallel.")
+    say.explain(f"Azure received {len(writes)} writes: owners first, the rest in parallel.")
 
     say.begin_step("The second sync sends no write")
     expect_silent(demo, demo.gitsync("sync"), count)
@@ -117,7 +118,8 @@ def show_drift(demo: Demo, count: int) -> None:
     say.begin_step("Two people change Azure by hand: the plan shows what, and who")
     demo.change(AMY, CACHE, ("properties", "sku", "capacity"), 2)
     demo.change(ROB, RULE, ("properties", "access"), "Allow")
-    lines = r"^ +Values:|^ +update|^ +~ |@contoso\.com"
+    demo.change(ROB, ACCOUNT, ("properties", "publicNetworkAccess"), "Enabled")  # git does not have this field
+    lines = r"^ +Values:|^ +update|^ +~ |@contoso\.com|outside of git"
     plan = demo.gitsync("plan", "--detailed-exitcode", "--who", "names", show=lines, code=DRIFTED)
     expect(plan["summary"] == {"drifted": 2, "in-sync": count - 2}, "two resources have drifted")
     drifted = {resource["kind"]: resource for resource in plan["resources"] if resource["verdict"] == "drifted"}
@@ -134,7 +136,7 @@ def show_drift(demo: Demo, count: int) -> None:
         "it names who changed them, with what",
     )
     expect(not demo.azure.list_writes(), "a plan writes nothing")
-    say.explain("A sync would undo both changes. Each line of a diff has the file and line of the value in git.")
+    say.explain("A sync would undo both changes of what git has. Each line of a diff has the file and line in git.")
 
 
 def settle_drift(demo: Demo, count: int) -> None:
@@ -146,7 +148,7 @@ def settle_drift(demo: Demo, count: int) -> None:
     expect(changes == ["-    capacity: 1", "+    capacity: 2"], "one line of one file has changed")
     demo.git("commit", "--quiet", "--all", "--message", "Keep the larger cache", shown=True)
     demo.git("push", "--quiet", shown=True)
-    say.explain("The open port stays as it is: accept takes what weakens security only by its name.")
+    say.explain("The open port stays: accept takes what weakens security only by its name.")
 
     say.begin_step("Revert closes the port again, and nothing else")
     demo.gitsync("revert", "NetworkSecurityGroupsSecurityRule/shop-deny-ssh", "--yes", show="^Updated")

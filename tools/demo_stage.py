@@ -153,12 +153,13 @@ class Demo:
         return done
 
     def change(self, person: Mapping[str, str], path: str, value_path: tuple[str, ...], value: Any) -> None:
-        """Change a value of a resource as the portal would: read it, change it, write it."""
+        """Change a value of a resource as the portal would, or set one: read it, change it, write it."""
         resource = self.azure.send_request("GET", path)
         *owners, name = value_path
         owner = functools.reduce(lambda found, step: found[step], owners, resource)
+        change = f"{owner[name]} → {value}" if name in owner else f"→ {value}"
         location = ".".join(value_path)
-        self.transcript.print_output([f"{person['userName']}: {resource['name']} {location} {owner[name]} → {value}"])
+        self.transcript.print_output([f"{person['userName']}: {resource['name']} {location} {change}"])
         owner[name] = value
         self.azure.send_request("PUT", path, resource, {"Authorization": f"Bearer {self._sign_in(person)}"})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from gitsync.agent.run.git_settings import make_git_access
@@ -12,6 +13,7 @@ from gitsync.agent.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.agent.run.missing_values import warn_missing_values
 from gitsync.agent.run.prepared_manifests import (
     EnvironmentSet,
+    check_rules_of_source,
     coverage_of,
     drop_units,
     join_sets,
@@ -28,7 +30,7 @@ from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
 from gitsync.errors import ConfigError, SourceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.manifests import Coverage, Manifests
-from gitsync.model.problem import Problem
+from gitsync.model.problem import RULE_INVALID, Problem
 from gitsync.model.resource import Prepared
 from gitsync.planning.claims import assign_writers
 from gitsync.providers.arm.real_clock import SystemClock
@@ -92,17 +94,17 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
         selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
         selected = tuple(resource for resource in everything if selection.has(resource.key))
-        file_problems = _mask_problems((*source.contents.problems, *manifests.problems, *foreign.problems), redactions)
+        of_rules = check_rules_of_source(config, settings, manifests, everything, today)
+        of_files = (*source.contents.problems, *manifests.problems, *foreign.problems, *of_rules)
         missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
-        coverage = coverage_of(source, manifests, looks_around=looks_for_values)
-        problems = (*file_problems, *(problem for resource in selected for problem in resource.problems), *missing)
+        problems = (*_mask_problems(of_files, redactions), *chain.from_iterable(r.problems for r in selected), *missing)
         return Offline(
             catalog=catalog,
             everything=everything,
             environments=environments,
             prepared=selected,
             problems=join_renderers(problem for problem in problems if not problem.is_note),
-            coverage=mask_coverage(coverage, redactions.mask),
+            coverage=mask_coverage(coverage_of(source, manifests, looks_around=looks_for_values), redactions.mask),
             paths=frozenset(source.contents.files),
             namespace=settings.namespace,
             revision=source.revision,
@@ -138,6 +140,7 @@ def read_all(config: Config, redactions: Redactions) -> Offline:
     """
     offline = read_offline(config, redactions)
     own = {problem for resource in offline.everything for problem in resource.problems}
+    own |= {problem for problem in offline.problems if problem.code == RULE_INVALID}
     unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
     if unread:
         raise SourceError(

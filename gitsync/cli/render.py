@@ -88,9 +88,11 @@ def _build_document(shown: list[Shown], file_problems: list[Problem]) -> dict[st
 
 
 def _build_resource(shown: Shown) -> dict[str, Any]:
+    from gitsync.desired.request.default_tags import list_default_tags
     from gitsync.report.json import build_problem, build_source
 
     prepared, key = shown.prepared, shown.prepared.key
+    tags = {name: build_source(source) for name, source in list_default_tags(prepared.resource).items()}
     document = {
         "apiVersion": prepared.resource.gvk.api_version,
         "kind": key.kind,
@@ -100,6 +102,7 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
         **({"renderedBy": prepared.resource.rendered_by} if prepared.resource.rendered_by else {}),
         "policy": prepared.policy.value,
         **({"policyReason": prepared.policy_reason} if prepared.policy_reason else {}),
+        **({"defaultTags": tags} if tags else {}),
         "armId": shown.arm_id,
         "armApiVersion": prepared.api_version,
         "dependsOn": [str(other) for other in prepared.relations.depends_on],
@@ -110,7 +113,8 @@ def _build_resource(shown: Shown) -> dict[str, Any]:
 
 def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     """One resource as a document of YAML: the request is a comment above its body."""
-    from gitsync.report.wording import format_renderers
+    from gitsync.desired.request.default_tags import list_default_tags
+    from gitsync.report.wording import format_default_tags, format_renderers
     from gitsync.settings.logging import escape_controls
 
     prepared = shown.prepared
@@ -120,6 +124,8 @@ def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
     yield escape_controls(f"# {prepared.key} ({', '.join(filter(None, facts))})")
     if prepared.policy_reason:
         yield escape_controls(f"# {prepared.policy_reason}")
+    if tags := format_default_tags(list_default_tags(prepared.resource)):
+        yield escape_controls(f"# {tags}")
     for problem in prepared.problems:
         yield escape_controls(f"# {problem.level.value}: {problem.message}")
     if shown.request is None:

@@ -14,6 +14,7 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
+from gitsync.model.written_rules import NO_RULES, RuleEntries
 
 WITHOUT_KIND = "without a kind"
 INVALID_KIND = "of an invalid kind"
@@ -107,6 +108,8 @@ class Manifests:
     objects: SourceObjects = _NO_OBJECTS
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The annotations of Namespace manifests, by name."""
+
+    rules: RuleEntries = NO_RULES  # those of its Namespaces; a reader of gitsync.yaml adds the others
 
     problems: tuple[Problem, ...] = ()
     """Those without a resource, in the order of the files; a resource that was read has its own."""

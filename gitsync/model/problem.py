@@ -85,8 +85,9 @@ TOO_MANY_DELETES = "TooManyDeletes"
 SUPERSEDED = "RevisionSuperseded"
 AGENT_UNKNOWN = "AgentUnknown"
 KEY_MISSING = "DigestKeyMissing"
+RULE_INVALID = "RuleInvalid"
 
-REFUSALS: Final = frozenset({TOO_MANY_DELETES, SUPERSEDED, AGENT_UNKNOWN, KEY_MISSING})
+REFUSALS: Final = frozenset({TOO_MANY_DELETES, SUPERSEDED, AGENT_UNKNOWN, KEY_MISSING, RULE_INVALID})
 """The codes of problems for which a sync is refused before its first write. A plan goes on and shows them."""
 
 

@@ -70,7 +70,10 @@ class Resource:
     """The line of each field, None if they are not known."""
 
     patched: Mapping[tuple[Step, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
-    """The locations of fields that a patch in another file has set."""
+    """The locations of fields that something in another file has set: a patch, or a default tag."""
+
+    default_tags: frozenset[tuple[Step, ...]] = field(default=frozenset(), compare=False, repr=False)
+    """The fields of `patched` that are default tags: the manifest does not have them."""
 
     problems: tuple[Problem, ...] = ()  # those of reading it: a duplicate key, an annotation that is not text
     unit: Unit | None = None  # None for the folder of its file

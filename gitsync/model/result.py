@@ -134,6 +134,7 @@ class ResultChange:
     planned: PlannedChange | None = field(default=None, repr=False)  # for the checks
     checks: tuple[CheckFinding, ...] = ()  # their findings, the most urgent first
     body: Mapping[str, Any] | None = None  # of a create in a plan, without secrets
+    default_tags: Mapping[str, SourceLocation] = field(default_factory=dict)  # those in `body`, and where each is set
     reviewed: Reviewed | None = None  # the resource's part of a plan for review
     replacement: Replacement | None = None  # with one, it is not written, since Azure would refuse that
     renamed: Key | None = None  # the other half of a rename: the resource that is deleted for this one, or created

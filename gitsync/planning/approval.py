@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.request.secret_digest import mask_digests
 from gitsync.model.condition import Condition, WaitReason
 from gitsync.model.live import Live
-from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import Review, Reviewed
 from gitsync.model.secret import MASKED
 from gitsync.model.template import Request
@@ -65,22 +64,17 @@ def digest_live(
     desired: Mapping[str, Any],
     sent: Mapping[str, Any],
     later: tuple[str, ...] = (),
-    *,
-    resets: tuple[ResetValue, ...] = (),
-    restores: tuple[OutsideChange, ...] = (),
+    beside: Sequence[Sequence[Any]] = (),
 ) -> str:
     """Digest the live state of a resource that exists: the leaves that git sets and those that were sent, whether its
-    last operation failed, what the write may reset, and what a revert restores. The rest of the response (counters,
+    last operation failed, and rows of what the write changes beside git's fields. The rest of the response (counters,
     times) changes by itself, and the leaves of `later` are left out, since a plan does not compare them.
 
     `desired` and `sent` are sealed bodies.
     """
     paths = tuple(match_paths(desired, later))
     bodies = [_mask_paths(mask_digests(body), paths, desired) for body in (desired, sent)]
-    outside = [[each.path, each.live, each.entries] for each in resets]
-    outside += [[each.path, each.before, each.now] for each in restores]
-    compared = [*(project(select_desired(body), live.body) for body in bodies), live.has_failed]
-    return _digest([*compared, outside] if outside else compared)  # plans of older versions have none
+    return _digest([*(project(select_desired(body), live.body) for body in bodies), live.has_failed, *beside])
 
 
 def _mask_paths(body: Any, paths: tuple[JsonPath, ...], reference: Mapping[str, Any]) -> Any:

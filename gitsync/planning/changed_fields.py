@@ -51,7 +51,7 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
     live |= {change.path: change.before if change.now is None else change.now for change in outside}
     live |= {value.path: value.live for value in resets}
     checked = (finding.path for finding in result.change.checks if finding.path)
-    beside = (*(change.path for change in outside), *(value.path for value in resets))
+    beside = (*(change.path for change in outside), *(value.path for value in resets if value.path))
     fields = {}
     for pointer in (*(part.path for part in parts), *result.comparison.unverified, *checked, *beside):
         path = parse_pointer(pointer)

@@ -13,7 +13,7 @@ from gitsync.planning.diff.unknown_values import is_not_known
 from gitsync.planning.record_counts import FLAPPING
 from gitsync.planning.removed_values import KEPT
 from gitsync.report.outside_texts import OUTSIDE_ADVICE, RESETS_ADVICE
-from gitsync.report.wording import count_outside, count_resets
+from gitsync.report.wording import count_resets
 
 _MOST = 2
 
@@ -202,6 +202,11 @@ _NOTES = (
 )
 
 
+def _has_open_outside_change(report: Report) -> bool:
+    """Return whether somebody can decide on a change outside of git. A write of its resource has done so."""
+    return any(r.comparison.outside and (report.command == "plan" or r.action is Action.NONE) for r in report.results)
+
+
 def list_next_steps(report: Report) -> list[str]:
     """List the first advice that applies, in the order of the tables. Problems alone, as of `validate`, have their own
     hints.
@@ -209,5 +214,5 @@ def list_next_steps(report: Report) -> list[str]:
     if report.command == "validate":
         return []
     fixes, notes = ([step.advice for step in steps if step.applies(report)] for steps in (_FIXES, _NOTES))
-    outside = OUTSIDE_ADVICE if count_outside(report) else ""
+    outside = OUTSIDE_ADVICE if _has_open_outside_change(report) else ""
     return list(filter(None, (*fixes, _format_sync_step(report), outside, *notes)))[:_MOST]

@@ -21,7 +21,7 @@ from gitsync.model.secret import MASKED
 from gitsync.report.alike import MOST_ALIKE, MOST_NAMED, split_alike
 from gitsync.report.differences import Change, name_path
 from gitsync.report.ordering import make_reading_order
-from gitsync.report.wording import format_plural, list_reset, may_reset
+from gitsync.report.wording import count_reset, format_plural, list_reset, may_reset
 from gitsync.settings.logging import escape_controls
 
 OUTSIDE_TITLE: Final = "Changed outside of git"
@@ -79,11 +79,14 @@ def format_resets(result: Result, *, writes: bool, everything: bool = False) -> 
     """Format what the write of a resource may reset, as one line: `this write may reset: publicNetworkAccess Disabled,
     tags.owner, 2 networkAcls.virtualNetworkRules`; "" for nothing.
     """
-    values = [_name_reset(result, value) for value in list_reset(result, writes=writes)]
+    values = list_reset(result, writes=writes)
+    named = [_name_reset(result, value) for value in values if value.path]
     if not values:
         return ""
-    verb = "have reset" if writes else "reset"
-    return f"this write may {verb}: {name_first(values, len(values) if everything else _MOST_RESET)}"
+    shown = named if everything else named[:_MOST_RESET]
+    rest = count_reset(values) - len(shown)
+    more = f" and {rest} more" if rest else ""
+    return f"this write may {'have reset' if writes else 'reset'}: {', '.join(shown)}{more}"
 
 
 def _name_reset(result: Result, value: ResetValue) -> str:
@@ -131,8 +134,8 @@ def format_many_resets(report: Report) -> str:
     if not are_many_reset(report.results, writes=writes):
         return ""
     resetting = [reset for result in report.results if (reset := list_reset(result, writes=writes))]
-    may = "may have reset" if writes else "may reset"
-    return f"{format_plural(len(resetting), 'write')} {may} {format_plural(sum(map(len, resetting)), 'value')} in Azure"
+    verb, values = "have reset" if writes else "reset", format_plural(sum(map(count_reset, resetting)), "value")
+    return f"{format_plural(len(resetting), 'write')} may {verb} {values} in Azure"
 
 
 class RecordedRow(NamedTuple):

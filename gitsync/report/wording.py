@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.outside import ResetValue
 from gitsync.model.plan import LastCommit
-from gitsync.model.problem import REFUSALS, Problem
+from gitsync.model.problem import REFUSALS, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import FailedRequest, Outcome, Result
@@ -160,7 +160,12 @@ def format_outside_count(count: int) -> str:
 
 def count_resets(report: Report) -> int:
     """Count the values in Azure that the writes of a plan may reset, or that those of a sync may have reset."""
-    return sum(len(list_reset(result, writes=report.command == "sync")) for result in report.results)
+    return sum(count_reset(list_reset(result, writes=report.command == "sync")) for result in report.results)
+
+
+def count_reset(values: Iterable[ResetValue]) -> int:
+    """Count values that a write may reset. One without a path stands for others."""
+    return sum(1 if value.path else value.entries for value in values)
 
 
 def _format_reset_count(report: Report) -> str:
@@ -440,9 +445,16 @@ def list_body(result: Result, *, everything: bool = False) -> list[str]:
     """List the lines of the request of a planned create, as YAML; of many only the first, without `everything`."""
     text = yaml.safe_dump(_make_plain(result.change.body), allow_unicode=True, sort_keys=False, width=1_000_000)
     lines = text.splitlines()
+    if tags := format_default_tags(result.change.default_tags):
+        lines = [f"# {tags}", *lines]
     if everything or len(lines) <= _MOST_LINES:
         return lines
     return [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES} more lines; `-v` shows them"]
+
+
+def format_default_tags(tags: Mapping[str, SourceLocation]) -> str:
+    """Format where default tags are set: `default tags: team (gitsync.yaml:2)`; "" without any."""
+    return f"default tags: {', '.join(f'{name} ({source})' for name, source in tags.items())}" if tags else ""
 
 
 def _make_plain(value: Any) -> Any:

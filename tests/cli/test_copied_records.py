@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -31,9 +32,11 @@ def group(name):
 class Estate:
     """One repository with its remote. All of them share an Azure and a key."""
 
-    def __init__(self, folder, name, *, has_remote=True):
+    def __init__(self, folder, name, *, has_remote=True, is_new=True):
         self.azure, self.remote, self.folder = folder / "azure.db", folder / f"{name}.git", folder / name
         self.status_folder = folder / f"{name}-status"
+        if not is_new:
+            return
         if has_remote:
             init_bare(self.remote)
             git(folder, "clone", "-q", str(self.remote), str(self.folder))
@@ -136,8 +139,8 @@ FOLDER, BRANCH = ("--status-dir", ".gitsync"), ("--status-branch", "gitsync/stat
 class Local(Estate):
     """A repository without a remote, whose status is in a folder, or on a branch of its own."""
 
-    def __init__(self, folder, name, location):
-        super().__init__(folder, name, has_remote=False)
+    def __init__(self, folder, name, location, *, is_new=True):
+        super().__init__(folder, name, has_remote=False, is_new=is_new)
         self.location = location
 
     def run(self, command, *arguments):
@@ -156,6 +159,19 @@ class Local(Estate):
             git(self.status_folder, "add", "-A")
             git(self.status_folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "Change")
             git(self.status_folder, "push", "-q", "origin", "HEAD:gitsync/status")
+
+
+@pytest.fixture(scope="module", params=[FOLDER, BRANCH], ids=["folder", "branch"])
+def two_locals(request, tmp_path_factory):
+    """The location of their statuses, and the folder of two repositories after a sync, to copy: one declares a group
+    that the other does not know.
+    """
+    folder = tmp_path_factory.mktemp("locals")
+    for name, declared in (("victim", "shared"), ("other", "own")):
+        estate = Local(folder, name, request.param)
+        estate.commit(**{declared: True})
+        assert estate.run("sync").code == 0
+    return request.param, folder
 
 
 def sign_as_before(status, location):
@@ -187,14 +203,12 @@ def change_identity(status):
     (status / "identity").write_text("0" * 32 + "\n")
 
 
-@pytest.mark.parametrize("location", [FOLDER, BRANCH], ids=["folder", "branch"])
 @pytest.mark.parametrize("tamper", [None, remove_identity, change_identity])
 @pytest.mark.parametrize("is_former", [False, True], ids=["new", "former"])
-def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, location, tamper, is_former):
-    victim, other = Local(tmp_path, "victim", location), Local(tmp_path, "other", location)
-    victim.commit(shared=True)
-    other.commit(own=True)
-    assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
+def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, two_locals, tamper, is_former):
+    location, folder = two_locals
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    victim, other = (Local(tmp_path, name, location, is_new=False) for name in ("victim", "other"))
     move_record(victim, other, "#gitsync/status" * (location is BRANCH) or "#" if is_former else "")
     if tamper:
         tamper(other.open_status())

@@ -103,6 +103,22 @@ def test_json_shows_all_of_a_resource(render):
     }
 
 
+def test_default_tags_are_shown_with_where_they_are_set(render):
+    namespace = (
+        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: default\n  annotations: {gitsync/tags: 'team: web'}\n"
+    )
+    files = {"group": GROUP, "ns": namespace, "gitsync": "tags:\n  env: dev\n"}
+    _, out, _ = render(files)
+    assert "# default tags: env (gitsync.yaml:2), team (ns.yaml:5)\n" in out
+    assert yaml.safe_load(out)["tags"] == {"env": "dev", "team": "web"}
+
+
+def test_json_has_where_default_tags_are_set(render):
+    _, document = documents(render, {"group": GROUP, "gitsync": "tags:\n  env: dev\n"})
+    (resource,) = document["resources"]
+    assert resource["defaultTags"] == {"env": {"path": "gitsync.yaml", "line": 2}}
+
+
 def test_a_secret_is_shown_by_where_it_comes_from(render):
     code, out, err = render({"group": GROUP, "server": SERVER}, "--output", "json")
     assert code == 0, err

@@ -1,10 +1,12 @@
-"""Changes in the portal of 38 resources, then an unrelated update of git: the PUT resets just what Azure resets.
+"""Changes in the portal of 38 resources, then an unrelated update of git. A plan reports each change once, as what it
+is: drift, or outside of git; that of the update names what it may reset, and the PUT resets just that.
 
 One estate has all rows of tests/support/portal_changes.yaml, each in a group of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,7 +21,7 @@ from gitsync.model.gvk import GVK
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.verdict import Verdict
-from tests.support.portal_changes import ROWS, ChangeKind, PortalRow
+from tests.support.portal_changes import ROWS, ChangeKind, PortalChange, PortalRow
 from tests.support.world import CATALOG, World
 
 NAMES = [row.name for row in ROWS]
@@ -72,6 +74,31 @@ def test_the_plan_reports_each_change_as_what_it_is(runs: Runs, row: PortalRow) 
     result = find_result(runs.plan, row)
     assert result.verdict is Verdict.DRIFTED
     assert {each.path for each in result.differences} == {each.member for each in row.list_changes(ChangeKind.DESIRED)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_the_plan_reports_each_change_outside_of_git_once(runs: Runs, row: PortalRow) -> None:
+    result = find_result(runs.plan, row)
+    assert list_members(row.outside, [change.path for change in result.comparison.outside]) == name(row.outside)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_the_plan_of_an_unrelated_update_names_what_it_resets(runs: Runs, row: PortalRow) -> None:
+    result = find_result(runs.update_plan, row)
+    assert list_members(row.outside, [reset.path for reset in result.change.resets]) == name(row.reset)
+
+
+def list_members(changes: Sequence[PortalChange], paths: Sequence[str]) -> set[str]:
+    """The changed members that paths are in or at: each path is in just one, and none is below another."""
+    assert not [path for path in paths for other in paths if path != other and f"{path}/".startswith(f"{other}/")]
+    members = name(changes)
+    found = [[member for member in members if f"{path}/".startswith(f"{member}/")] for path in paths]
+    assert all(len(each) == 1 for each in found), paths
+    return {member for each in found for member in each}
+
+
+def name(changes: Sequence[PortalChange]) -> set[str]:
+    return {change.member for change in changes}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)

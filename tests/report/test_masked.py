@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 import pytest
 
 from gitsync.model.arm_id import ArmId
+from gitsync.model.outside import OutsideChange, RecordedOutside, ResetValue
 from gitsync.model.plan import Reviewed
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim
@@ -28,6 +29,7 @@ KEPT = record(
     claim=Claim.CREATED,
     applied={"tags": {"note": VALUE}},
     baseline={"tags": {"note": VALUE}},
+    outside=RecordedOutside(values={"tags": {"note": VALUE}}, types="1", read="2", changed=(f"/tags/{VALUE}",)),
 )
 TOLD = change(
     DRIFTED,
@@ -40,6 +42,8 @@ TOLD = change(
     ),
     unverified=(f"/{VALUE}",),
     because={f"/{VALUE}": SAID},
+    outside=(OutsideChange(path=f"/tags/{VALUE}", before={"a": VALUE}, now=[VALUE]),),
+    resets=(ResetValue(path=f"/tags/{VALUE}", live=VALUE),),
     attempts=(FailedRequest(at="2026", stage=Stage.ACT, status=400, code=VALUE, message=SAID),),
     reviewed=Reviewed(action=DRIFTED.action, desired=VALUE, live=VALUE, etag=VALUE),
     record=KEPT,
@@ -58,14 +62,17 @@ def test_what_is_reported_is_masked():
     assert one.differences[1] == TOLD.differences[1]
     assert one.comparison.because == {f"/{VALUE}": hidden}
     assert (one.record.condition.reason, one.record.condition.message) == ("<secret>", hidden)
+    (outside,), (reset,) = one.comparison.outside, one.change.resets
+    assert (outside.before, outside.now, reset.live) == ({"a": "<secret>"}, ["<secret>"], "<secret>")
 
 
 def test_what_names_things_stays_complete():
     """A broken id is not an id, and a broken body would be sent again."""
     told = mask_report(report(TOLD, problems=(PROBLEM,)), mask)
     shown = told.results[0]
-    for name in ("key", "arm_id", "manifest", "change", "verdict", "action"):
+    for name in ("key", "arm_id", "manifest", "verdict", "action"):
         assert getattr(shown, name) == getattr(TOLD, name), name
+    assert replace(shown.change, resets=()) == replace(TOLD.change, resets=())
     assert shown.comparison.unverified == TOLD.comparison.unverified
     assert shown.differences[0].path == f"/tags/{VALUE}"
     assert replace(shown.record, condition=None) == replace(KEPT, condition=None)
@@ -113,6 +120,10 @@ STAYS = {
     ".results.record.arm_id",
     ".results.record.spec.applied.*.*",
     ".results.record.spec.baseline.*.*",
+    ".results.record.spec.outside.values.*.*",
+    ".results.record.spec.outside.changed",
+    ".results.comparison.outside.path",
+    ".results.change.resets.path",
     ".results.change.reviewed.desired",
     ".results.change.reviewed.live",
     ".results.change.reviewed.etag",

@@ -131,6 +131,18 @@ def test_of_many_values_only_verbose_output_names_all():
     assert format_resets(result, writes=False, everything=True).endswith("p4 4, p5 5, p6 6, p7 7")
 
 
+def test_a_value_without_a_path_stands_for_others():
+    values = (ResetValue(path="/properties/a", live=1), ResetValue(path="", live=None, entries=4))
+    result = from_azure("x", action=Action.UPDATE, verdict=Verdict.ADOPT, resets=values)
+    for everything in (False, True):
+        assert format_resets(result, writes=False, everything=everything) == "this write may reset: a 1 and 4 more"
+    assert format_headline(plan(result)) == "A sync would update 1; 5 values may be reset"
+    assert pipelines.list_outputs(plan(result))["resets"] == "5"
+    (shown,) = build_document(plan(result))["resources"]
+    assert shown["resets"][1] == {"path": "", "field": "", "live": None, "entries": 4}
+    assert render(read_report(render(plan(result)).encode(), "b")) == render(plan(result))
+
+
 def test_many_writes_that_reset_something_are_a_count():
     results = [
         from_azure(f"x{number}", verdict=Verdict.PENDING, action=Action.UPDATE, resets=RESETTING.change.resets)
@@ -315,7 +327,7 @@ STEPS = [
 def test_the_next_steps_name_what_can_be_done(value, parts, why):
     steps = " ".join(list_next_steps(value))
     assert [part for part in parts if part not in steps] == [], why
-    assert "update-method" not in " ".join(list_next_steps(sync(WRITTEN))), "it is too late"
+    assert list_next_steps(sync(WRITTEN)) == [], "the write has decided on both"
 
 
 def recorded(number, *changed):

@@ -120,7 +120,7 @@ def run_postgresql() -> Iterator[Server]:
             "listen_addresses": "localhost", "port": port, "unix_socket_directories": folder, "fsync": "off",
             "ssl": "on", "ssl_cert_file": folder / "server.crt", "ssl_key_file": folder / "server.key",
             "log_statement": "all", "log_min_error_statement": "error", "shared_buffers": "16MB", "max_connections": "20", "autovacuum": "off",
-            "jit": "off", "max_wal_senders": "4",
+            "jit": "off", "max_wal_senders": "4", "dynamic_shared_memory_type": "mmap",
         }  # fmt: skip
         # Not as arguments: a test may alter them while the server runs.
         with (data / "postgresql.conf").open("a") as file:
@@ -193,10 +193,14 @@ def _find_account() -> str | None:
     return None if os.geteuid() else pwd.getpwnam("nobody").pw_name
 
 
+def _make_environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"HOME": str(folder), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+
 def _run(folder: Path, *command: object) -> None:
     done = subprocess.run(
         [str(word) for word in command], cwd=folder, user=_find_account(), capture_output=True, text=True, check=False, timeout=PATIENCE,
-        env=os.environ | {"HOME": str(folder), "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+        env=_make_environment(folder),
     )  # fmt: skip
     if done.returncode:
         raise AssertionError(done.stdout + done.stderr)
@@ -207,7 +211,7 @@ def _start(folder: Path, log: Path, *command: object) -> Iterator[None]:
     with log.open("ab") as output:
         process = subprocess.Popen(
             [str(word) for word in command], cwd=folder, user=_find_account(), stdout=output, stderr=output,
-            stdin=subprocess.DEVNULL, env=os.environ | {"HOME": str(folder), "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+            stdin=subprocess.DEVNULL, env=_make_environment(folder),
         )  # fmt: skip
         try:
             yield

@@ -99,6 +99,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Nothing is logged."""
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+    """Connections that may wait on a busy machine: the kernel resets those beyond."""
+
+
 def _command_lines() -> set[str]:
     """Of every process of this machine, as anybody may read them."""
     found = set()
@@ -129,7 +134,7 @@ def serve(
     facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect, "spies": spies}
     facts["drops"] = list(drops)
     handler = type("Handler", (_Handler,), facts)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with _Server(("127.0.0.1", 0), handler) as server:
         if tls is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*tls)

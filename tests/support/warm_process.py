@@ -22,6 +22,8 @@ from types import TracebackType
 from typing import Any, Self
 
 SERVER = Path(__file__).with_name("warm_server.py")
+INTERPRETER = "TESTS_INTERPRETER"
+"""The variable with the program by which a module that the server runs starts others."""
 
 
 class WarmProcess:
@@ -111,6 +113,21 @@ def write_command(folder: Path) -> Path:
     program.write_text(
         f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(SERVER.parent)!r})\n"
         f"from warm_command import run\nrun({find_door()!r})\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def write_interpreter(folder: Path) -> Path:
+    """Write a Python into a folder that runs modules (`-m MODULE ARGUMENTS`) as `WarmProcess` does, also those that
+    they start by `sys.executable`. All else is left to the interpreter of the tests.
+    """
+    program = folder / "python"
+    program.write_text(
+        f"#!{sys.executable} -IS\nimport os, sys\n"
+        f"if sys.argv[1:2] != ['-m']:\n    os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])\n"
+        f"os.environ['{INTERPRETER}'] = sys.argv[0]\n"
+        f"sys.path.append({str(SERVER.parent)!r})\nfrom warm_command import run\nrun({find_door()!r})\n"
     )
     program.chmod(0o755)
     return program

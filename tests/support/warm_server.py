@@ -1,5 +1,6 @@
 """A program that has imported all of gitsync, and forks a command of it for each request: imports are most of the time
 of a short command. What it starts is a process like any other, with its own streams, environment, folder and signals.
+Another program in Python is forked as well, with `-m` and its module as the first arguments.
 
 A request is a connection to the socket whose path is the first argument. It brings stdin, stdout and stderr with its
 first byte, and the arguments, folder and environment as one line of JSON; back go the pid, and in the end the status as
@@ -12,6 +13,7 @@ import atexit
 import gc
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -125,6 +127,19 @@ def become(arguments: list[str], folder: str, environment: dict[str, str]) -> No
         import_module("sitecustomize")
 
 
+def start() -> None:
+    """Run `gitsync ARGUMENTS`, or the module of `-m MODULE ARGUMENTS`."""
+    if sys.argv[1:2] != ["-m"]:
+        return main()
+    module = sys.argv[2]
+    del sys.argv[1:3]
+    if module == gitsync.__name__:
+        return main()
+    sys.executable = os.environ.get("TESTS_INTERPRETER", sys.executable)  # as write_interpreter sets it
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    raise SystemExit
+
+
 def finish(ending: SystemExit) -> None:
     """End as the interpreter does: wait for threads, run what is to run at the end, write out what is buffered.
 
@@ -153,6 +168,6 @@ if __name__ == "__main__":
     os.write(1, b"\n")  # its parent may send commands now
     become(**serve(door))
     try:
-        main()
+        start()
     except SystemExit as ending:
         finish(ending)

@@ -204,7 +204,7 @@ def test_the_same_checkout_gives_the_same_bytes_and_stale_files_go(checkout, tmp
     (again / "microsoft.gone.jsonl.xz").write_bytes(b"")
     assert (build(checkout, data).returncode, build(checkout, again).returncode) == (0, 0)
     assert {p.name: p.read_bytes() for p in data.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
-    assert {p.name for p in data.iterdir()} == {"index.xz", "microsoft.things.jsonl.xz"}
+    assert {p.name for p in data.iterdir()} == {"index.xz", "microsoft.things.jsonl.xz", "revision"}
 
 
 @pytest.mark.parametrize(

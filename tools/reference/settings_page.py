@@ -36,7 +36,8 @@ names. A **source** setting describes the manifests; the repository may give it 
   With `--ref`, the file of that revision is read as the source's.
 
 What the operator gives goes first, then SOURCE's file, then the default. The file is flat, except for
-[units](manifests.md#options-of-units):
+[units](manifests.md#options-of-units), [ignore](manifests.md#ignore-a-field-of-many-resources) and
+[tags](manifests.md#default-tags):
 
 ```yaml
 subscription: 00000000-0000-0000-0000-000000000000

@@ -14,6 +14,7 @@ from gitsync.agent.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt,
 from gitsync.agent.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.agent.reconcile.rules import RunRules
 from gitsync.agent.reconcile.shortened_differences import shorten_difference
+from gitsync.desired.request.default_tags import list_default_tags
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
 from gitsync.model.export import Address
@@ -186,6 +187,7 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
         planned=decision.change,
         checks=decision.checks,
         body=remove_secrets(attempt.desired) if creates else None,
+        default_tags=list_default_tags(attempt.apply.prepared.resource) if creates else {},
         reviewed=decision.reviewed,
         replacement=replacement,
         renamed=renamed,

@@ -48,7 +48,7 @@ def guard_plan(config: Config, connections: Connections, plan: Plan, state: Stat
     refused.
     """
     problems = _list_run_problems(config, connections.source, plan, state, agent, writes=writes)
-    refuse(config, connections, plan, problems, writes=writes)
+    refuse(config, connections, plan, (*plan.problems, *problems), writes=writes)
     return replace(plan, problems=(*plan.problems, *problems))
 
 
@@ -67,7 +67,8 @@ def refuse(config: Config, connections: Connections, plan: Plan, found: Iterable
     refuse_invalid(config, plan)
     refusal = next((problem for problem in found if problem.code in REFUSALS), None)
     if writes and refusal:
-        raise UnsafePlanError(f"{refusal.code}: {refusal.message}", hint=refusal.hint)
+        where = f"{refusal.location}: " if refusal.location else ""
+        raise UnsafePlanError(f"{refusal.code}: {where}{refusal.message}", hint=refusal.hint)
 
 
 def refuse_invalid(config: Config, plan: Plan) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from gitsync.agent.run.referenced_values import has_references, list_references, read_declared
-from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.manifests.aso_objects import count_aso_objects
 from gitsync.desired.manifests.credential_secret import iterate_secrets
 from gitsync.desired.manifests.reader import read_manifests
@@ -26,8 +26,10 @@ from gitsync.desired.request.credential_choice import CredentialOf, choose_offli
 from gitsync.desired.request.dependencies import order_units
 from gitsync.desired.request.environments import collect_environments
 from gitsync.desired.request.exports import has_expressions
+from gitsync.desired.request.rules_of_source import check_rules
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Coverage, Manifests
+from gitsync.model.problem import Problem
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
@@ -127,7 +129,7 @@ def prepare_resources(
         unknown_fields="warn" if settings.unknown_fields == "warn" else "error",
         today=today,
     )
-    manifests = replace(manifests, resources=remove_repeats(manifests.resources))
+    manifests = replace(_add_rules(manifests, settings), resources=remove_repeats(manifests.resources))
     prepared = prepare_all(manifests)
     if any(problem.code in _MISSING for resource in prepared for problem in resource.problems) and (
         files := manifests.read_left_out()
@@ -136,6 +138,21 @@ def prepare_resources(
         left_out = {resource.key._replace(namespace=""): resource.source for resource in reversed(others)}
         prepared = prepare_all(replace(manifests, left_out=left_out))
     return tuple(_check_expressions(resource, catalog) for resource in order_units(prepared))
+
+
+def check_rules_of_source(
+    config: Config, settings: SourceSettings, manifests: Manifests, prepared: Iterable[Prepared], today: date
+) -> tuple[Problem, ...]:
+    """Check the rules of gitsync.yaml and of Namespaces with all prepared resources of a source."""
+    is_known = not any(problem.is_error for problem in manifests.problems)  # what cannot be read may be what is ruled
+    is_complete = is_known and config.path == "." and not (config.only or config.target_namespaces)
+    manifests = replace(_add_rules(manifests, settings), resources=tuple(entry.resource for entry in prepared))
+    return tuple(check_rules(manifests, open_catalog(), today, is_complete=is_complete))
+
+
+def _add_rules(manifests: Manifests, settings: SourceSettings) -> Manifests:
+    """Add the rules of gitsync.yaml to those of Namespaces."""
+    return replace(manifests, rules=replace(manifests.rules, ignore=settings.ignore, tags=settings.tags))
 
 
 def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
@@ -209,9 +226,11 @@ def join_sets(sets: Iterable[EnvironmentSet]) -> EnvironmentSet:
         return sets[0]
     prepared = tuple(_iterate_once(sets))
     problems = {problem for environment in sets for problem in environment.manifests.problems}
+    ruling = {name: found for environment in sets for name, found in environment.manifests.rules.namespaces.items()}
     unread = {document for environment in sets for document in environment.manifests.unread}
     manifests = replace(
         sets[0].manifests,
+        rules=replace(sets[0].manifests.rules, namespaces=ruling),
         resources=tuple(entry.resource for entry in prepared),
         problems=tuple(sorted(problems, key=lambda problem: problem.order)),
         unread=tuple(sorted(unread, key=lambda document: document.source)),

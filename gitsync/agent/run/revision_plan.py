@@ -18,6 +18,7 @@ from gitsync.agent.run.guards import refuse_invalid
 from gitsync.agent.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
 from gitsync.agent.run.prepared_manifests import (
     PLACEHOLDER_SUBSCRIPTION,
+    check_rules_of_source,
     coverage_of,
     drop_units,
     prepare_resources,
@@ -252,6 +253,8 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
     subscription = choose_offline(manifests.objects.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
     manifests = add_foreign_ids(manifests, foreign, catalog)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
+    wrong_rules = check_rules_of_source(config, settings, manifests, prepared, clock.now().date())
+    manifests = replace(manifests, problems=(*manifests.problems, *wrong_rules))
     prepared = assign_writers(prepared, {})
     secrets = {**_list_encrypted(manifests), **manifests.objects.secrets}
     return Revised(name=name, prepared=prepared, config_maps=manifests.objects.config_maps, secrets=secrets), manifests

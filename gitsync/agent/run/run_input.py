@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from gitsync.agent.reconcile.context import Connections
 from gitsync.agent.run.known_ids import add_known_ids
 from gitsync.agent.run.prepared_manifests import (
+    check_rules_of_source,
     drop_units,
     prepare_resources,
     read_selected_manifests,
@@ -49,7 +50,7 @@ class RunInput:
     prepared: tuple[Prepared, ...]
     lookup: Lookup
     credentials: Credentials
-    problems: tuple[Problem, ...] = ()  # those of --known-from, which hide no manifest
+    problems: tuple[Problem, ...] = ()  # those of --known-from and of rules, which hide no manifest
 
 
 async def load_run_input(
@@ -79,6 +80,7 @@ async def load_run_input(
     manifests, problems = add_known_ids(manifests, config, connections, state, agent)
     today = connections.clock.now().date()
     prepared = prepare_resources(config, connections.settings, manifests, connections.catalog, credentials.of, today)
+    wrong_rules = check_rules_of_source(config, connections.settings, manifests, prepared, today)
     prepared = await add_foreign_objects(prepared, _list_local_sources(lookup))
     # A record without a valid seal may be forged. A manifest that names the same id vouches for it.
     renewed, warnings_of_seals = renew_seals(
@@ -97,7 +99,7 @@ async def load_run_input(
         prepared=prepared,
         lookup=lookup,
         credentials=credentials,
-        problems=(*problems, *warnings_of_seals),
+        problems=(*problems, *wrong_rules, *warnings_of_seals),
     )
     return config, state, run_input
 

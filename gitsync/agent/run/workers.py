@@ -140,7 +140,7 @@ def drop_bodies(run_input: RunInput, shard: Shard) -> RunInput:
     left = {
         manifest.key: manifest
         if may_export(manifest)
-        else replace(manifest, spec={}, others={}, annotations={}, lines=None, patched={})
+        else replace(manifest, spec={}, others={}, annotations={}, lines=None, patched={}, default_tags=frozenset())
         for manifest in (prepared.resource for prepared in run_input.prepared)
         if manifest.key not in shard.keys
     }

@@ -5,11 +5,12 @@ of the operator.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 from gitsync.desired.editor.kind_schemas import DRAFT, Schema, ignore_case
 from gitsync.model.unit_kind import NAMED_KINDS
 from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.rule_entries import MOST_RULES
 from gitsync.settings.config.setting import Authority, Setting, SettingForm
 from gitsync.settings.config.setting_values import OFF, ON
 from gitsync.settings.config.unit_entries import MOST_UNITS
@@ -52,8 +53,8 @@ def _build_setting(setting: Setting) -> Schema:
 
 
 def _build_value(setting: Setting) -> Schema:
-    if setting.form is SettingForm.UNITS:
-        return _build_units()
+    if setting.form in _NESTED:
+        return dict(_NESTED[setting.form])
     if setting.form is SettingForm.CHOICE:
         return {"enum": list(setting.choices), "errorMessage": f"{setting.key} must be {' or '.join(setting.choices)}."}
     if setting.form is SettingForm.LIST and setting.choices:
@@ -123,11 +124,52 @@ _UNIT: Final[Mapping[str, Schema]] = {
 }
 
 
-def _build_units() -> Schema:
-    unit: dict[str, Any] = {
+_NAMES: Final[Schema] = {
+    "anyOf": [
+        {"type": "string", "minLength": 1},
+        {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
+    ]
+}
+
+_RULE: Final[Mapping[str, Schema]] = {
+    "path": {**_NAMES, "description": "Ignored fields, such as spec.sku.capacity."},
+    "tags": {**_NAMES, "description": "Ignored tags: names, or patterns such as hidden-*."},
+    "kind": {**_NAMES, "description": "Kinds or ARM types of the resources. Default: all that have the field."},
+    "namespace": {**_NAMES, "description": "Namespaces of the resources; * stands for any text. Default: all."},
+    "until": {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$", "description": "Last day of the rule."},
+    "reason": {"type": "string", "description": "Why the rule exists."},
+}
+
+_NESTED: Final[Mapping[SettingForm, Schema]] = {
+    SettingForm.UNITS: {
+        "type": "array",
+        "maxItems": MOST_UNITS,
+        "items": {
+            "type": "object",
+            "required": ["path"],
+            "properties": dict(_UNIT),
+            "additionalProperties": False,
+        },
+    },
+    SettingForm.IGNORE: {
+        "type": "array",
+        "maxItems": MOST_RULES,
+        "items": {
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {
+                    "type": "object",
+                    "anyOf": [{"required": ["path"]}, {"required": ["tags"]}],
+                    "properties": dict(_RULE),
+                    "additionalProperties": False,
+                },
+            ]
+        },
+    },
+    SettingForm.TAGS: {
         "type": "object",
-        "required": ["path"],
-        "properties": dict(_UNIT),
-        "additionalProperties": False,
-    }
-    return {"type": "array", "maxItems": MOST_UNITS, "items": unit}
+        "propertyNames": {"pattern": r"^[^<>%&\\?/]{1,512}$"},
+        "additionalProperties": _TEXT,
+    },
+}
+"""By form, those that are more than texts."""

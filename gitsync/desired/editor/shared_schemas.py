@@ -13,6 +13,7 @@ from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
 from gitsync.desired.catalog.body_words import BODY_WORDS
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
+from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.editor.kind_schemas import (
     OR_NULL,
     TEXT_OR_NULL,
@@ -70,10 +71,25 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
         "errorMessage": f"{UPDATE_METHOD} must be {' or '.join(UPDATE_METHODS)}.",
     },
     IGNORE: {
-        "description": "Fields that gitsync ignores: a YAML list of JSON pointers into the ARM body.",
+        "description": "Fields that gitsync ignores: a YAML list of fields, or of JSON pointers into the ARM body.",
         "type": "string",
         "examples": ["[/tags/costCentre]"],
         "errorMessage": f"{IGNORE} must be a string: a YAML list, in quotes or as a block.",
+    },
+}
+
+_OF_NAMESPACES: Final[Mapping[str, Schema]] = {
+    RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY],
+    IGNORE: {
+        **_ANNOTATIONS[IGNORE],
+        "description": "Fields and tags that gitsync ignores in the namespace: a YAML list of paths, or of mappings.",
+        "examples": ["[{tags: [hidden-*]}]"],
+    },
+    DEFAULT_TAGS: {
+        "description": "Default tags of the resources in the namespace: a YAML mapping.",
+        "type": "string",
+        "examples": ["{team: platform}"],
+        "errorMessage": f"{DEFAULT_TAGS} must be a string: a YAML mapping, in quotes or as a block.",
     },
 }
 
@@ -82,7 +98,7 @@ def build_definitions(catalog: Catalog) -> Schema:
     """Build the definitions that the schemas of kinds refer to, by their names."""
     forms = {
         "metadata": build_metadata(),
-        "namespaceMetadata": build_metadata(policies_only=True),
+        "namespaceMetadata": build_metadata(of_namespace=True),
         "armId": _build_arm_id(),
         "arbitraryOwner": _build_reference("arbitraryOwner", catalog),
         "azureOwner": _build_azure_reference("azureOwner", catalog),
@@ -98,9 +114,9 @@ def build_definitions(catalog: Catalog) -> Schema:
     return {**forms, **named, **referred, **dict(_build_groups(catalog))}
 
 
-def build_metadata(*, policies_only: bool = False) -> Schema:
-    """Build the metadata of a manifest; of a Namespace, of which gitsync reads the policy, if `policies_only`."""
-    annotations = {RECONCILE_POLICY: _ANNOTATIONS[RECONCILE_POLICY]} if policies_only else _ANNOTATIONS
+def build_metadata(*, of_namespace: bool = False) -> Schema:
+    """Build the metadata of a manifest, or of a Namespace, of which gitsync reads the policy and the rules."""
+    annotations = _OF_NAMESPACES if of_namespace else _ANNOTATIONS
     metadata = HEADER_TYPES["metadata"]["fields"]
     properties = {
         **{name: {**allow_null(_build_plain(field)), **_OF_CLUSTERS} for name, field in sorted(metadata.items())},
@@ -120,7 +136,7 @@ def build_metadata(*, policies_only: bool = False) -> Schema:
         "required": ["name"],
         "properties": properties,
         # A Namespace is made for a cluster: whatever else it has is right.
-        **({} if policies_only else {"additionalProperties": False}),
+        **({} if of_namespace else {"additionalProperties": False}),
     }
 
 
@@ -142,7 +158,7 @@ def _build_labels() -> Schema:
 def _build_annotations(known: Mapping[str, Schema]) -> Schema:
     """Build annotations: those that are known with their values, where an empty one counts as absent."""
     in_any_case = QUALIFIED_NAME.replace("a-z", "A-Za-z")  # an API server checks these keys in lower case
-    own = _know_own({*_ANNOTATIONS, *OPERATOR_ANNOTATIONS})
+    own = _know_own({*_ANNOTATIONS, *known, *OPERATOR_ANNOTATIONS})
     return {
         "type": ["object", "null"],
         "description": "Annotations: what gitsync may do with the resource, and how.",

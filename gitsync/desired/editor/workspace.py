@@ -65,6 +65,14 @@ unknown-fields: error
 # units:
 #   - path: clusters/prod
 #     kind: kustomization
+
+# Tags of all resources that do not set them:
+# tags:
+#   team: platform
+
+# Fields and tags that gitsync ignores in many resources:
+# ignore:
+#   - tags: [hidden-*]
 """
 
 _IGNORED: Final = """\

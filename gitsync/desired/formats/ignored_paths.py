@@ -2,8 +2,8 @@
 
 Separate from `validation.ignore_annotation`, which reads them from manifests. A path is a tuple of steps, and covers
 everything below it. A step names a member, or is `*` for every member or entry, or `[name=web]` for the entry of a list
-that has that value in that field (`[subnet.id=…]`: a dot leads inside). An index is not a step: an entry that moves
-would take the path of another.
+that has that value in that field (`[subnet.id=…]`: a dot leads inside). Among tags, it may be a pattern of names, such
+as `hidden-*`. An index is not a step: an entry that moves would take the path of another.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gitsync.desired.formats.json_pointer import ANY
-from gitsync.desired.formats.list_pairing import find_key, find_key_field, find_member, index_by_key, is_same_key
+from gitsync.desired.formats.list_pairing import (
+    TAGS,
+    find_key,
+    find_key_field,
+    find_member,
+    index_by_key,
+    is_same_key,
+)
+from gitsync.desired.formats.name_patterns import ANY_TEXT, matches_name
 
 Steps = tuple[str, ...]
 Paths = tuple[Steps, ...]
@@ -106,7 +114,13 @@ def _list_counterparts(body: list[Any], live: list[Any]) -> list[Any]:
 
 def _select_below(paths: Paths, key: str, inside: str) -> Paths:
     """The rest of the paths that go through a member of the mapping `inside`."""
-    return tuple(path[1:] for path in paths if path and (path[0] == ANY or is_same_key(path[0], key, inside)))
+    return tuple(path[1:] for path in paths if path and _leads_to(path[0], key, inside))
+
+
+def _leads_to(step: str, key: str, inside: str) -> bool:
+    if step == ANY or is_same_key(step, key, inside):
+        return True
+    return inside == TAGS and ANY_TEXT in step and matches_name(step, key)
 
 
 def _select_for_entry(paths: Paths, entry: Any) -> Paths:

@@ -14,12 +14,15 @@ from gitsync.desired.manifests.used_objects import ConfigMapVersions
 from gitsync.desired.manifests.yaml_documents import Document
 from gitsync.desired.problems.finding import Finding
 from gitsync.model.export import OWNER, Address, ObjectKind
+from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject, Encrypted, SourceObjects
 from gitsync.model.problem import Level, SourceLocation
+from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
 
 _KEEP_ONE: Final = "Remove one of them; until then the first is used."
+_OUR_PREFIX: Final = "gitsync/"
 _KEPT: Final = UnreadContent((), ())
 """Nothing of the document is rejected."""
 
@@ -45,6 +48,8 @@ class ObjectCollector:
 
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """The annotations of Namespace manifests, by name."""
+
+    ruling: dict[str, Resource] = field(default_factory=dict)  # those of them with gitsync's annotations, by name
 
     keepers: dict[tuple[str, ...], Unit | None] = field(default_factory=dict)
     """The unit that each ConfigMap, Secret and Namespace was read from, by kind and name."""
@@ -76,6 +81,8 @@ class ObjectCollector:
         object_name, kept = ("Namespace", header.name), self.namespaces.get(header.name)
         if kept is None:
             self.namespaces[header.name], self.keepers[object_name] = header.annotations, unit
+            if any(key.startswith(_OUR_PREFIX) for key in header.annotations):
+                self.ruling[header.name] = _make_ruling(document, header, unit)
             return _KEPT
         is_same = kept == header.annotations
         if is_same and self._is_repeat(object_name, unit):
@@ -131,6 +138,19 @@ def reject_repeated(title: str, document: Document, *, is_same: bool = False) ->
     )
     problem = locate_in_document(finding, document)
     return reject(document, replace(problem, level=Level.NOTE) if is_same else problem)
+
+
+def _make_ruling(document: Document, header: Header, unit: Unit | None) -> Resource:
+    return Resource(
+        key=Key(header.gvk.group, header.gvk.kind, "", header.name),
+        gvk=header.gvk,
+        spec={},
+        source=document.patched.get((), SourceLocation(document.path, document.line())),
+        annotations=header.annotations,
+        lines=document.lines,
+        patched=document.patched,
+        unit=unit,
+    )
 
 
 def _make_address(header: Header) -> Address:

@@ -48,6 +48,7 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
 from gitsync.model.unit import Unit
+from gitsync.model.written_rules import RuleEntries
 
 MAX_PROBLEMS = 1000
 """The most problems of one file, without those of resources: a file may have a million documents."""
@@ -297,6 +298,7 @@ class _Sorter:
             resources=tuple(sorted(self.resources, key=lambda r: (r.key, r.gvk.version, r.source))),
             objects=self.objects.make_objects(),
             namespaces=self.objects.namespaces,
+            rules=RuleEntries(namespaces=self.objects.ruling),
             problems=tuple(sorted(unread.problems, key=lambda p: p.order)),
             unread=mark_followed(unread.documents, declarers),
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},

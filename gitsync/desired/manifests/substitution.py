@@ -16,6 +16,7 @@ from typing import Any, Final
 import yaml
 
 from gitsync.desired.catalog.body_words import is_word
+from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.manifests.expansions import Expansion, ExpansionBudget, TextParts, apply_operator, parse_expansions
 from gitsync.desired.manifests.yaml_documents import (
@@ -198,9 +199,9 @@ class _Replacement:
             self.written[path] = WrittenValue("", expression=str(text), keeps_quotes=self.heeds_quotes)
         if not expanded.secrets:
             return value
-        if path == _BODY_ANNOTATION:
-            hint = "Write {$secret: {name: …, key: …}} there, which names a Secret and a key of it."
-            self.refuse(path, f"{BODY} has the value of a Secret, which plans and records would show.", hint)
+        if path in _IN_BODIES:
+            message = f"{path[-1]} has the value of a Secret, which plans and records would show."
+            self.refuse(path, message, _IN_BODIES[path])
             self.hidden.append(Secret(expanded.text))
             return str(text)
         if is_shown(path):
@@ -247,7 +248,12 @@ class _Replacement:
         )
 
 
-_BODY_ANNOTATION: Final[FieldPath] = ("metadata", "annotations", BODY)
+_ANNOTATIONS_PATH: Final = ("metadata", "annotations")
+_IN_BODIES: Final[Mapping[FieldPath, str]] = {
+    (*_ANNOTATIONS_PATH, BODY): "Write {$secret: {name: …, key: …}} there, which names a Secret and a key of it.",
+    (*_ANNOTATIONS_PATH, DEFAULT_TAGS): "Remove the variable, or take its value from a ConfigMap.",
+}
+"""The annotations that become parts of bodies, and what to do about the value of a Secret there."""
 
 _BODIES: Final = (("spec",), ("data",), ("stringData",))
 """The parts of a document that may have placeholders for unknown texts: all others identify it."""

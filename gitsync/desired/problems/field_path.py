@@ -9,6 +9,8 @@ One grammar for what plans and problems print, and for what people give gitsync:
 | an entry of a list | `[0]` by its index, or `[name=web]` by a field; the value in quotes where it has brackets |
 | each member or entry | `*` |
 
+A name with `*` among other characters, such as `hidden-*`, is read without quotes too.
+
 Separate, so that checks build paths of steps and only this module formats them.
 """
 
@@ -47,12 +49,13 @@ LONGEST = 1000
 """Characters of a path that is shown: each problem has one, and the keys of a file may be as long as the file."""
 
 _PLAIN: Final = r"[^\s.\[\]\"\\*=\x00-\x1f\x7f]+"
+_STARRED: Final = r"(?!\*(?:[.\[]|\Z))[^\s.\[\]\"\\=\x00-\x1f\x7f]+"
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
 _FREE_VALUE: Final = r"[^\s\"\[\]\\][^\"\[\]\\\n\r\t]*"
 _NAME: Final = re.compile(_PLAIN)
 _VALUE: Final = re.compile(_FREE_VALUE)
 _STEP: Final = re.compile(
-    rf"""(?P<name>{_PLAIN}) | (?P<every>\*|\[\*\]) | \[(?P<index>[0-9]{{1,9}})\] | \[(?P<quoted>{_QUOTED})\]
+    rf"""(?P<name>{_STARRED}) | (?P<every>\*|\[\*\]) | \[(?P<index>[0-9]{{1,9}})\] | \[(?P<quoted>{_QUOTED})\]
     | \[(?P<field>[^\s=\"\[\]\\]+)=(?:(?P<text>{_QUOTED})|(?P<value>{_FREE_VALUE}))\]""",
     re.VERBOSE | re.DOTALL,
 )

@@ -32,9 +32,11 @@ from gitsync.desired.request.draft import (
 )
 from gitsync.desired.request.exports import SharedExports, check_declared, may_export
 from gitsync.desired.request.patched_body import check_patched_body
+from gitsync.desired.request.rules_of_source import apply_rules
 from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.field_rules import FindPaths
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.desired.validation.relations import Member
@@ -69,9 +71,12 @@ def prepare(
 
     A duplicate key occurs twice. `subscription` is one subscription for all resources, or a function that returns the
     credential of each, with its subscription; a resource without a credential has no ARM id. `today` decides which
-    entries of `gitsync/ignore` have expired, and whether a `gitsync/hold` lasts; without it, none has expired.
+    ignored fields have expired, and whether a `gitsync/hold` lasts; without it, none has expired. Faults of the rules
+    of gitsync.yaml are not reported here, but by `rules_of_source.check_rules`.
     """
     manifests = migrate_versions(manifests, catalog, unknown_fields)
+    estate = apply_rules(manifests, catalog, today)
+    manifests = replace(manifests, resources=estate.resources)
     drafts = _make_drafts(manifests, catalog, subscription)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
@@ -93,9 +98,10 @@ def prepare(
     for draft, decision, (member, alone), of_set in zip(drafts, decisions, checked, set_problems, strict=True):
         resource = draft.resource
         others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
-        problems = (*resource.problems, *alone, *of_set, *others, *_check_draft(draft))
+        ruled = estate.faults.get(resource.key.namespace, ())
+        problems = (*resource.problems, *alone, *of_set, *others, *ruled, *_check_draft(draft))
         relations = Relations(owner=draft.owner, depends_on=member.depends_on, told=told.get(resource.key, ()))
-        made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today))
+        made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
@@ -119,11 +125,15 @@ def _check_alone(
         yield draft.as_member(decision.policy, visits, dependencies.of(draft.needs)), own
 
 
-def _list_ignored(draft: Draft, today: date | None) -> Paths:
-    """List the paths of the body that are not compared: those that the manifest ignores, and how to sign in."""
+def _list_ignored(draft: Draft, today: date | None, find_ignored: FindPaths) -> Paths:
+    """List the paths of the body that are not compared: those that the manifest or a rule ignores, and how to sign
+    in.
+    """
     ignored = read_ignored_paths(draft.resource, draft.kind, today) if IGNORE in draft.resource.annotations else ()
-    sign_in = collect_sign_in_paths(draft.kind) if draft.kind is not None else ()
-    return tuple(sorted({*ignored, *sign_in})) if sign_in else ignored
+    if draft.kind is None:
+        return ignored
+    others = (*find_ignored(draft.resource, draft.kind), *collect_sign_in_paths(draft.kind))
+    return tuple(sorted({*ignored, *others})) if others else ignored
 
 
 def _check_annotations(draft: Draft, today: date | None, unknown_fields: UnknownFields) -> Iterable[Problem]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.formats.json_pointer import ANY, JsonPath
 from gitsync.model.gvk import Key
 from gitsync.model.secret import MASKED, Placeholder, Secret
 
@@ -68,12 +68,20 @@ def _shorten_key(key: str) -> bytes:
     return hashlib.sha256(key.encode()).digest()
 
 
-def seal_body(body: Mapping[str, Any], resource: Key | str, digests: Digests) -> dict[str, Any]:
+def seal_body(
+    body: Mapping[str, Any], resource: Key | str, digests: Digests, *, in_any_order: bool = False
+) -> dict[str, Any]:
     """Return a body as a record may keep it: digests in place of secrets, bound to the key or the id of a resource.
 
     A member that a manifest itself calls `$secret` is written with one more `$`, so that nothing is taken for a digest.
+    With `in_any_order`, the digest of a secret in a list is not bound to an index either, for a body that Azure orders.
     """
-    sealed: dict[str, Any] = _seal_value(body, (), lambda secret_path, value: digests.of(resource, secret_path, value))
+
+    def seal(secret_path: SecretPath, value: Secret) -> str:
+        path = tuple(ANY if step.isdigit() else step for step in secret_path) if in_any_order else secret_path
+        return digests.of(resource, path, value)
+
+    sealed: dict[str, Any] = _seal_value(body, (), seal)
     return sealed
 
 

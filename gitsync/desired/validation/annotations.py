@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.problems.field_path import FieldPath, find_member
@@ -175,6 +176,11 @@ def _check_annotation(key: str, value: str) -> Iterator[Finding]:
             yield from _check_value(key, value)
         return
     if key in OPERATOR_ANNOTATIONS:
+        return
+    if key == DEFAULT_TAGS:
+        path = ("metadata", "annotations", key)
+        message = f"{key} is an annotation of a Namespace, and has no effect on a resource."
+        yield Finding(code="UnknownAnnotation", path=path, message=message, hint="Write the tags into spec.")
         return
     close = suggest(key, _USER_ANNOTATIONS) or suggest(key, OPERATOR_ANNOTATIONS)
     if close is None and not key.startswith((ASO_PREFIX, OUR_PREFIX)):  # an annotation of another tool

@@ -7,16 +7,16 @@ The words of an `AzureResource` stand for a value there too (`catalog.body_words
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY, read_api_version
 from gitsync.desired.formats.json_pointer import JsonPath
-from gitsync.desired.manifests.yaml_documents import Document, read_documents
+from gitsync.desired.manifests.yaml_documents import Document
 from gitsync.desired.problems.field_path import FieldPath
-from gitsync.desired.problems.finding import Finding, find_location
+from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.annotation_text import locate_in_annotation, read_annotation
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import Resource
@@ -28,11 +28,10 @@ _FORM: Final = "Write a mapping with members of the ARM body, such as {propertie
 
 
 class _Read(NamedTuple):
-    """The annotation as it was read: its document, or what is wrong, and in which of its lines."""
+    """The annotation as it was read: its document, or what is wrong."""
 
     document: Document | None
     fault: str = ""
-    line: int = 1
 
 
 def read_body(resource: Resource) -> Mapping[str, Any]:
@@ -58,13 +57,7 @@ def has_path(patch: Mapping[str, Any], path: JsonPath, *, is_leaf: bool = False)
 
 def locate_member(path: FieldPath, resource: Resource) -> SourceLocation:
     """Find the line of a member inside the text of the annotation; that of the annotation if it is not a block."""
-    start = find_location(BODY_PATH, resource)
-    text = resource.annotations.get(BODY, "")
-    read = _read(text) if text else _Read(None)
-    inside = read.document.lines.find_nearest(path[len(BODY_PATH) :]) if read.document else read.line
-    if BODY_PATH in resource.patched or not _is_block(text, start.line, resource):
-        return start
-    return SourceLocation(start.path, start.line + inside)
+    return locate_in_annotation(BODY, path[len(BODY_PATH) :], resource)
 
 
 def check_version_and_body(resource: Resource, kind: Kind) -> Iterator[Finding]:
@@ -124,31 +117,10 @@ def _name_newest(arm_type: ArmType | None) -> str:
     return f"Set it to {newest}, the newest stable version of {arm_type.name}." if arm_type and newest else ""
 
 
-@lru_cache(maxsize=1024)
 def _read(text: str) -> _Read:
-    """Read the text by the reader of all YAML, with its limits. Cached: each difference looks for its field."""
-    contents = read_documents(BODY, text.encode("utf-8", "replace"))
-    found = [*contents.problems, *(problem for document in contents.documents for problem in document.problems)]
-    if faults := [problem for problem in found if problem.is_error]:
-        line = faults[0].line or 1
-        return _Read(None, f"{faults[0].message} It is in line {line} of the annotation.", line)
-    documents = [document for document in contents.documents if document.value is not None]
-    if len(documents) != 1 or not isinstance(documents[0].value, dict):
+    read = read_annotation(BODY, text)
+    if read.fault:
+        return _Read(None, f"{read.fault} It is in line {read.line} of the annotation.")
+    if len(read.documents) != 1 or not isinstance(read.documents[0].value, dict):
         return _Read(None, "It is not one YAML mapping.")
-    return _Read(documents[0])
-
-
-def _is_block(text: str, line: int, resource: Resource) -> bool:
-    """Return whether the file has the lines of the text below the key, and not in a quoted text: then nothing else is
-    there.
-    """
-    if resource.lines is None or "\n" not in text:
-        return False
-    others = (
-        *(("metadata", "annotations", key) for key in resource.annotations),
-        *(("metadata", name) for name in ("labels", "name", "namespace")),
-        ("spec",),
-    )
-    below = (found for path in others if (found := resource.lines.find(path)) is not None and found > line)
-    last = line + len(text.splitlines())
-    return all(found > last for found in below)
+    return _Read(read.documents[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog
@@ -38,16 +38,28 @@ def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]
             level=Level.WARNING,
         )
     if members := list(_list_members(read_body(resource))):
-        shown = [format_field(path) for path in members[:_MOST_MEMBERS]]
-        more = len(members) - len(shown)
-        names = join_with_and([*shown, f"{more} more"] if more else shown)
         yield Finding(
             code=_CODE,
             path=BODY_PATH,
-            message=f"ASO ignores {BODY}: its next PUT would change {names} of the body.",
+            message=f"ASO ignores {BODY}: its next PUT would change {_join_first(members)} of the body.",
             hint="Keep the manifest where ASO does not apply it, or remove the annotation.",
             level=Level.WARNING,
         )
+
+    if tags := sorted(resource.default_tags, key=str):
+        yield Finding(
+            code=_CODE,
+            path=tags[0],
+            message=f"ASO sets no default tags: its next PUT would remove {_join_first(tags)}.",
+            hint="Keep the manifest where ASO does not apply it, or write the tags into it.",
+            level=Level.WARNING,
+        )
+
+
+def _join_first(paths: Sequence[JsonPath]) -> str:
+    shown = [format_field(path) for path in paths[:_MOST_MEMBERS]]
+    more = len(paths) - len(shown)
+    return join_with_and([*shown, f"{more} more"] if more else shown)
 
 
 def _warn_of_kind(resource: Resource, catalog: Catalog) -> Finding:

@@ -27,7 +27,7 @@ from gitsync.desired.formats.list_pairing import (
     is_plain,
     keep_key,
 )
-from gitsync.desired.request.secret_digest import is_seal
+from gitsync.desired.request.secret_digest import is_seal, unescape
 from gitsync.planning.diff.projection import select_desired
 
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
@@ -135,14 +135,24 @@ def _list_changes(before: Any, now: Any, covers: Sequence[Any], path: JsonPath) 
         return
     if is_seal(before) is not is_seal(now):  # of a long list that git sets in part only now
         return
-    inside = path[-1] if path else ""
-    if all(isinstance(side, Mapping) for side in (before or {}, now or {}, *covers)) and inside not in ATOMIC_MAPPINGS:
-        before, now = before or {}, now or {}
-        for key in (*now, *(key for key in before if _find(now, key, inside) is None)):
-            below = find_covers(covers, key, inside)
-            yield from _list_changes(_find(before, key, inside), _find(now, key, inside), below, (*path, key))
+    inside, sides = path[-1] if path else "", (_or_empty(before), _or_empty(now))
+    if all(isinstance(side, Mapping) for side in (*sides, *covers)) and inside not in ATOMIC_MAPPINGS:
+        for key, recorded, shown in _pair_members(*sides, inside):
+            yield from _list_changes(recorded, shown, find_covers(covers, unescape(key), inside), (*path, key))
     elif all(isinstance(side, list) for side in (before or [], now, *covers)):
         yield from _list_entry_changes(before or [], now, covers, path)
+
+
+def _pair_members(
+    before: Mapping[str, Any], now: Mapping[str, Any], inside: str | int
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each member of either mapping, as its name and both values."""
+    for key in (*now, *(key for key in before if _find(now, key, inside) is None)):
+        yield key, _find(before, key, inside), _find(now, key, inside)
+
+
+def _or_empty(value: Any) -> Any:
+    return {} if value is None else value
 
 
 def _compare(before: Any, now: Any, path: JsonPath) -> Iterator[LeafChange]:
@@ -150,10 +160,9 @@ def _compare(before: Any, now: Any, path: JsonPath) -> Iterator[LeafChange]:
     if before in _EMPTY and now in _EMPTY:
         if path and _is_id(path[-1]) and (before is None) is not (now is None):
             yield path, before, now
-    elif isinstance(before or {}, Mapping) and isinstance(now or {}, Mapping):
-        before, now, inside = before or {}, now or {}, path[-1] if path else ""
-        for key in (*now, *(key for key in before if _find(now, key, inside) is None)):
-            yield from _compare(_find(before, key, inside), _find(now, key, inside), (*path, key))
+    elif isinstance(_or_empty(before), Mapping) and isinstance(_or_empty(now), Mapping):
+        for key, recorded, shown in _pair_members(_or_empty(before), _or_empty(now), path[-1] if path else ""):
+            yield from _compare(recorded, shown, (*path, key))
     elif isinstance(before, list) and isinstance(now, list):
         yield from _compare_lists(before, now, path)
     else:
@@ -207,12 +216,12 @@ def _carry(before: Any, now: Any, old: Any, new: Any, inside: str | int = "") ->
     """Return what to record of a value that one of the covers has at least in part; None for nothing."""
     if all(isinstance(side, list) for side in (now, old or [], new or [])) and not is_seal(before):
         return _carry_entries(before or [], now, old or [], new or [])
-    sides = [side or {} for side in (before, now, old, new)]
+    sides = recorded_side, shown_side, old_side, new_side = [_or_empty(side) for side in (before, now, old, new)]
     if not all(isinstance(side, Mapping) for side in sides) or inside in ATOMIC_MAPPINGS or is_seal(before):
         return now
     carried = {}
-    for key in (*sides[1], *(key for key in sides[0] if _find(sides[1], key, inside) is None)):
-        recorded, shown, was, is_ = (_find(side, key, inside) for side in sides)
+    for key, recorded, shown in _pair_members(recorded_side, shown_side, inside):
+        was, is_ = (_find(side, unescape(key), inside) for side in (old_side, new_side))
         value = recorded if was is None and is_ is None else _carry(recorded, shown, was, is_, key)
         if value not in _EMPTY or (value is not None and _is_id(key)):
             carried[key] = value
@@ -223,7 +232,7 @@ def _carry_entries(before: list[Any], now: list[Any], old: list[Any], new: list[
     """Carry the values of the entries that are recorded with all that git did not set; of others take Azure's."""
     field = None if is_plain(before, now, old, new) else find_key_field(before, now, old, new)
     if field is None:
-        return now
+        return _carry_unnamed(before, now, old, new)
     recorded, was, is_ = (index_by_key(side, field) for side in (before, old, new))
     carried = []
     for key, (_, entry) in index_by_key(now, field).items():
@@ -231,3 +240,11 @@ def _carry_entries(before: list[Any], now: list[Any], old: list[Any], new: list[
         below = (side[key][1] if key in side else {} for side in (was, is_))
         carried.append(_carry(recorded[key][1], entry, *below) if is_recorded else entry)
     return carried
+
+
+def _carry_unnamed(before: list[Any], now: list[Any], *covers: list[Any]) -> list[Any]:
+    """Carry the values of entries that nothing names by their index, where a comparison pairs them so."""
+    if is_plain(before, now, *covers) or any(len(side) not in {0, len(now)} for side in (before, *covers)):
+        return now
+    sides = [side or [{}] * len(now) for side in (before, *covers)]
+    return [_carry(recorded, entry, *below) or {} for entry, recorded, *below in zip(now, *sides, strict=True)]

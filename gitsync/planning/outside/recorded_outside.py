@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_paths import select_writable
+from gitsync.desired.catalog.body_types import BodyType
 from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
@@ -60,10 +61,14 @@ class OutsideView:
     def arm_type(self) -> str:
         return self.kind.arm_type
 
+    @property
+    def body_type(self) -> BodyType | None:
+        """ARM's type of the body; None if the facts do not have it, so that nothing shows what can be written."""
+        return _make_hints(self.kind).body_type
+
     def select_writable(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the part of a live body that can be written, as ARM's type spells it; {} if the type is not known."""
-        body_type = _make_hints(self.kind).body_type
-        return select_writable(live, body_type, name=self.arm_id.name) if body_type else {}
+        return select_writable(live, self.body_type, name=self.arm_id.name) if self.body_type else {}
 
     def mask(self, path: JsonPath, value: Any) -> Any:
         """Return a value at a path with MASKED in place of secrets."""
@@ -128,12 +133,11 @@ class OutsideView:
     def _select(self, live: Mapping[str, Any], covers: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Select the part of a live body that can be written and that none of `covers` sets, as a record keeps it."""
         hints = _make_hints(self.kind)
-        if hints.body_type is None:  # the types do not have it, so nothing shows what can be written
+        if hints.body_type is None:
             return {}
         values = select_outside(live, covers, hints.body_type, self.arm_id.name)
-        return seal_body(
-            _hide(values, hints, [select_desired(cover) for cover in covers]), self.arm_id.key, self.digests
-        )
+        hidden = _hide(values, hints, [select_desired(cover) for cover in covers])
+        return seal_body(hidden, self.arm_id.key, self.digests, in_any_order=True)
 
     def _digest(self, live: Mapping[str, Any]) -> str:
         text = _write(_drop_passing(live))
@@ -254,6 +258,10 @@ def _step_into(value: Any, step: str | int) -> Any:
 
 
 def _is_known(before: Any, now: Any) -> bool:
-    """Return whether two values show that one changed: not if a digest was made without a key, or with two."""
+    """Return whether two values show that one changed: not if a digest was made without a key, or with two. A value
+    that came or went has changed, whatever it is.
+    """
+    if before is None or now is None:
+        return True
     keys = [{seal.rpartition(":")[0] for _, _, seal in iterate_seals(side)} for side in (before, now)]
     return "" not in keys[0] | keys[1] and (not keys[0] or not keys[1] or keys[0] == keys[1])

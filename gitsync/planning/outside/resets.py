@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.azure_defaults import AzureDefaults, find_azure_defaults
-from gitsync.desired.catalog.packed_tables import find_azure_values
+from gitsync.desired.catalog.packed_tables import PutEffect, find_azure_values, read_put_effects
 from gitsync.desired.catalog.weakening_fields import protects
 from gitsync.desired.formats.json_members import is_number
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
@@ -81,7 +81,8 @@ def list_resets(
     rest if there are more: it has no path, and `entries` counts them. `find_defaults` finds those of a type.
     """
     writable = view.select_writable(live)
-    leaves = list(iterate_uncovered(writable, body))
+    effects = read_put_effects(view.arm_type)
+    leaves = [leaf for leaf in iterate_uncovered(writable, body) if not _is_kept(leaf, effects)]
     if changes is not None:
         return tuple(_describe(view, leaf) for leaf in _select_changed(leaves, changes))
     unknown = [leaf for leaf in leaves if not _is_azures_own(leaf, view, body, find_defaults(view.arm_type))]
@@ -90,6 +91,12 @@ def list_resets(
     rest = len(ranked) - len(named)
     more = [ResetValue(path="", live=None, entries=rest)] if rest else []
     return (*(_describe(view, leaf) for leaf in named), *more)
+
+
+def _is_kept(leaf: Uncovered, effects: Mapping[str, PutEffect]) -> bool:
+    """Return whether recordings show that a PUT without the value leaves it as it is."""
+    effect = effects.get(format_pointer(generalize(leaf.path)))
+    return effect is not None and effect.is_kept
 
 
 def _describe(view: OutsideView, leaf: Uncovered) -> ResetValue:

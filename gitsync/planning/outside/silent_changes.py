@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gitsync.desired.catalog.azure_defaults import find_azure_defaults
 from gitsync.desired.catalog.packed_tables import find_azure_values
 from gitsync.desired.formats.json_members import is_number
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
@@ -42,20 +41,14 @@ class Silence:
         path, before, now = change
         if before is None or now is None:
             value = now if before is None else before
-            if _is_nothing(value) or is_known_default(self.hints.arm_type, path, value):
+            if find_azure_values(self.hints.arm_type).is_own(generalize(path), value):
                 return True
         return is_moved_by_azure(self.hints.arm_type, change, self.live, self.told)
 
 
 def _is_nothing(value: Any) -> bool:
-    """Return whether a value that appears is what an absent one means nearly always: False, or 0."""
+    """Return whether a value is what an absent one means nearly always: False, or 0."""
     return value is False or (is_number(value) and value == 0)
-
-
-def is_known_default(arm_type: str, path: JsonPath, value: Any) -> bool:
-    """Return whether recordings show that Azure gives a leaf this value where nobody requests any."""
-    leaf = generalize(path)
-    return find_azure_values(arm_type).is_own(leaf, value) or find_azure_defaults(arm_type).is_default(leaf, value)
 
 
 def generalize(path: JsonPath) -> JsonPath:

@@ -4,26 +4,27 @@ A file that the operator chose (named by --config, or in a working folder outsid
 that git tracks comes from anyone who can write to the repository: it may give source settings only, or it could decide
 where tokens are sent and what is deleted.
 
-The file is flat but for `units`: every key is a setting, every value one text or a list of them, and every error names
-its line.
+The file is flat but for `units`, `ignore` and `tags`: every other key is a setting with one text or a list of them, and
+every error names its line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gitsync.errors import ConfigError
 from gitsync.settings.config.config import SETTINGS, Config
-from gitsync.settings.config.setting import Authority, Setting, SettingForm
+from gitsync.settings.config.setting import RULES, Authority, Setting, SettingForm
 from gitsync.settings.config.setting_values import parse_value
 
 if TYPE_CHECKING:
     from gitsync.model.unit import UnitEntry  # making its classes takes long
+    from gitsync.model.written_rules import RuleEntry
     from gitsync.settings.config.yaml_file import YamlNode
 
 FILE_NAME = "gitsync.yaml"
@@ -35,7 +36,7 @@ _BY_KEY: Mapping[str, Setting] = {s.key: s for s in SETTINGS.values() if s.key}
 _SECRETS = {s.name.replace("_", "-"): s for s in SETTINGS.values() if s.form is SettingForm.SECRET}
 
 FileValue = tuple[tuple[Any, ...], str]
-"""The texts of a setting (the entries of `units`), and their line in the file."""
+"""The texts of a setting (of a nested one, its entries), and their line in the file."""
 
 
 def read_config_file(path: Path) -> dict[str, FileValue]:
@@ -113,6 +114,10 @@ def _read_value(setting: Setting, node: YamlNode) -> tuple[tuple[Any, ...], list
         from gitsync.settings.config.unit_entries import read_unit_entries  # noqa: PLC0415 - its classes take long to make
 
         return read_unit_entries(node)
+    if setting.form in RULES:
+        from gitsync.settings.config.rule_entries import read_rule_entries  # noqa: PLC0415 - most files have none
+
+        return read_rule_entries(setting.form, node)
     try:
         return tuple(text for item in node.items() if not item.is_null and (text := item.text())), []
     except ConfigError:
@@ -134,6 +139,8 @@ class SourceSettings:
     unknown_fields: str  # "error" or "warn"
     units: tuple[UnitEntry, ...] = ()  # those that gitsync.yaml names
     this_repository: tuple[str, ...] = ()  # Flux sources that are this repository, although no file in it declares them
+    ignore: tuple[RuleEntry, ...] = ()  # rules for ignored fields, unchecked
+    tags: tuple[RuleEntry, ...] = ()  # default tags, unchecked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +165,7 @@ def join_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
         if name in source_values:
             texts, origin = source_values[name]
             try:
-                values[name] = parse_value(setting, texts)
+                values[name] = parse_value(setting, _locate(texts) if setting.form in RULES else texts)
             except ValueError as error:
                 faults.append(f"{origin}: {setting.key}: {error}.")
         if getattr(config, name) is not None:
@@ -166,6 +173,11 @@ def join_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
     if faults:
         raise ConfigError("\n".join(faults))
     return SourceSettings(**values)
+
+
+def _locate(entries: tuple[RuleEntry, ...]) -> tuple[RuleEntry, ...]:
+    """Return entries with the path of the file in the source, as manifests have one."""
+    return tuple(replace(entry, source=replace(entry.source, path=FILE_NAME)) for entry in entries)
 
 
 def list_unit_entries(file: SourceFile) -> tuple[UnitEntry, ...]:

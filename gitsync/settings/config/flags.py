@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gitsync.settings.config.config import EVERYWHERE, SETTINGS
-from gitsync.settings.config.setting import HelpGroup, Setting, SettingForm
+from gitsync.settings.config.setting import NESTED, HelpGroup, Setting, SettingForm
 
 CONFIG_VARIABLE = "GITSYNC_CONFIG"
 
@@ -93,7 +93,7 @@ def show_default(setting: Setting) -> str:
         return f"{seconds}s" if seconds else f"{minutes}m"
     if setting.form is SettingForm.SWITCH:
         return "true" if setting.default else "false"
-    if setting.form in {SettingForm.LIST, SettingForm.UNITS}:
+    if setting.form is SettingForm.LIST or setting.form in NESTED:
         return ",".join(setting.default)
     if setting.form is SettingForm.VARIABLES:
         return ""

@@ -21,7 +21,7 @@ from gitsync.model.secret import Secret
 from gitsync.settings.config.config import SETTINGS, Config
 from gitsync.settings.config.config_file import FILE_NAME, check_source_file, read_config_file
 from gitsync.settings.config.flags import CONFIG_VARIABLE
-from gitsync.settings.config.setting import VARIABLE_PREFIX, Setting, SettingForm
+from gitsync.settings.config.setting import RULES, VARIABLE_PREFIX, Setting, SettingForm
 from gitsync.settings.config.setting_values import OFF, is_loopback, parse_value
 from gitsync.settings.files.checkouts import is_in_repository
 
@@ -236,6 +236,10 @@ def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[
 
 
 def _parse(setting: Setting, value: Any) -> Any:
+    if setting.form in RULES:
+        from gitsync.settings.config.rule_entries import make_entries  # noqa: PLC0415 - only programs give rules this way
+
+        return make_entries(setting.form, value)
     if setting.form is not SettingForm.UNITS:
         return parse_value(setting, _format_value(setting, value))
     from gitsync.model.unit import UnitEntry  # noqa: PLC0415 - only programs give units, and its classes take long to make

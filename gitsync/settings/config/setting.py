@@ -29,8 +29,16 @@ class SettingForm(StrEnum):
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
     SHARD = "shard"  # 2/8: a number from 1, and that of all; the value is the text
     UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
+    IGNORE = "ignore"  # a list of paths and mappings; in a file only, a tuple of model.written_rules.RuleEntry
+    TAGS = "tags"  # values by name; in a file only, a tuple of RuleEntry
     VARIABLES = "variables"  # NAME=VALUE, each in a flag or a variable of its own; the value is a tuple of pairs
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
+
+
+NESTED = frozenset({SettingForm.UNITS, SettingForm.IGNORE, SettingForm.TAGS})
+"""Forms that only a file has. Its reader has their lines, and makes their values."""
+
+RULES = frozenset({SettingForm.IGNORE, SettingForm.TAGS})
 
 
 class HelpGroup(StrEnum):
@@ -141,6 +149,6 @@ def describe_setting(name: str, row: Mapping[str, Any]) -> Setting:
     members = dict(row)
     flag = f"--{name.replace('_', '-')}" if members["flag"] is None else members["flag"]
     variables = members["variables"] or ("GITSYNC_" + (flag.removeprefix("--").replace("-", "_") or name).upper(),)
-    if members["form"] is SettingForm.UNITS:
+    if members["form"] in NESTED:
         variables = ()
     return Setting(**members | {"name": name, "flag": flag, "variables": variables})

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from gitsync.model.secret import Secret
 from gitsync.model.variables import VARIABLE_NAME
-from gitsync.settings.config.setting import Setting, SettingForm
+from gitsync.settings.config.setting import NESTED, Setting, SettingForm
 
 ON = frozenset({"true", "yes", "on", "1"})
 OFF = frozenset({"false", "no", "off", "0"})
@@ -26,7 +26,7 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
     """The value of a setting; `texts` has one member, or several for a list. ValueError names what was expected."""
-    if setting.form is SettingForm.UNITS:
+    if setting.form in NESTED:
         return texts  # the reader of the file has their lines, and has parsed them
     if setting.form is SettingForm.VARIABLES:
         return tuple(dict(map(_parse_variable, texts)).items())  # of a name, the last counts

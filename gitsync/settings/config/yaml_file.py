@@ -46,6 +46,10 @@ class YamlNode:
         return self._node.start_mark.line + 1
 
     @property
+    def file(self) -> str:
+        return self._file
+
+    @property
     def where(self) -> str:
         return f"{self._file}:{self.line}"
 

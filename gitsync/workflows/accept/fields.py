@@ -23,6 +23,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.field_path import find_member as find_spec_member
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
+from gitsync.desired.request.default_tags import find_default_tag
 from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.desired.validation.body_annotation import BODY_PATH
 from gitsync.errors import UnfitValueError
@@ -306,9 +307,13 @@ class _Reading:
 
     def read_path(self, path_in_body: JsonPath) -> Iterator[DriftedField | NotAccepted]:
         """Yield the fields of one leaf, or of one list: all of them, or the reasons why it is skipped."""
+        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
+        if default := find_default_tag(self.prepared.resource, field):
+            advice = f"Change the default in {default}, or set the tag in the manifest."
+            yield self.search.leave(f"It is a default tag, which {default} sets.", field, advice, (default,))
+            return
         found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
-        field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
         yield from refused or found

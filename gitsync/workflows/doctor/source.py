@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitsync.agent.run.connections import find_global_subscription, open_source, open_state
-from gitsync.agent.run.prepared_manifests import prepare_resources, read_declared_manifests, redact_manifests
+from gitsync.agent.run.prepared_manifests import (
+    check_rules_of_source,
+    prepare_resources,
+    read_declared_manifests,
+    redact_manifests,
+)
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared
 from gitsync.desired.request.credential_choice import choose_offline
@@ -85,6 +90,7 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
     problems = (
         *source.contents.problems,
         *manifests.problems,
+        *check_rules_of_source(config, settings, manifests, prepared, today),
         *(p for resource in prepared for p in resource.problems),
     )
     check = _count_problems(len(prepared), problems)

@@ -61,6 +61,17 @@ def test_what_is_right_is_not_marked(text, why):
             "the policy of a Namespace",
         ),
         (
+            "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, annotations: {gitsync/tags: {team: web}}}\n",
+            "metadata.annotations.gitsync/tags",
+            "default tags of a Namespace that are no text",
+        ),
+        (
+            "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n"
+            "metadata: {name: a, annotations: {gitsync/tags: 'team: web'}}\nspec: {location: x}\n",
+            "metadata.annotations",
+            "default tags of a manifest",
+        ),
+        (
             "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n" + HEADER + "spec: {locaton: x}\n",
             "spec",
             "an unknown field, by the schema of its kind",
@@ -69,6 +80,11 @@ def test_what_is_right_is_not_marked(text, why):
 )  # fmt: skip
 def test_what_is_wrong_is_marked_at_its_location(text, location, why):
     assert location in {path for path, _ in entry_errors(text)}, why
+
+
+def test_a_namespace_has_rules():
+    annotations = "{gitsync/tags: 'team: web', gitsync/ignore: '[{tags: [hidden-*]}]'}"
+    assert entry_errors(f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: a, annotations: {annotations}}}\n") == []
 
 
 def test_every_version_of_every_kind_has_a_schema():

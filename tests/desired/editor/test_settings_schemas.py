@@ -49,6 +49,12 @@ def is_accepted(schema, text):
         "units: [{kind: folder}]\n",
         "units: [{path: a, knd: folder}]\n",
         "units: {path: a}\n",
+        "ignore: [spec.tags.team, {tags: [hidden-*], kind: StorageAccount, namespace: dev, until: '2030-12-31'}]\n",
+        "ignore: {tags: a}\n",
+        "ignore: [[a]]\n",
+        "tags: {team: web, cost: 12, live: yes}\n",
+        "tags: [team]\n",
+        "tags: {team: [a]}\n",
     ],
 )
 def test_the_file_of_a_repository(text):

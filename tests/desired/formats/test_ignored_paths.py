@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gitsync.desired.formats.ignored_paths import keep_live_paths, parse_entry_step, remove_paths
 
 TEAM = (("tags", "team"),)
+HIDDEN = (("tags", "hidden-*"),)
 EVERY_PREFIX = (("subnets", "*", "prefix"),)
 WEB = (("subnets", "[name=web]"),)
 PREFIX_OF_WEB = (("subnets", "[name=web]", "prefix"),)
@@ -35,6 +36,9 @@ def subnet(name, prefix=None):
         ({"subnets": ["web"]}, WEB, {"subnets": ["web"]}, "an entry without members has no name"),
         ({"ids": {"/Subscriptions/X": {}}}, (("ids", "/subscriptions/x"),), {"ids": {}}, "ARM ids compare without case"),
         ({"a": 1}, (), {"a": 1}, "nothing is left out where nothing is named"),
+        ({"tags": {"Hidden-a": 1, "hidden": 2}}, HIDDEN, {"tags": {"hidden": 2}}, "a pattern is many names, in any case"),
+        ({"a": {"hidden-a": 1}}, (("a", "hidden-*"),), {"a": {"hidden-a": 1}}, "only names of tags have patterns"),
+        ({"properties": {"tags": {"hidden-a": 1}}}, (("properties", "tags", "hidden-*"),), {"properties": {"tags": {}}}, "wherever they are"),
     ],
 )  # fmt: skip
 def test_left_out_of_a_comparison(body, paths, left, why):
@@ -62,6 +66,10 @@ def test_left_out_of_a_comparison(body, paths, left, why):
         ({"rules": [{"id": "A", "n": 1}, {"n": 2}]}, {"rules": [{"n": 3}, {"id": "a", "n": 4}]}, (("rules", "[id=a]"), ("rules", "*", "n")), {"rules": [{"n": 3}, {"id": "a", "n": 4}]}, "and what is covered as a whole has no place"),
         ({"rules": [{"subnet": {"id": "/B"}, "x": 1}, {"subnet": {"id": "/a"}, "x": 2}]}, {"rules": [{"subnet": {"id": "/A"}, "x": 8}, {"subnet": {"id": "/b"}, "x": 9}]}, (("rules", "*", "x"),), {"rules": [{"subnet": {"id": "/B"}, "x": 9}, {"subnet": {"id": "/a"}, "x": 8}]}, "paired by what stands inside"),
         ({"a": "text"}, {"a": {"b": 1}}, (("a", "b"),), {"a": "text"}, "what is of another shape has nothing to keep"),
+        ({"tags": {"env": "git"}}, {"tags": {"hidden-a": "1", "Hidden-b": "2", "old": "3"}}, HIDDEN, {"tags": {"env": "git", "hidden-a": "1", "Hidden-b": "2"}}, "a PUT replaces all tags, so those of a pattern that only Azure has are kept"),
+        ({}, {"tags": {"hidden-a": "1", "old": "3"}}, HIDDEN, {"tags": {"hidden-a": "1"}}, "also where git has no tags"),
+        ({"tags": {"Hidden-a": "git"}}, {"tags": {"hidden-A": "azure"}}, HIDDEN, {"tags": {"Hidden-a": "azure"}}, "one that both have is Azure's, once"),
+        ({"tags": {"hidden-a": "git"}}, {"tags": {}}, HIDDEN, {"tags": {}}, "one that Azure lost is not restored"),
     ],
 )  # fmt: skip
 def test_as_azure_has_it_in_what_is_sent(body, live, paths, sent, why):
@@ -93,6 +101,21 @@ def test_a_resource_that_is_as_in_git_is_sent_as_in_git(body, paths):
 def test_leaving_out_twice_is_leaving_out_once(body, paths):
     once = remove_paths(body, paths)
     assert remove_paths(once, paths) == once
+
+
+TAGS = st.dictionaries(st.sampled_from(["hidden-a", "Hidden-b", "team", "env"]), st.sampled_from("xy"), max_size=4)
+PATTERNS = st.lists(st.sampled_from(["hidden-*", "*e*", "TEAM"]), max_size=3).map(
+    lambda names: tuple(("tags", name) for name in names)
+)
+
+
+@given(TAGS, TAGS, PATTERNS)
+def test_an_ignored_tag_is_never_a_difference(git, live, paths):
+    sent = keep_live_paths({"tags": git}, {"tags": live}, paths)
+    assert remove_paths(sent, paths)["tags"] == remove_paths({"tags": git}, paths)["tags"]
+    kept = {name: value for name, value in live.items() if name not in remove_paths({"tags": live}, paths)["tags"]}
+    assert {name: value for name, value in sent["tags"].items() if name in kept} == kept
+    assert keep_live_paths(sent, {"tags": live}, paths) == sent
 
 
 def _pruned(value):

@@ -225,6 +225,13 @@ def test_words_elsewhere_are_texts():
     }
 
 
+def test_default_tags_take_no_value_of_a_secret():
+    found = make("kind: Namespace\nmetadata:\n  annotations:\n    gitsync/tags: |\n      team: ${SECRET}\n")
+    (problem,) = found.document.problems
+    assert (problem.field, problem.is_error) == ("metadata.annotations.gitsync/tags", True)
+    assert "hush" not in f"{found.document.value} {problem}"
+
+
 def test_the_body_in_an_annotation_takes_no_value_of_a_secret():
     text = (
         "metadata:\n  annotations:\n    gitsync/body: |\n      properties: {password: '${SECRET}', owner: '${TEXT}'}\n"

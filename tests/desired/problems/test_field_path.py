@@ -50,6 +50,8 @@ def test_fields_are_written_one_way(text: str, path: tuple[FieldStep, ...], why:
     ("text", "path", "why"),
     [
         ('spec["sku"].name', ("spec", "sku", "name"), "quotes that are not needed"),
+        ("spec.tags.hidden-*", ("spec", "tags", "hidden-*"), "a pattern of names"),
+        ("spec.tags.*-a*", ("spec", "tags", "*-a*"), "which may begin with a star"),
         ("spec.rules[*]", ("spec", "rules", EVERY), "each entry in brackets"),
         ('spec.x[name="web"]', ("spec", "x", Entry("name", "web")), "a value in quotes"),
     ],

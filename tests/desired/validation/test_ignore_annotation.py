@@ -43,6 +43,7 @@ def findings(text, kind=VNET):
         ("['spec.dhcpOptions.dnsServers.*']", (("properties", "dhcpOptions", "dnsServers"),), "with a * at its end"),
         ("['spec.ipAllocations.*.reference']", (("properties", "ipAllocations", "*", "id"),), "a reference in each entry of a list"),
         ("['spec.ipAllocations[reference=/subscriptions/x]']", (("properties", "ipAllocations", "[id=/subscriptions/x]"),), "an entry by a field that has another name in the request"),
+        ("[spec.tags.hidden-*, /tags/a*]", (("tags", "a*"), ("tags", "hidden-*")), "patterns of names of tags"),
         ("[spec.tag, /tags/env]", (("tags", "env"),), "a field that the kind does not have"),
         ("[tags, /tags/env]", (("tags", "env"),), "what is wrong leaves nothing alone"),
     ],
@@ -137,6 +138,8 @@ def test_a_path_that_the_kind_does_not_have_is_a_warning(path, hint):
         "/properties/ipAllocations/*/id",
         "/properties/ipAllocations/[id=~1subscriptions~1x]",
         "/*/dhcpOptions",
+        "spec.tags.hidden-*",
+        "/tags/*-cost",
     ],
 )
 def test_a_path_that_the_kind_has_is_fine(path):
@@ -179,3 +182,11 @@ def test_a_list_that_is_too_long_is_one_error():
     (finding,) = findings("[" + "{p}," * 1001 + "]")
     assert (finding.level, finding.code) == (Level.ERROR, "Ignore")
     assert "1001 entries" in finding.message
+
+
+@pytest.mark.parametrize("path", ["spec.things.a*", "/properties/things/a*"])
+def test_a_pattern_of_other_names_than_those_of_tags_is_a_warning(path):
+    kind = a_kind({"things": {"arm": "properties/things", "type": {"map": "string"}}})
+    (finding,) = findings(f"['{path}']", kind)
+    assert (finding.code, finding.level) == ("IgnoreNothing", Level.WARNING)
+    assert "only names of tags may be patterns" in finding.message

@@ -37,3 +37,9 @@ def test_a_type_that_aso_has_is_named():
         a_resource({"type": "Microsoft.Storage/storageAccounts@2023-01-01"}, **ANY), open_catalog()
     )
     assert "StorageAccount of storage.azure.com" in finding.hint
+
+
+def test_default_tags_are_named():
+    tags = frozenset({("spec", "tags", "team"), ("spec", "tags", "a.b")})
+    (finding,) = check_portability(a_resource(default_tags=tags, **STORAGE), open_catalog())
+    assert 'its next PUT would remove spec.tags["a.b"] and spec.tags.team.' in finding.message

@@ -12,15 +12,15 @@ from gitsync.model.secret import Secret
 from gitsync.settings.config.config import SETTINGS
 from gitsync.settings.config.flags import add_flags, show_default
 from gitsync.settings.config.load import list_misspelt_variables, resolve
-from gitsync.settings.config.setting import Authority, SettingForm
+from gitsync.settings.config.setting import NESTED, Authority, SettingForm
 from gitsync.settings.config.setting_values import parse_value
 
 OUTPUTS = ("text", "json", "markdown")
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
-FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form not in {SettingForm.UNITS, SettingForm.VARIABLES}]
+FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form not in {*NESTED, SettingForm.VARIABLES}]
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
-NO_TEXTS = {SettingForm.SECRET, SettingForm.UNITS}
+NO_TEXTS = {SettingForm.SECRET, *NESTED}
 """Forms of which no message shows a text, or that are not text at all."""
 
 SAMPLES = {
@@ -98,7 +98,7 @@ def test_a_nearer_switch_overrides_another(setting, tmp_path):
 def test_every_setting_has_a_variable_of_its_own():
     variables = [v for s in SETTINGS.values() for v in (*s.variables, *s.switches)]
     assert len(variables) == len(set(variables))
-    assert all(s.variables for s in SETTINGS.values() if s.form is not SettingForm.UNITS)
+    assert all(s.variables for s in SETTINGS.values() if s.form not in NESTED)
 
 
 def test_names_that_azure_service_operator_has_are_kept():

@@ -13,7 +13,7 @@ from gitsync.cli.usage import CommandParser
 from gitsync.settings.config.config import EVERYWHERE, SETTINGS, Config
 
 ROOT = Path(__file__).resolve().parents[3]
-TAKEN_BY_NO_COMMAND = {"units", "this_repository"}
+TAKEN_BY_NO_COMMAND = {"ignore", "tags", "units", "this_repository"}
 """A list of mappings, which no command line can hold."""
 NOT_OF_BOTH_RUNS = {
     "from_revision": "a plan of two revisions",

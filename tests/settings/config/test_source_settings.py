@@ -17,7 +17,7 @@ from gitsync.settings.files.checkouts import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
-SOURCE_SETTINGS = {"namespace", "this_repository", "units", "unknown_fields"}
+SOURCE_SETTINGS = {"ignore", "namespace", "tags", "this_repository", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata:
@@ -64,6 +64,8 @@ def value_for(setting):
         SettingForm.DURATION: "1m",
         SettingForm.URL: "https://a.test",
         SettingForm.UNITS: "[{path: a}]",
+        SettingForm.IGNORE: "[spec.tags.team]",
+        SettingForm.TAGS: "{team: web}",
     }
     return setting.choices[-1] if setting.choices else texts.get(setting.form, "text")
 

@@ -204,7 +204,8 @@ def _digest_live(attempt: A, desired: Mapping[str, Any], sent: Mapping[str, Any]
     if attempt.observed.live is None:
         # The additional effects of a write are reviewed too.
         return EXISTS if attempt.observed.exists else attempt.decision.note
-    # Of the values beside git's fields, a reviewer approves the reset, and the restore, of those that the plan names.
+    # A reviewer approves just what the plan shows beside git's fields: what a write resets, and what a revert restores.
     decision = attempt.decision
-    restores = decision.outside_action.restores
-    return digest_live(attempt.observed.live, desired, sent, later, resets=decision.resets, restores=restores)
+    beside: list[list[Any]] = [[reset.path, reset.live, reset.entries] for reset in decision.resets]
+    beside += ([change.path, change.before, change.now] for change in decision.outside_action.restores)
+    return digest_live(attempt.observed.live, desired, sent, later, beside)

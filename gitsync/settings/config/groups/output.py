@@ -38,8 +38,7 @@ class OutputSettings:
     )
     fail_on: tuple[str, ...] = _declare(
         (),
-        "Exit with 1 if a resource has one of these verdicts; drift means drifted, missing and conflict, outside means "
-        "changed in Azure outside of the fields in git.",
+        "Exit with 1 for one of these; drift means drifted, missing and conflict, outside a change outside of git.",
         RUNS,
         form=SettingForm.LIST,
         choices=(DRIFT_WORD, OUTSIDE_WORD, *(verdict.value for verdict in Verdict)),

@@ -30,6 +30,7 @@ from gitsync.settings.config.setting import (
 
 if TYPE_CHECKING:
     from gitsync.model.unit import UnitEntry  # making its classes takes a tenth of the time of --help
+    from gitsync.model.written_rules import RuleEntry
 
 _declare = partial(declare_setting, HelpGroup.READ)
 
@@ -85,7 +86,8 @@ class ReadSettings:
     )
     aso: bool = _declare(
         False,
-        "Warn of what Azure Service Operator does not read: the kind AzureResource, gitsync/api-version, gitsync/body.",
+        "Warn of what Azure Service Operator does not read: the kind AzureResource, gitsync/api-version, gitsync/body, "
+        "default tags.",
         frozenset({"validate"}),
         form=SettingForm.SWITCH,
     )
@@ -136,6 +138,25 @@ class ReadSettings:
         frozenset(),
         is_advanced=True,
         form=SettingForm.LIST,
+        authority=Authority.SOURCE,
+        flag="",
+    )
+    ignore: tuple[RuleEntry, ...] | None = _declare(
+        (),
+        "Fields that gitsync ignores in many resources: paths, or mappings of path or tags, kind, namespace, until and "
+        "reason.",
+        frozenset(),
+        is_advanced=True,
+        form=SettingForm.IGNORE,
+        authority=Authority.SOURCE,
+        flag="",
+    )
+    tags: tuple[RuleEntry, ...] | None = _declare(
+        (),
+        "Default tags: values by name, for every resource that can have tags and does not set them.",
+        frozenset(),
+        is_advanced=True,
+        form=SettingForm.TAGS,
         authority=Authority.SOURCE,
         flag="",
     )
