@@ -19,7 +19,7 @@ from markupsafe import Markup
 from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
-from gitsync.model.result import Outcome, Result
+from gitsync.model.result import Outcome, Result, ResultChange
 from gitsync.model.secret import truncate
 from gitsync.model.verdict import Action, Difference
 from gitsync.planning.data_types import describe_loss
@@ -45,6 +45,7 @@ from gitsync.report.wording import (
     UNTOUCHED,
     describe_replacement,
     format_action,
+    format_default_tags,
     format_last_commit,
     format_outside_count,
     format_plural,
@@ -156,7 +157,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         outside_title=OUTSIDE_TITLE,
         resets=format_resets(result, writes=context.writes, everything=True),
         authors=list_authors(result, names=context.names_people),
-        body=_format_body(result.change.body),
+        body=_format_body(result.change),
         attempts=[(attempt, shorten(attempt.message, _LONGEST_MESSAGE)) for attempt in result.attempts[:_MOST]],
         causes=[context.roots[result.key]] if result.key in context.roots else [],
         owners=[result.manifest.owner] if result.manifest.owner else [],
@@ -196,12 +197,13 @@ def _format_answers(result: Result) -> str:
     return "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in checks.items() if names)
 
 
-def _format_body(body: Mapping[str, Any] | None) -> list[str]:
-    """Format the body of a create as lines; an empty list without one."""
-    if body is None:
+def _format_body(change: ResultChange) -> list[str]:
+    """Format the body of a create as lines, after where its default tags are set; an empty list without a body."""
+    if change.body is None:
         return []
-    lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
-    return [shorten(line, _LONGEST_LINE) for line in lines]
+    lines = json.dumps(change.body, indent=2, ensure_ascii=False, default=str).splitlines()
+    tags = format_default_tags(change.default_tags)
+    return [shorten(line, _LONGEST_LINE) for line in ([tags, *lines] if tags else lines)]
 
 
 class Side(NamedTuple):
