@@ -34,6 +34,9 @@ COMMANDS = {
     ),
     "accept": CommandEntry("gitsync.cli.accept", "Accept drift: edit the manifests to match Azure.", CommandGroup.RUN),
     "revert": CommandEntry("gitsync.cli.revert", "Write the values in git over drift in Azure.", CommandGroup.RUN),
+    "acknowledge": CommandEntry(
+        "gitsync.cli.acknowledge", "Record changes outside of git as the values to expect.", CommandGroup.RUN
+    ),
     "comment": CommandEntry(
         "gitsync.cli.comment",
         "Post a report on the pull request of this pipeline.",
