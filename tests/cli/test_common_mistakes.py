@@ -107,7 +107,7 @@ MISTAKES = [
 
 def validate(folder, documents):
     (folder / "a.yaml").write_text("---\n".join(documents))
-    return command_line.gitsync("validate", folder=folder)
+    return command_line.run_here("validate", folder=folder)
 
 
 @pytest.mark.parametrize(("documents", "message", "hint", "why"), MISTAKES, ids=[row[-1] for row in MISTAKES])

@@ -14,7 +14,7 @@ import pytest
 from gitsync.emulator.faults import Move
 from gitsync.emulator.settings import ChangeLogSettings, Timing
 from tests.leaks.hunting import Hunt, files, objects
-from tests.support.command_line import SUBSCRIPTION, Ended, azure, gitsync
+from tests.support.command_line import SUBSCRIPTION, Ended, azure, run_here
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.trace_collector import collecting
 
@@ -56,7 +56,7 @@ def told(tmp_path_factory):
     with azure(operations=Timing(polls=0), change_log=at_once) as served, collecting() as traces:
 
         def run(title: str, *words: str, **variables: str) -> Ended:
-            ended = gitsync(*words, folder=repository, **served.variables, **variables)
+            ended = run_here(*words, folder=repository, **served.variables, **variables)
             told.streams |= {f"{title}: stdout": ended.out, f"{title}: stderr": ended.err}
             return ended
 

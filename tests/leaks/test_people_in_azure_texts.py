@@ -14,7 +14,7 @@ import pytest
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.settings import ManagementLock, Timing
 from tests.leaks.hunting import Hunt, files, objects
-from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
 PERSON = "hunted.person@contoso.example"
@@ -81,7 +81,7 @@ def told(request, tmp_path_factory):
     with azure(**settings) as served:
 
         def run(title: str, *words: str, **variables: str) -> None:
-            ended = gitsync(*words, folder=repository, **served.variables, **variables)
+            ended = run_here(*words, folder=repository, **served.variables, **variables)
             told.streams |= {f"{title}: stdout": ended.out, f"{title}: stderr": ended.err}
 
         run("sync", "sync", *where, "--report", str(root / "sync"), "--log-format", "json")

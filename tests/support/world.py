@@ -17,7 +17,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from gitsync.agent.reconcile.context import AzureConnection, Connections
@@ -67,6 +67,7 @@ CATALOG = open_catalog()
 BUILDS = KeptBuilds(seconds=math.inf)
 """Of all worlds of a process: a build of the same files has the same result."""
 
+T = TypeVar("T")
 _WRITES = frozenset({"PUT", "PATCH", "DELETE", "POST"})
 
 
@@ -156,10 +157,10 @@ class World:
         return self
 
     def sync(self, **settings: Any) -> Report:
-        return asyncio.run(self._run(writes=True, **settings))
+        return run_to_end(self._run(writes=True, **settings))
 
     def plan(self, **settings: Any) -> Report:
-        return asyncio.run(self._run(writes=False, **settings))
+        return run_to_end(self._run(writes=False, **settings))
 
     def sign(self, key: Secret) -> World:
         """Sign what is recorded, as `gitsync status --sign` does."""
@@ -298,6 +299,19 @@ class World:
 
     def read(self, path: str, api_version: str = "2020-06-01") -> Any:
         return self.outside("GET", path, api_version=api_version)
+
+
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Do as `asyncio.run`, which would write out the result as text, twice: a twentieth of what a run takes. It asks
+    `signal` for the handler, which holds the task, and an enum names in an error what it does not have.
+    """
+    results: list[T] = []
+
+    async def keep() -> None:
+        results.append(await work)
+
+    asyncio.run(keep())
+    return results[0]
 
 
 class KilledError(Exception):

@@ -3,16 +3,16 @@
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import build_arm_types
 import pytest
 
 from gitsync.desired.catalog.arm_types import ArmTypes
 from gitsync.model.facts import ScopeFlag
+from tests.tools.tool_runs import run_tool
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools" / "build_arm_types.py"
 DATA = ROOT / "gitsync" / "desired" / "catalog" / "data" / "arm_types"
 BUDGET = 1_500_000  # bytes of all packed files
 
@@ -114,7 +114,7 @@ def checkout(tmp_path):
 
 
 def build(checkout, data):
-    return subprocess.run([sys.executable, TOOL, checkout, data], capture_output=True, text=True, check=False)
+    return run_tool(build_arm_types.main, checkout, data)
 
 
 def open_built(checkout, data):

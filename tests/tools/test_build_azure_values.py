@@ -2,13 +2,12 @@
 
 import json
 import lzma
-import subprocess
-import sys
-from pathlib import Path
 
+import build_azure_values
 import pytest
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_azure_values.py"
+from tests.tools.tool_runs import run_tool
+
 TYPE = "Microsoft.Storage/storageAccounts"
 
 
@@ -23,7 +22,7 @@ def build(folder, recordings):
         "".join(f"{json.dumps(recording)}\n" for recording in recordings), encoding="utf-8"
     )
     file = folder / "table.xz"
-    done = subprocess.run([sys.executable, TOOL, folder, f"--file={file}"], capture_output=True, text=True, check=False)
+    done = run_tool(build_azure_values.main, folder, f"--file={file}")
     assert done.returncode == 0, done.stderr
     return json.loads(lzma.decompress(file.read_bytes()))
 

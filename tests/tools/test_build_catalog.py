@@ -2,17 +2,17 @@
 
 import json
 import lzma
-import subprocess
-import sys
 from pathlib import Path
 
+import build_catalog
 import pytest
 
+from tests.tools.tool_runs import run_tool
+
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools" / "build_catalog.py"
 DATA = ROOT / "gitsync" / "desired" / "catalog" / "data"
 COLUMNS = ("arm_type", "group", "subscription", "parent", "scope_list")
-OTHER_KINDS = json.loads((TOOL.parent / "other_kinds.json").read_text())
+OTHER_KINDS = json.loads((ROOT / "tools" / "other_kinds.json").read_text())
 BUDGET = 400_000  # bytes of all packed files
 
 THING = {"armType": "Microsoft.Things/things", "apiVersion": "2024-01-01", "spec": "S", "status": "T"}
@@ -24,7 +24,7 @@ FACTS = {
 
 
 def build(facts, data):
-    return subprocess.run([sys.executable, TOOL, facts, data], capture_output=True, text=True, check=False)
+    return run_tool(build_catalog.main, facts, data)
 
 
 def unpack(path):

@@ -1,15 +1,13 @@
 """The round trip over recordings: import, validate, render, compare."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
+import import_round_trip
 import pytest
 
 from tests.support.recordings import FOLDER, needs_recordings
+from tests.tools.tool_runs import run_tool
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "import_round_trip.py"
 ROUNDS = [
     ("arm-traffic", []),
     ("arm-traffic", ["--any-type"]),
@@ -25,7 +23,7 @@ POLICY = {"tenantId": TENANT, "objectId": "o", "permissions": {"keys": ["get", "
 def run(folder, lines, *flags):
     folder.mkdir()
     (folder / "some.jsonl").write_text("".join(lines), encoding="utf-8")
-    return subprocess.run([sys.executable, TOOL, *flags, folder], capture_output=True, text=True, check=False)
+    return run_tool(import_round_trip.main, *flags, folder)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class Digests:
 
     def fingerprint(self, resource: str, text: str) -> str:
         """Return a short digest that shows whether a long text of a resource changed, one for each resource of each
-        run: so it is a keyed BLAKE2 (RFC 7693), which costs a tenth of an HMAC. Without a key, whoever knows the rest
+        run: so it is a keyed BLAKE2 (RFC 7693), which costs a tenth of an HMAC. Without a key, anyone who has the rest
         of the text can guess a short secret in it.
         """
         key = _shorten_key(self.key.reveal()) if self.key else b""

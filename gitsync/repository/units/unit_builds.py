@@ -108,6 +108,8 @@ def _list_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relev
 
 def _run_jobs(jobs: Mapping[str, BuildJob], builds: Builds) -> tuple[dict[str, bytes], dict[str, UnbuildableError]]:
     """Run jobs by the names of their units; return what each made, and the errors of the others."""
+    if not jobs:
+        return {}, {}  # as most sources have none: no tool is looked for
     runnable = jobs
     if not has_tool():  # which is an error of the run if a unit has ASO manifests
         runnable = {

@@ -103,10 +103,11 @@ def format_changes(results: Sequence[Result], *, names: bool) -> Iterator[str]:
     for result in results:
         source = result.manifest.source
         yield f"{result.key.kind}/{result.key.name}{f'  {source}' if source else ''}"
-        for change, weakens in list_outside(result):
-            yield f"  {_format_change(escape_controls(change.name), change.live, change.desired)}"
-            if weakens:
-                yield f"    {weakens}"
+        for shown in list_outside(result):
+            for change in shown.parts:
+                yield f"  {_format_change(escape_controls(change.name), change.live, change.desired)}"
+            if shown.weakens:
+                yield f"    {shown.weakens}"
         yield from (f"    {author}" for author in list_authors(result, names=names))
         yield ""
 

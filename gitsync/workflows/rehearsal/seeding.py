@@ -89,8 +89,8 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
 
 
 def forget_outside(state: State) -> State:
-    """Return the state with records of what the seeds have beside git's fields: nothing. The recorded values are those
-    of Azure, and their absence would look like a change.
+    """Return the state with records of what the seeds have beside git's fields: nothing. Azure has the recorded values,
+    and their absence would look like a change.
     """
     nothing = RecordedOutside(values={}, types=open_arm_types().revision, read="")
     records = {

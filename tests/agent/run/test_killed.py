@@ -25,6 +25,7 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
 from tests.support.git_repositories import init_bare
+from tests.support.hypothesis_profile import sample
 from tests.support.parts import change
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
 
@@ -172,7 +173,7 @@ MOMENTS = [
 """Before each request, and after each write: the work of a read changes nothing."""
 
 
-@pytest.mark.parametrize("dies", MOMENTS)
+@pytest.mark.parametrize("dies", sample(MOMENTS))
 def test_killed_at_a_request_before_its_work_is_done_or_after(dies, world, undisturbed):
     with azure(world.store, operations=AT_ONCE) as served:
         assert killed(world, served, dies)
@@ -237,7 +238,7 @@ def test_the_run_that_is_killed_touches_its_status_so_many_times(world, undistur
     check_the_end(world, undisturbed)
 
 
-@pytest.mark.parametrize("touch", range(1, TOUCHES + 1))
+@pytest.mark.parametrize("touch", sample(range(1, TOUCHES + 1)))
 def test_killed_while_status_is_written_to_a_folder(touch, world, undisturbed):
     with azure(world.store, operations=AT_ONCE) as served:
         assert killed_at_a_touch(world, served, touch)

@@ -18,6 +18,7 @@ from gitsync.planning.diff.secret_changes import CHANGED, NEVER_SET
 from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.state_folder import StatusFolder
+from tests.support.hypothesis_profile import sample
 from tests.support.world import GROUP, GROUP_ID, KilledError, World, of
 
 KEY = Secret("k" * 40)
@@ -298,7 +299,7 @@ def test_a_manifest_of_a_group_may_be_renamed(world):
     assert len(world.sync(prune=True, max_deletes=9).results) == 1
 
 
-@pytest.mark.parametrize("requests", range(1, 8))
+@pytest.mark.parametrize("requests", sample(range(1, 8)))
 def test_a_run_that_is_killed_leaves_one_group(world, requests):
     world.says(team=TEAM)
     world.kill_after = requests

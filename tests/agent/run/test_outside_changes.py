@@ -109,7 +109,7 @@ def test_a_change_that_git_takes_is_git_s_from_then_on(world):
     assert (found.verdict, found.comparison.outside) == (Verdict.DRIFTED, ())
 
 
-def test_a_field_that_git_gives_up_is_told_as_one_and_recorded_after_the_write(world):
+def test_a_field_that_git_gives_up_is_removed_from_git_and_not_changed_outside(world):
     world.says(group=GROUP, account=ACCOUNT.replace("networkAcls", "accessTier: Cool\n      networkAcls")).sync()
     report = world.says(group=GROUP, account=ACCOUNT).plan()
     assert [each.rule for each in of(report, "StorageAccount").differences] == ["removed from git"]
@@ -118,7 +118,7 @@ def test_a_field_that_git_gives_up_is_told_as_one_and_recorded_after_the_write(w
     assert outside(world.plan()) == {}
 
 
-def test_what_gitsync_ignore_names_is_left_alone(world):
+def test_what_gitsync_ignore_names_is_not_reported(world):
     world.says(group=GROUP, account=annotated(ACCOUNT, **{"gitsync/ignore": "[/tags]"})).sync()
     change(world, {"/tags": {"owner": "rob"}, OPENED: "Enabled"})
     assert outside(world.plan()) == {OPENED: (None, "Enabled")}

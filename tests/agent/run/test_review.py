@@ -106,7 +106,7 @@ def test_an_etag_that_moved_is_a_move_though_nothing_that_git_sets_did(world):
     assert "ETag" in of(report, "VirtualNetwork").condition.message
 
 
-def test_what_the_write_would_reset_and_nobody_reviewed_is_not_reset(world):
+def test_what_the_write_would_reset_is_reviewed(world):
     world.synced(group=GROUP, vnet=VNET)
     world.somebody_changes(VNET_ID, {"/tags": {"by": "hand"}})
     file = planned(world.says(group=GROUP, vnet=WIDER))

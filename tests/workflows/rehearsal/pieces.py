@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +17,7 @@ from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config import Config
 from gitsync.workflows.rehearsal.rehearse import rehearse
 from tests.support.memory_places import MemorySource
-from tests.support.world import SUBSCRIPTION, World
+from tests.support.world import SUBSCRIPTION, World, run_to_end
 
 AT_ONCE = Timing(style=Style.DONE)
 SCRIPT = "settings: {operations: {style: done}, throttle: off}\n"
@@ -157,4 +156,4 @@ def rehearse_world(world: World, *, from_nothing: bool = False, interrupts: bool
         source=str(world.folder), status_dir=str(world.state), checks=("none",), emulator_script=str(script)
     )
     run = rehearse(replace(config, **settings), from_nothing=from_nothing, interrupts=interrupts, clock=world.clock)
-    return asyncio.run(run)
+    return run_to_end(run)

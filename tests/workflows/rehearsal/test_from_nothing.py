@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import textwrap
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.agent.run import test_flux_runs, test_helm_runs
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.programs import needs_helm
+from tests.support.world import run_to_end
 from tests.workflows.rehearsal.pieces import SCRIPT
 from tests.workflows.rehearsal.short_manifests import (
     GROUP,
@@ -53,7 +53,7 @@ def drill(tmp_path):
         init_repository(folder)
         commit_all(folder, "all")
         config = Config(source=str(folder), emulator_script=str(script), **settings)  # type: ignore[arg-type]
-        return asyncio.run(rehearse(config, from_nothing=True, clock=FakeClock()))
+        return run_to_end(rehearse(config, from_nothing=True, clock=FakeClock()))
 
     return run
 
