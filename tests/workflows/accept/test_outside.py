@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gitsync.desired.problems.field_path import format_field
+from gitsync.errors import ConfigError
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.report import Report
 from gitsync.model.secret import MASKED, Secret
@@ -379,3 +380,24 @@ def test_what_an_adoption_may_reset_is_accepted(
     unnamed = "Its write may reset 2 more values, which the plan does not name."
     assert [refusal.reason for refusal in accepted.left if not refusal.field] == [unnamed] * bool(names)
     assert (sorted(fields), [refusal.field for refusal in accepted.left if refusal.field]) == (taken, left), why
+
+
+CHANGED = (
+    OutsideChange(path="/properties/accessTier", before=None, now="Cool"),
+    OutsideChange(path="/properties/allowBlobPublicAccess", before=None, now=True, weakens="It opens it."),
+)
+
+
+@pytest.mark.parametrize("field", ["spec.accessTier", "/properties/accessTier"])
+def test_only_the_fields_that_are_named_are_accepted(tmp_path: Path, field: str) -> None:
+    world, report = find_shop(tmp_path, OutsideNotes(outside=CHANGED), Verdict.IN_SYNC)
+    accepted = accept_drift(report, open_world_tree(world), ("StorageAccount/shop",), (field,))
+    assert [each.pointer for resource in accepted.resources for each in resource.fields] == ["/properties/accessTier"]
+    assert not accepted.left
+
+
+def test_a_field_without_a_change_is_an_error_with_the_nearest_one(tmp_path: Path) -> None:
+    world, report = find_shop(tmp_path, OutsideNotes(outside=CHANGED), Verdict.IN_SYNC)
+    with pytest.raises(ConfigError) as refused:
+        accept_drift(report, open_world_tree(world), (), ("spec.accesTier",))
+    assert "Did you mean spec.accessTier?" in refused.value.hint
