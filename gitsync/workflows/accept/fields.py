@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import find_word
@@ -291,7 +291,8 @@ class _Reading:
         """Make a field that git does not set yet, or return why it is skipped."""
         search = self.search
         if field is None:
-            return search.leave_outside(f"The manifest has no field for {format_pointer(move.path)}.", ())
+            left = search.leave_outside(f"The manifest has no field for {format_pointer(move.path)}.", ())
+            return replace(left, advice=f"Set it in the annotation {BODY}. {left.advice}")
         if find_spec_member(self.prepared.resource.spec, *field[1:]) is not None:
             return search.leave_outside(f"{format_pointer(move.path)} is a part of this field.", field)
         try:

@@ -355,7 +355,8 @@ def test_a_member_that_the_kind_does_not_have_is_skipped(tmp_path: Path) -> None
     (left,) = accepted.left
     assert left.reason == "The manifest has no field for /properties/aNewMember."
     name = "StorageAccount/shop"
-    assert left.advice == f"To keep it, run gitsync acknowledge {name}; to undo it, gitsync revert {name}"
+    ways = f"To keep it, run gitsync acknowledge {name}; to undo it, gitsync revert {name}"
+    assert left.advice == f"Set it in the annotation gitsync/body. {ways}"
 
 
 ADOPTIONS = [
@@ -401,3 +402,29 @@ def test_a_field_without_a_change_is_an_error_with_the_nearest_one(tmp_path: Pat
     with pytest.raises(ConfigError) as refused:
         accept_drift(report, open_world_tree(world), (), ("spec.accesTier",))
     assert "Did you mean spec.accessTier?" in refused.value.hint
+
+
+def test_a_resource_that_is_adopted_keeps_its_values_by_accept(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.says(core=AROUND["core.yaml"]).sync()
+    world.somebody_creates(
+        f"{GROUP}/providers/Microsoft.Storage/storageAccounts/shop",
+        {
+            "location": "westeurope",
+            "kind": "StorageV2",
+            "sku": {"name": "Premium_LRS"},
+            "tags": {"owner": "eve"},
+            "properties": {"publicNetworkAccess": "Disabled", "allowSharedKeyAccess": False},
+        },
+    )
+    world.says(core=AROUND["core.yaml"], shop=storage("shop"))
+    plan = world.plan()
+    assert not accept(world, plan).resources
+    (accepted,) = accept(world, plan, ("StorageAccount/shop",)).resources
+    paths = {reset.path for result in plan.results for reset in result.change.resets}
+    assert {field.pointer for field in accepted.fields} == paths
+    world.git("add", "-A")
+    world.git("commit", "-qm", "Take the values of Azure")
+    (result,) = (result for result in world.plan().results if result.key.name == "shop")
+    assert (result.verdict, result.change.resets) == (Verdict.ADOPT, ())
+    assert [difference.path for difference in result.differences] == ["/sku/name"], "git's own value is kept"
