@@ -8,7 +8,7 @@ RECORDINGS are folders of recordings: JSON lines with `path`, `apiVersion`, `put
 
 The file is {"types": {ARM type: {leaf: {value: resources}}}, "names": {member: [value]}}, all in lower case. A leaf is
 a JSON pointer with `*` in place of indexes, a value is JSON of at most 80 characters, and "" stands for any: of a leaf
-that no body of the type requests, and that has another value in each of at least two resources. A value under
+that no body of the type requests, and that has several free texts. A value under
 `names` is one that members of that name have in most types that show it. The same input gives the same bytes.
 """
 
@@ -98,6 +98,12 @@ def is_default(text: str, shown: Sequence[Shown]) -> bool:
     return is_free and len(text) <= LONGEST and not NAMED.search(text)
 
 
+def is_made(by_text: Mapping[str, Sequence[Shown]]) -> bool:
+    """Return whether each resource shows another text, which is none of a few words."""
+    texts = [text for text in by_text if text[0] in '"[{']
+    return 1 < len(texts) == len(by_text) and not any(each.is_choice for each in chain(*by_text.values()))
+
+
 def is_general(text: str, by_text: Mapping[str, Sequence[Shown]]) -> bool:
     """Return whether members of a name have a value in most types that show one; a number, in all of at least three."""
     types, of_all = ({each.arm_type for each in shown} for shown in (by_text[text], chain(*by_text.values())))
@@ -132,9 +138,8 @@ def build_table(recordings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     types: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)
     for (arm_type, path), by_text in of_leaf.items():
         counts = {text: count_resources(shown) for text, shown in by_text.items() if is_default(text, shown)}
-        resources = count_resources(chain.from_iterable(by_text.values()))
-        if len(by_text) > 1 and resources > 1 and not any(is_requested(path, put) for put in requested[arm_type]):
-            counts = {ANY_VALUE: resources}
+        if is_made(by_text) and not any(is_requested(path, put) for put in requested[arm_type]):
+            counts = {ANY_VALUE: count_resources(chain(*by_text.values()))}
         if counts:
             types[arm_type][format_pointer(path).casefold()] = dict(sorted(counts.items()))
     names = {

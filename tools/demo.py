@@ -119,7 +119,7 @@ def show_drift(demo: Demo, count: int) -> None:
     demo.change(AMY, CACHE, ("properties", "sku", "capacity"), 2)
     demo.change(ROB, RULE, ("properties", "access"), "Allow")
     demo.change(ROB, ACCOUNT, ("properties", "publicNetworkAccess"), "Enabled")  # git does not have this field
-    lines = r"^ +Values:|^ +update|^ +~ |@contoso\.com|outside of git"
+    lines = r"^ +Values: Azure|^ +update|^ +[~+] |@contoso\.com|^Changed outside|^ +StorageAccount"
     plan = demo.gitsync("plan", "--detailed-exitcode", "--who", "names", show=lines, code=DRIFTED)
     expect(plan["summary"] == {"drifted": 2, "in-sync": count - 2}, "two resources have drifted")
     drifted = {resource["kind"]: resource for resource in plan["resources"] if resource["verdict"] == "drifted"}
@@ -135,8 +135,10 @@ def show_drift(demo: Demo, count: int) -> None:
         authors == {(person["userName"], person["client"]) for person in (AMY, ROB)},
         "it names who changed them, with what",
     )
+    outside = {change["path"] for resource in plan["resources"] for change in resource.get("outside", [])}
+    expect(outside == {"/properties/publicNetworkAccess"}, "it shows the field that git does not have")
     expect(not demo.azure.list_writes(), "a plan writes nothing")
-    say.explain("A sync would undo both changes of what git has. Each line of a diff has the file and line in git.")
+    say.explain("A sync would undo two changes. Git does not have the third field: the sync leaves it as it is.")
 
 
 def settle_drift(demo: Demo, count: int) -> None:

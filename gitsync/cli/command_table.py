@@ -32,8 +32,15 @@ COMMANDS = {
     "rehearse": CommandEntry(
         "gitsync.cli.rehearse", "Simulate the sync and the next one in the emulator. Offline.", CommandGroup.RUN
     ),
-    "accept": CommandEntry("gitsync.cli.accept", "Accept drift: edit the manifests to match Azure.", CommandGroup.RUN),
-    "revert": CommandEntry("gitsync.cli.revert", "Write the values in git over drift in Azure.", CommandGroup.RUN),
+    "accept": CommandEntry(
+        "gitsync.cli.drift.accept", "Accept drift: edit the manifests to match Azure.", CommandGroup.RUN
+    ),
+    "revert": CommandEntry(
+        "gitsync.cli.drift.revert", "Write the values in git over drift in Azure.", CommandGroup.RUN
+    ),
+    "acknowledge": CommandEntry(
+        "gitsync.cli.drift.acknowledge", "Record changes outside of git as the values to expect.", CommandGroup.RUN
+    ),
     "comment": CommandEntry(
         "gitsync.cli.comment",
         "Post a report on the pull request of this pipeline.",

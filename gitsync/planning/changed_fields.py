@@ -17,11 +17,13 @@ from gitsync.desired.request.body import find_field
 from gitsync.desired.validation.body_annotation import BODY_PATH, locate_member
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
+from gitsync.model.outside import OutsideChange
 from gitsync.model.plan import Apply
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.result import ManifestField, Result
-from gitsync.planning.diff.list_elements import split_lists
+from gitsync.model.verdict import Difference
+from gitsync.planning.diff.list_elements import split_lists, split_outside
 
 
 def locate_fields(results: Iterable[Result], applies: Mapping[Key, Apply], catalog: Catalog) -> tuple[Result, ...]:
@@ -47,11 +49,11 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
         return result
     parts = [part for difference in result.differences for part in (difference, *split_lists(difference))]
     live = {part.path: part.live for part in parts if part.desired is None}
-    outside, resets = result.comparison.outside, result.change.resets
-    live |= {change.path: change.before if change.now is None else change.now for change in outside}
-    live |= {value.path: value.live for value in resets}
+    outside = [part for change in result.comparison.outside for part in _split_outside(change)]
+    live |= {part.path: part.live if part.desired is None else part.desired for part in outside}
+    live |= {value.path: value.live for value in result.change.resets}
     checked = (finding.path for finding in result.change.checks if finding.path)
-    beside = (*(change.path for change in outside), *(value.path for value in resets if value.path))
+    beside = (*(part.path for part in outside), *(value.path for value in result.change.resets if value.path))
     fields = {}
     for pointer in (*(part.path for part in parts), *result.comparison.unverified, *checked, *beside):
         path = parse_pointer(pointer)
@@ -59,6 +61,10 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
             name = name_entry(kind, path, live.get(pointer), resource) or format_field(field)
             fields[pointer] = ManifestField(name, _find_source(field, resource))
     return replace(result, comparison=replace(result.comparison, fields=fields)) if fields else result
+
+
+def _split_outside(change: OutsideChange) -> list[Difference]:
+    return [Difference(change.path, change.now, change.before, ""), *split_outside(change)]
 
 
 def _find_source(field: FieldPath, resource: Resource) -> SourceLocation:

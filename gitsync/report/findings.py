@@ -26,7 +26,7 @@ from gitsync.report.check_texts import format_check, format_remedy, format_state
 from gitsync.report.differences import Change, find_first_location, list_changes
 from gitsync.report.escape import format_sides
 from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency
-from gitsync.report.outside_texts import OutsideLine, format_resets, list_outside
+from gitsync.report.outside_texts import ShownChange, format_resets, list_outside
 from gitsync.report.wording import (
     REPLACE_RULE,
     describe_replacement,
@@ -204,19 +204,19 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
 
 def _list_outside_findings(result: Result, report: Report) -> list[ReportFinding]:
     """List a finding for the changes outside of git that weaken the estate, and one for the others."""
-    lines = list_outside(result)
-    weakening, others = ([line for line in lines if bool(line.weakens) is weakens] for weakens in (True, False))
+    changes = list_outside(result)
+    weakening, others = ([each for each in changes if bool(each.weakens) is weakens] for weakens in (True, False))
     found = ((weakening, Weight.WARNING, "weakens"), (others, Weight.NOTE, ""))
     return [_make_outside_finding(result, report, part, weight, word) for part, weight, word in found if part]
 
 
 def _make_outside_finding(
-    result: Result, report: Report, lines: Sequence[OutsideLine], weight: Weight, word: str
+    result: Result, report: Report, changes: Sequence[ShownChange], weight: Weight, word: str
 ) -> ReportFinding:
     """Make the finding for changes outside of git. It is advice: the verdict of the resource stays."""
     source = result.manifest.source or result.manifest.last_source
-    count = f"{format_plural(len(lines), 'value')} of {result.key.kind}/{result.key.name}"
-    effect = ", and weaken the estate" if len(lines) > 1 else ", and weakens the estate"
+    count = f"{format_plural(len(changes), 'value')} of {result.key.kind}/{result.key.name}"
+    effect = ", and weaken the estate" if len(changes) > 1 else ", and weakens the estate"
     return ReportFinding(
         rule=OUTSIDE_RULE,
         weight=weight,
@@ -226,17 +226,17 @@ def _make_outside_finding(
         outcome=result.outcome.value,
         is_advice=True,
         title=f"{count} changed outside of git{effect if weight is Weight.WARNING else ''}",
-        details=(*_format_outside(lines), *list_authors(result), *_format_references(result)),
+        details=(*_format_outside(changes), *list_authors(result), *_format_references(result)),
     )
 
 
-def _format_outside(lines: Sequence[OutsideLine]) -> Iterator[str]:
-    """Format changes outside of git, one line each."""
-    for change, weakens in lines[:_MOST_DIFFERENCES]:
-        line = _format_change(change)
-        yield f"{line}. {weakens}" if weakens else line
-    if len(lines) > _MOST_DIFFERENCES:
-        yield f"… and {len(lines) - _MOST_DIFFERENCES} more"
+def _format_outside(changes: Sequence[ShownChange]) -> Iterator[str]:
+    """Format changes outside of git, one line for each part."""
+    rows = [(part, change.weakens) for change in changes for part in change.parts]
+    for part, weakens in rows[:_MOST_DIFFERENCES]:
+        yield f"{_format_change(part)}. {weakens}" if weakens else _format_change(part)
+    if len(rows) > _MOST_DIFFERENCES:
+        yield f"… and {len(rows) - _MOST_DIFFERENCES} more"
 
 
 def _make_check_finding(finding: CheckFinding, result: Result, report: Report) -> ReportFinding:

@@ -335,12 +335,12 @@ def _format_outside(section: Section, result: Result) -> list[str]:
     """Format the changes outside of git as a block, below a title where that of the section is another, and how they
     weaken the estate.
     """
-    lines = list_outside(result)
-    if not lines:
+    changes = list_outside(result)
+    if not changes:
         return []
     title = [] if section == OUTSIDE else [f"**{OUTSIDE_TITLE}** ({_SIDES.format(*OUTSIDE_SIDES)}):"]
-    weakening = [f"- **{format_code(change.name)}:** {format_prose(weakens)}" for change, weakens in lines if weakens]
-    block = _format_differences([_format_sides(change) for change, _ in lines])
+    block = _format_differences([_format_sides(part) for change in changes for part in change.parts])
+    weakening = [f"- **{format_code(name)}:** {format_prose(weakens)}" for name, _, weakens in changes if weakens]
     return [*title, *block, *(["\n".join(weakening[:_MOST_DIFFERENCES])] if weakening else [])]
 
 

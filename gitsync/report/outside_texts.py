@@ -18,6 +18,7 @@ from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.model.secret import MASKED
+from gitsync.planning.diff.list_elements import split_outside
 from gitsync.report.alike import MOST_ALIKE, MOST_NAMED, split_alike
 from gitsync.report.differences import Change, name_path
 from gitsync.report.ordering import make_reading_order
@@ -39,6 +40,7 @@ RESETS_ADVICE: Final = (
 )
 
 _KEPT_AS_DIGEST: Final = "the record has only a digest of the former value"
+_RESTORED: Final = "this write restores it"
 _MOST_RESET: Final = 5  # values that a line names
 _MOST_FIELDS: Final = 10  # of a record
 _SHORT_VALUE: Final = re.compile(r"\S{1,40}")
@@ -46,10 +48,11 @@ _PREFIXES: Final = ("spec.body.properties.", "spec.body.", "spec.", "properties.
 """What a sentence leaves out of a field: the first that fits."""
 
 
-class OutsideLine(NamedTuple):
+class ShownChange(NamedTuple):
     """An outside change as a report shows it."""
 
-    change: Change
+    field: str
+    parts: tuple[Change, ...]  # of a list one for each element that differs
     weakens: str  # how it makes the estate weaker; "" if it does not
 
 
@@ -58,16 +61,20 @@ def sort_outside(result: Result) -> list[OutsideChange]:
     return sorted(result.comparison.outside, key=lambda change: (not change.weakens, change.path))
 
 
-def list_outside(result: Result, *, with_paths: bool = False) -> list[OutsideLine]:
+def list_outside(result: Result, *, with_paths: bool = False) -> list[ShownChange]:
     """List the outside changes of a resource; `with_paths` adds the paths in the request."""
-    lines = []
+    shown = []
+    restored = {change.path for change in result.change.restores}
     for change in sort_outside(result):
-        name = name_path(result, change.path)
-        path = change.path if with_paths and name != change.path else ""
-        notes = ("" if change.is_restorable else _KEPT_AS_DIGEST, path)
-        row = Change(name, change.before, change.now, tuple(filter(None, notes)))
-        lines.append(OutsideLine(row, change.weakens))
-    return lines
+        note = "" if change.is_restorable else _KEPT_AS_DIGEST
+        note = _RESTORED if change.path in restored else note
+        parts = []
+        for part in split_outside(change):
+            name = name_path(result, part.path)
+            path = part.path if with_paths and name != part.path else ""
+            parts.append(Change(name, part.live, part.desired, tuple(filter(None, (note, path)))))
+        shown.append(ShownChange(name_path(result, change.path), tuple(parts), change.weakens))
+    return shown
 
 
 def weakens_estate(result: Result) -> bool:

@@ -405,10 +405,11 @@ class _Listing:
         """Format the changes outside of git, below a title where that of the section is another."""
         if result.comparison.outside and section != OUTSIDE:
             yield f"    {OUTSIDE_TITLE} ({_OUTSIDE_SIDES}):"
-        for change, weakens in list_outside(result, with_paths=self._verbose):
-            yield from _format_change(change, self._width, self._paint)
-            if weakens:
-                yield from map(self._paint.mark_bad, indent(escape_controls(weakens), self._width, by=6))
+        for shown in list_outside(result, with_paths=self._verbose):
+            for part in shown.parts:
+                yield from _format_change(part, self._width, self._paint)
+            if shown.weakens:
+                yield from map(self._paint.mark_bad, indent(escape_controls(shown.weakens), self._width, by=6))
 
     def _list_resets(self, result: Result) -> list[str]:
         resets = format_resets(result, writes=self._writes, everything=self._verbose) if self._shows_resets else ""

@@ -170,6 +170,8 @@ def test_many_writes_that_reset_something_are_a_count():
         (sync(WRITTEN), "Updated 1; 3 values may have been reset; 1 changed outside of git", "a sync did"),
         (sync(change(WRITTEN, action=Action.NONE, written=Written.NOTHING)), "Nothing changed; 1 changed outside of git",
             "one that wrote nothing has reset nothing"),
+        (plan(change(RESETTING, outside=(), action=Action.NONE, verdict=Verdict.HELD)), "A sync would change nothing",
+            "a hold keeps it from the write"),
         (plan(IN_SYNC), "A sync would change nothing", "silence"),
     ],
 )  # fmt: skip
@@ -184,6 +186,18 @@ def test_changes_that_are_alike_fold_and_others_do_not():
     shown = text.render(plan(*map(tag, range(11)), other))
     assert "11 StorageAccount" in shown
     assert shown.count("/tags/cost") == 2
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "page", "sarif", "junit"])
+def test_of_a_list_only_the_elements_that_differ_are_shown(form):
+    servers = [f"10.0.0.{number}" for number in range(40)]
+    moved = OutsideChange(
+        path="/properties/servers", before=servers, now=[*servers[:7], "10.9.0.7", *servers[8:]], weakens=REACH
+    )
+    shown = FORMS[form](plan(from_azure("x", moved)))
+    assert "1 changed outside of git" in shown
+    assert ("10.0.0.7" in shown, "10.9.0.7" in shown, "10.0.0.12" in shown) == (True, True, False)
+    assert REACH in shown
 
 
 def test_the_verdict_of_the_resource_stays():
@@ -255,6 +269,16 @@ def test_junit_shows_it_without_a_failure():
     shown = render_junit(plan(OPENED))
     assert 'failures="0"' in shown
     assert "changed outside of git, and weakens the estate" in shown
+
+
+def test_what_a_revert_restores_is_marked():
+    first, *_ = OPENED.comparison.outside
+    reverted = plan(change(OPENED, action=Action.UPDATE, restores=(first,)))
+    assert '~ spec.publicNetworkAccess: "Disabled" → "Enabled" (this write restores it)' in text.render(reverted)
+    assert text.render(reverted).count("restores it") == 1
+    (resource,) = build_document(reverted)["resources"]
+    assert [entry.get("restored") for entry in resource["outside"]] == [True, None, None]
+    assert render(read_report(render(reverted).encode(), "b")) == render(reverted)
 
 
 def test_people_in_outside_values_are_left_out():

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from gitsync.model.condition import Severity
+from gitsync.model.problem import SourceLocation
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.html.page import render
 from gitsync.report.ordering import choose_section
+from gitsync.report.wording import list_body
 from tests.report.report_builders import (
     DRIFTED,
     FULL,
@@ -145,6 +147,15 @@ def test_the_body_of_a_create_is_folded():
     assert body.startswith('<details class="body">'), "not open"
     assert "Request body, 4 lines" in body
     assert "&quot;location&quot;: &quot;westeurope&quot;" in body
+
+
+def test_the_default_tags_of_a_create_are_shown_with_where_they_are_set():
+    tags = {"team": SourceLocation("gitsync.yaml", 2)}
+    created = result(
+        key("A", "b"), Verdict.CREATE, Action.CREATE, READY, body={"tags": {"team": "web"}}, default_tags=tags
+    )
+    assert "default tags: team (gitsync.yaml:2)" in render(report(created)).replace("<wbr/>", "")
+    assert list_body(created) == ["# default tags: team (gitsync.yaml:2)", "tags:", "  team: web"]
 
 
 def test_what_must_be_replaced_is_marked_folded_and_unfolded():

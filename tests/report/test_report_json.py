@@ -13,6 +13,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.model.result import Outcome, Stage
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report.json import render
+from tests.report.golden_runs import RUNS
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, PLAN, failed, report, result
 from tests.support.json_schemas import list_faults, read_schema
 
@@ -28,7 +29,7 @@ def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("value", [FULL, PLAN, report()], ids=["sync", "plan", "empty"])
+@pytest.mark.parametrize("value", [FULL, PLAN, report(), RUNS["outside"]], ids=["sync", "plan", "empty", "outside"])
 def test_a_report_keeps_the_schema(value):
     assert complain(value) == []
 

@@ -96,6 +96,7 @@ def test_spans_have_figures_and_codes_and_no_message(collector):
         "gitsync.exit_code": 1,
         "gitsync.revision": "a" * 40,
         "gitsync.results.failed": 1,
+        "gitsync.outside_changes": 0,
         "gitsync.requests.reads": 4,
     }.items()  # fmt: skip
     assert (run.status.code, run.status.message) == (2, "exit code 1")

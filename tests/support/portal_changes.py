@@ -132,5 +132,6 @@ def _make_row(entry: Mapping[str, Any], parents: Mapping[str, str]) -> PortalRow
     )
 
 
-_DATA = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, and each worker reads it
+_DATA = yaml.load(Path(__file__).with_suffix(".yaml").read_bytes(), _LOADER)
 ROWS = tuple(_make_row(entry, _DATA["parents"]) for entry in _DATA["resources"])

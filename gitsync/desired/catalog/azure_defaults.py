@@ -30,16 +30,19 @@ class AzureDefaults:
     own: Mapping[str, Any]  # of the type: by leaf, the number of resources that show each value
     everywhere: Mapping[str, Any]  # of at least two types: by the name of a member, the values
 
-    def is_default(self, path: JsonPath, value: Any, *, least: int = 1) -> bool:
-        """Return whether Azure gave a leaf this value in `least` recorded resources of the type, or a member of that
-        name in two types. `*` in the path stands for the index of an entry.
+    def is_default(self, path: JsonPath, value: Any, *, is_usual: bool = False) -> bool:
+        """Return whether Azure gave a leaf this value in a recorded resource of the type, or a member of that name in
+        two types. `*` in the path stands for the index of an entry. With `is_usual`, the leaf must have the value in
+        most of at least two resources: another client may have set it in one of them by other means.
         """
-        text = write_value(value)
-        shown = self.own.get(format_pointer(path).casefold())
-        if shown is not None and (shown.get(text, 0) >= least or shown.get(ANY_VALUE, 0) >= least):
-            return True
-        return text in self.everywhere.get(name_leaf(path), ())
+        text, shown = write_value(value), self.own.get(format_pointer(path).casefold(), {})
+        count, of_all = max(shown.get(text, 0), shown.get(ANY_VALUE, 0)), sum(shown.values())
+        is_shown = count >= _USUAL and 2 * count >= of_all if is_usual else count > 0
+        return is_shown or text in self.everywhere.get(name_leaf(path), ())
 
+
+_USUAL: Final = 2
+"""How many resources must show a value that is no chance."""
 
 ANY_VALUE: Final = ""
 """In place of a value: each resource shows another one, and nobody requests any."""

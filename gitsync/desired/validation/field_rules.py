@@ -6,12 +6,13 @@ rule can be about several versions of a kind. A field that none of them has is a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.arm_fields import Misfit
 from gitsync.desired.catalog.arm_types import open_arm_types
@@ -25,6 +26,7 @@ from gitsync.desired.validation.annotation_text import locate_in_annotation
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.ignore_annotation import describe_expired, read_list
 from gitsync.desired.validation.ignore_entries import (
+    MOST_ENTRIES,
     OF_NAMESPACE,
     OF_SOURCE,
     IgnoreEntry,
@@ -119,17 +121,31 @@ def read_ignore_rules(entries: RuleEntries, catalog: Catalog) -> FieldRules:
     """Read the rules of gitsync.yaml, then those of the Namespaces that have some."""
     rules: list[IgnoreRule] = []
     problems: list[tuple[str, Problem]] = []
+    sizes: Counter[str] = Counter()
     written = ((RuleOrigin(entry.source), number, entry.value) for number, entry in enumerate(entries.ignore, start=1))
     for origin, number, value in chain(written, _list_annotated(entries.namespaces)):
-        form = OF_NAMESPACE if origin.namespace else OF_SOURCE
-        entry = [value] if isinstance(value, Fault) else read_entry(value, f"Entry {number}", form)
-        names = [] if isinstance(entry, list) else [_find_name(text, catalog) for text in entry.kinds]
-        faults = entry if isinstance(entry, list) else [name for name in names if isinstance(name, Fault)]
+        if sizes[origin.namespace] > MOST_ENTRIES:
+            continue  # it is reported already
+        rule = value if isinstance(value, Fault) else _read_rule(value, number, origin, catalog)
+        if isinstance(rule, IgnoreRule):
+            sizes[origin.namespace] += len(rule.entry.paths) + len(rule.entry.tags)
+            rules.append(rule)
+            if sizes[origin.namespace] <= MOST_ENTRIES:
+                continue
+            rule = Fault(f"The rules have more than {MOST_ENTRIES} paths and tags together.", "Use patterns.")
+        faults = rule if isinstance(rule, list) else [rule]
         problems += [(origin.namespace, origin.make_error(fault)) for fault in faults]
-        if not isinstance(entry, list) and not faults:
-            kinds = tuple(name for name in names if isinstance(name, KindName))
-            rules.append(IgnoreRule(entry=entry, kinds=kinds, origin=origin))
     return FieldRules(rules=tuple(rules), problems=tuple(problems))
+
+
+def _read_rule(value: Any, number: int, origin: RuleOrigin, catalog: Catalog) -> IgnoreRule | list[Fault]:
+    entry = read_entry(value, f"Entry {number}", OF_NAMESPACE if origin.namespace else OF_SOURCE)
+    if isinstance(entry, list):
+        return entry
+    names = [_find_name(text, catalog) for text in entry.kinds]
+    if faults := [name for name in names if isinstance(name, Fault)]:
+        return faults
+    return IgnoreRule(entry=entry, kinds=tuple(name for name in names if isinstance(name, KindName)), origin=origin)
 
 
 def _list_annotated(namespaces: Mapping[str, Resource]) -> Iterator[tuple[RuleOrigin, int, object]]:

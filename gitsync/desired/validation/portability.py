@@ -49,7 +49,7 @@ def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]
     if tags := sorted(resource.default_tags, key=str):
         yield Finding(
             code=_CODE,
-            path=tags[0],
+            path=("spec",),
             message=f"ASO sets no default tags: its next PUT would remove {_join_first(tags)}.",
             hint="Keep the manifest where ASO does not apply it, or write the tags into it.",
             level=Level.WARNING,

@@ -12,9 +12,17 @@ from typing import Any
 from gitsync.desired.formats.json_pointer import format_pointer, parse_pointer
 from gitsync.desired.formats.leaf_changes import compute_changes
 from gitsync.desired.formats.list_pairing import is_ordered, is_plain
+from gitsync.model.outside import OutsideChange
 from gitsync.model.verdict import Difference
 
 _MOST = 2000  # elements that are compared with each other
+
+
+def split_outside(change: OutsideChange) -> list[Difference]:
+    """Split a change of a list outside of git into one for each element: `desired` is the side now, `live` that before.
+    An index in a path is that now, or that before for an element which is gone.
+    """
+    return split_lists(Difference(change.path, change.now, change.before, ""))
 
 
 def split_lists(difference: Difference) -> list[Difference]:

@@ -19,7 +19,7 @@ from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
-from gitsync.desired.formats.list_pairing import OPEN_LISTS, find_key, find_key_field, index_by_key
+from gitsync.desired.formats.list_pairing import OPEN_LISTS, find_key, find_key_field, index_by_key, is_ordered
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -104,12 +104,15 @@ class OutsideView:
             return ()
         shown = self._select(live, covers)
         before, now = (remove_paths(side, self.ignored) for side in (recorded.values, shown))
-        known = (
+        known = [
             (_restore_indexes(path, now, shown), old, new)
             for path, old, new in map(_read_seals, list_outside_changes(before, now, covers))
             if _is_known(old, new)
-        )
-        changes = [self._describe(change, live) for change in (drop_unknown(known) if is_partial else known)]
+        ]
+        if not known:
+            return ()
+        silence = Silence(hints=self.hints, live=self.select_writable(live), covers=covers, told=dict(self.told))
+        changes = (_describe(change, silence) for change in (drop_unknown(known) if is_partial else known))
         return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
 
     def renew(
@@ -148,21 +151,20 @@ class OutsideView:
         is_safe = self.digests.key is not None or not has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
-    def _describe(self, change: LeafChange, live: Mapping[str, Any]) -> OutsideChange | None:
-        """Describe a change; None for one that nobody made."""
-        path, before, now = change
-        old, new = mask_digests(before), mask_digests(now)
-        pointer, hints = format_pointer(path), _make_hints(self.kind)
-        silence = Silence(hints=hints, live=self.select_writable(live), told=dict(self.told))
-        sides = (REMOVED if side is None else side for side in (old, new))
-        weakens = explain_weakening(self.kind.arm_type, pointer, *sides, is_gone=False)
-        if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
-            return None
-        return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
-
     @property
     def hints(self) -> Hints:
         return _make_hints(self.kind)
+
+
+def _describe(change: LeafChange, silence: Silence) -> OutsideChange | None:
+    """Describe a change; None for one that nobody made."""
+    path, before, now = change
+    pointer, old, new = format_pointer(path), mask_digests(before), mask_digests(now)
+    sides = (REMOVED if side is None else side for side in (old, new))
+    weakens = explain_weakening(silence.hints.arm_type, pointer, *sides, is_gone=False)
+    if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
+        return None
+    return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
 
 
 def is_current(recorded: RecordedOutside) -> bool:
@@ -196,9 +198,19 @@ def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) 
         }
     is_long = not covers and isinstance(value, str | list) and len(_write(value)) > LONGEST
     if is_long or (value is not None and is_secret(path, hints)):
-        return Secret(_write(value))
+        return Secret(_write(_sort(value, path)))
     if isinstance(value, list):
         return [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
+    return value
+
+
+def _sort(value: Any, path: JsonPath) -> Any:
+    """Return a value with its lists in an order of their own, unless their order counts: Azure keeps them in any."""
+    if isinstance(value, Mapping):
+        return {key: _sort(child, (*path, key)) for key, child in value.items()}
+    if isinstance(value, list):
+        entries = [_sort(entry, path) for entry in value]
+        return entries if is_ordered(path) else sorted(entries, key=_write)
     return value
 
 

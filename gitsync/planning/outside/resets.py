@@ -9,6 +9,7 @@ most of it is Azure's own, by tables of recorded values and by rules of what val
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -85,7 +86,8 @@ def list_resets(
     leaves = [leaf for leaf in iterate_uncovered(writable, body) if not _is_kept(leaf, effects)]
     if changes is not None:
         return tuple(_describe(view, leaf) for leaf in _select_changed(leaves, changes))
-    unknown = [leaf for leaf in leaves if not _is_azures_own(leaf, view, body, find_defaults(view.arm_type))]
+    texts, defaults = _list_texts(body), find_defaults(view.arm_type)
+    unknown = [leaf for leaf in leaves if not _is_azures_own(leaf, view, texts, defaults)]
     ranked = sorted(unknown, key=lambda leaf: (_rank(leaf, view.arm_type), leaf.path[:1] != ("properties",)))
     named = ranked if len(ranked) <= MOST else ranked[: MOST - 1]
     rest = len(ranked) - len(named)
@@ -149,23 +151,28 @@ def _pair_entries(live: list[Any], body: Any) -> Iterator[tuple[int, Any, Any]]:
 
 def _select_changed(leaves: Sequence[Uncovered], changes: Sequence[OutsideChange]) -> Iterator[Uncovered]:
     """Select what changed since gitsync's last write and Azure still shows; of a list, the entries that did."""
-    paths = [parse_pointer(change.path) for change in changes if change.now is not None]
+    below: defaultdict[JsonPath, set[str | int | None]] = defaultdict(set)
+    for path in (parse_pointer(change.path) for change in changes if change.now is not None):
+        for length in range(1, len(path) + 1):
+            below[path[:length]].add(path[length] if length < len(path) else None)
     for leaf in leaves:
-        below = [path for path in paths if path[: len(leaf.path)] == leaf.path]
-        steps = {path[len(leaf.path)] for path in below if len(path) > len(leaf.path)}
-        if isinstance(leaf.value, list) and steps:
+        steps = below.get(leaf.path, set())
+        if isinstance(leaf.value, list) and steps - {None}:
             yield Uncovered(leaf.path, [entry for index, entry in enumerate(leaf.value) if index in steps])
-        elif below:
+        elif steps:
             yield leaf
 
 
-def _is_azures_own(leaf: Uncovered, view: OutsideView, body: Mapping[str, Any], defaults: AzureDefaults) -> bool:
-    """Return whether Azure gave a value by itself, as far as recordings or its look show it."""
+def _is_azures_own(leaf: Uncovered, view: OutsideView, texts: frozenset[str], defaults: AzureDefaults) -> bool:
+    """Return whether Azure gave a value by itself, as far as recordings or its look show it. `texts` are those of the
+    body.
+    """
     path, value = generalize(leaf.path), leaf.value
     if path[0] == TAGS:
         return False
     is_guard = protects(view.arm_type, format_pointer(leaf.path), value)
-    if find_azure_values(view.arm_type).is_own(path, value) or defaults.is_default(path, value, least=1 + is_guard):
+    is_usual = is_guard or value is True
+    if find_azure_values(view.arm_type).is_own(path, value) or defaults.is_default(path, value, is_usual=is_usual):
         return True
     if isinstance(value, str) and _MICROSOFTS.fullmatch(value):
         return True
@@ -175,15 +182,15 @@ def _is_azures_own(leaf: Uncovered, view: OutsideView, body: Mapping[str, Any], 
         value is False
         or (is_number(value) and value == 0)
         or is_reported_value(leaf.path, value)
-        or (isinstance(value, str) and _is_derived(value, view, body))
+        or (isinstance(value, str) and _is_derived(value, view, texts))
     )
 
 
-def _is_derived(value: str, view: OutsideView, body: Mapping[str, Any]) -> bool:
+def _is_derived(value: str, view: OutsideView, texts: frozenset[str]) -> bool:
     """Return whether a machine made a text, or derived it from others: the name of the resource, a name in the body."""
     text = value.casefold()
     is_own = text == view.arm_id.name.casefold() or ArmId(value).is_within(view.arm_id)
-    is_echo = len(text) > _SHORT and text in _list_texts(body)
+    is_echo = len(text) > _SHORT and text in texts
     return text in _NEUTRAL or is_own or is_echo or _MADE.fullmatch(value) is not None
 
 
@@ -192,6 +199,7 @@ _SHORT: Final = 8
 
 
 def _list_texts(value: Any) -> frozenset[str]:
+    """The texts in a body, in lower case."""
     if isinstance(value, Mapping | list):
         entries = value.values() if isinstance(value, Mapping) else value
         return frozenset().union(*map(_list_texts, entries))

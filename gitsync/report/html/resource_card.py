@@ -19,7 +19,7 @@ from markupsafe import Markup
 from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
-from gitsync.model.result import Outcome, Result
+from gitsync.model.result import Outcome, Result, ResultChange
 from gitsync.model.secret import truncate
 from gitsync.model.verdict import Action, Difference
 from gitsync.planning.data_types import describe_loss
@@ -39,12 +39,13 @@ from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
-from gitsync.report.outside_texts import OUTSIDE_SIDES, format_resets, list_outside
+from gitsync.report.outside_texts import OUTSIDE_SIDES, OUTSIDE_TITLE, format_resets, list_outside
 from gitsync.report.wording import (
     REPLACE_NEEDED,
     UNTOUCHED,
     describe_replacement,
     format_action,
+    format_default_tags,
     format_last_commit,
     format_outside_count,
     format_plural,
@@ -153,9 +154,10 @@ def render_details(result: Result, context: CardContext) -> Markup:
         advice="" if repeats_check(result) else find_condition_advice(condition, result.arm_id),
         differences=render_differences(result, context.before),
         outside=_render_outside(result),
+        outside_title=OUTSIDE_TITLE,
         resets=format_resets(result, writes=context.writes, everything=True),
         authors=list_authors(result, names=context.names_people),
-        body=_format_body(result.change.body),
+        body=_format_body(result.change),
         attempts=[(attempt, shorten(attempt.message, _LONGEST_MESSAGE)) for attempt in result.attempts[:_MOST]],
         causes=[context.roots[result.key]] if result.key in context.roots else [],
         owners=[result.manifest.owner] if result.manifest.owner else [],
@@ -195,12 +197,13 @@ def _format_answers(result: Result) -> str:
     return "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in checks.items() if names)
 
 
-def _format_body(body: Mapping[str, Any] | None) -> list[str]:
-    """Format the body of a create as lines; an empty list without one."""
-    if body is None:
+def _format_body(change: ResultChange) -> list[str]:
+    """Format the body of a create as lines, after where its default tags are set; an empty list without a body."""
+    if change.body is None:
         return []
-    lines = json.dumps(body, indent=2, ensure_ascii=False, default=str).splitlines()
-    return [shorten(line, _LONGEST_LINE) for line in lines]
+    lines = json.dumps(change.body, indent=2, ensure_ascii=False, default=str).splitlines()
+    tags = format_default_tags(change.default_tags)
+    return [shorten(line, _LONGEST_LINE) for line in ([tags, *lines] if tags else lines)]
 
 
 class Side(NamedTuple):
@@ -235,16 +238,18 @@ def render_differences(result: Result, before: str) -> Markup:
 
 def _render_outside(result: Result) -> Markup:
     """Render a table of what changed outside of git, what weakens the estate first; "" where nothing did."""
-    lines = list_outside(result)
-    if not lines:
+    changes = list_outside(result)
+    if not changes:
         return Markup()
+    parts = [(part, change.weakens) for change in changes for part in change.parts]
     rows = [
         _make_row(
-            Difference("", change.desired, change.live, " ".join(filter(None, (weakens, *change.notes)))), change.name
+            Difference("", part.desired, part.live, " ".join(filter(None, (weakens, *part.notes)))),
+            part.name,
         )
-        for change, weakens in lines[:_MOST_ROWS]
+        for part, weakens in parts[:_MOST_ROWS]
     ]
-    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(lines)), len(lines) - _MOST_ROWS)
+    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(changes)), len(parts) - _MOST_ROWS)
 
 
 def _render_rows(rows: Sequence[DifferenceRow], sides: tuple[str, str], caption: str, hidden: int) -> Markup:

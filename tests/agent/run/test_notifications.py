@@ -35,9 +35,12 @@ def titles(got):
 
 
 def drift(world):
-    world.somebody_changes(
-        vnet(), {"/tags": {"by": "rob"}, "/properties/addressSpace/addressPrefixes": ["10.7.0.0/16"]}
-    )
+    world.somebody_changes(vnet(), {"/properties/addressSpace/addressPrefixes": ["10.7.0.0/16"]})
+
+
+def tag(world, **tags):
+    """Change tags, which git does not set."""
+    world.somebody_changes(vnet(), {"/tags": tags})
 
 
 def test_drift_is_reported_once_and_that_it_is_over_once(world, service):
@@ -54,6 +57,25 @@ def test_drift_is_reported_once_and_that_it_is_over_once(world, service):
     assert titles(got) == ["gitsync: drifted", "gitsync: all is well"]
 
 
+def test_changes_outside_of_git_are_reported_when_they_appear_and_each_further_one_too(world, service):
+    notify, got = service
+    tag(world, by="rob")
+    for _ in range(2):
+        world.sync(notify=notify)
+    assert titles(got) == ["gitsync: outside"], "it stays, which is no change"
+    tag(world, by="eve", cost="7")
+    world.sync(notify=notify)
+    assert titles(got) == ["gitsync: outside", "gitsync: outside"]
+    second = loads(got[1][1])["message"]
+    assert second.startswith(
+        "Values changed outside of git. Before: outside.\nNothing changed; 2 changed outside of git\n"
+    )
+    assert "eve" not in second
+    world.somebody_changes(vnet(), {}, remove=["/tags"])
+    world.sync(notify=notify)
+    assert titles(got)[2:] == ["gitsync: all is well"]
+
+
 def test_a_failure_is_reported_with_counts_and_without_values(world, service):
     notify, got = service
     world.says(group=GROUP, vnet=VNET.replace("[10.0.0.0/16]", "hunter3"))
@@ -67,6 +89,7 @@ def test_a_failure_is_reported_with_counts_and_without_values(world, service):
 
 def test_no_one_is_named(world, service):
     notify, got = service
+    tag(world, by="rob")
     drift(world)
     world.sync(notify=notify, who="names")
     assert "rob" not in loads(got[0][1])["message"]

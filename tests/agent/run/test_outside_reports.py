@@ -72,6 +72,19 @@ def test_a_change_has_the_field_of_the_manifest(world, name, kind, values, field
     assert field in text.render(world.sync()), "a sync reports it too"
 
 
+def test_an_entry_of_a_list_is_named_by_its_key(world):
+    rules = [{"value": f"10.0.0.{number}", "action": "Allow"} for number in range(3)]
+    (path,) = world.state.rglob("StorageAccount/data.json")
+    record = json.loads(path.read_text())
+    record["gitsync"]["outside"]["values"] = {"properties": {"networkAcls": {"ipRules": rules[:2]}}}
+    path.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+    change(world, DATA, {"/properties/networkAcls": {"ipRules": rules[1:]}})
+    shown = text.render(world.plan())
+    assert "    + spec.networkAcls.ipRules[value=10.0.0.2]" in shown
+    assert "    - spec.networkAcls.ipRules[value=10.0.0.0]" in shown
+    assert "10.0.0.1" not in shown
+
+
 def test_it_is_listed_once_and_after_drift(world):
     change(world, DATA, {"/sku/name": "Standard_GRS", **OPENED})
     shown = text.render(world.plan())

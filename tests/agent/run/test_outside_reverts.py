@@ -108,7 +108,7 @@ def test_a_patch_restores_just_what_changed(world, values, remove, patch, why):
 
 
 def sort_rules(properties):
-    """What is restored is the last one of its list."""
+    """Sort the rules: a restored one is the last of its list."""
     acls = properties["networkAcls"]
     return {**properties, "networkAcls": {**acls, "ipRules": sorted(acls["ipRules"], key=lambda rule: rule["value"])}}
 

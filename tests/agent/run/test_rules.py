@@ -61,7 +61,7 @@ def tags(world, arm_id=GROUP_ID):
     ("rules", "namespace"),
     [(HIDDEN, ""), ("", "gitsync/ignore: |\n  - spec.tags.hidden-*\n")],
 )
-def test_tags_of_a_pattern_are_no_drift_and_an_update_keeps_them(world, method, rules, namespace):
+def test_tags_of_a_pattern_are_not_drift_and_an_update_keeps_them(world, method, rules, namespace):
     document = annotated(TAGGED, **{"gitsync/update-method": method})
     says(world, rules, namespace, group=document).sync()
     change(world, GROUP_ID, **{"hidden-title": "a", "Hidden-link": "b"})

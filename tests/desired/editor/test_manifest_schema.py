@@ -13,6 +13,7 @@ def entry_errors(text):
     return find_errors(ENTRY, yaml.safe_load(text))
 
 
+GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n"
 HEADER = "metadata: {name: web}\n"
 
 
@@ -66,13 +67,12 @@ def test_what_is_right_is_not_marked(text, why):
             "default tags of a Namespace that are no text",
         ),
         (
-            "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n"
-            "metadata: {name: a, annotations: {gitsync/tags: 'team: web'}}\nspec: {location: x}\n",
+            GROUP + "metadata: {name: a, annotations: {gitsync/tags: 'team: web'}}\nspec: {location: x}\n",
             "metadata.annotations",
             "default tags of a manifest",
         ),
         (
-            "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\n" + HEADER + "spec: {locaton: x}\n",
+            GROUP + HEADER + "spec: {locaton: x}\n",
             "spec",
             "an unknown field, by the schema of its kind",
         ),

@@ -164,7 +164,7 @@ def test_a_wrong_rule_of_a_namespace_makes_its_resources_invalid():
 
 
 @pytest.mark.parametrize("text", ["path: spec.accessTier", "- a\n- [\n- b", "[]\n---\n[]"])
-def test_an_annotation_that_is_no_list_is_an_error_of_its_resources(text):
+def test_an_annotation_of_another_form_is_an_error_of_its_resources(text):
     _, prepared = prepare_all(dev=text)
     (problem,) = next(each.problems for each in prepared if each.key.namespace == "dev")
     assert (problem.code, problem.path, problem.line >= 6) == ("NamespaceRule", "dev.yaml", True)
@@ -186,13 +186,23 @@ def test_a_rule_for_no_resource_is_a_warning(value, message, hint):
     assert check(rule(value), is_complete=False) == [], "the rest of the source may have one"
 
 
+def test_the_number_of_paths_and_tags_is_limited():
+    entries = tuple(
+        RuleEntry({"tags": [f"t{number}-{name}" for name in range(100)]}, SourceLocation("gitsync.yaml", number))
+        for number in range(1, 20)
+    )
+    (problem,) = check(RuleEntries(ignore=entries))
+    assert (problem.code, problem.location) == ("RuleInvalid", "gitsync.yaml:11")
+    assert problem.message == "ignore: The rules have more than 1000 paths and tags together."
+
+
 def test_a_rule_that_has_expired_is_reported():
     (problem,) = check(rule({"tags": "team", "until": "2030-06-14"}))
     assert (problem.code, problem.is_error) == ("IgnoreExpired", False)
     assert problem.message == "ignore: tags team was ignored until 2030-06-14, and is written again."
 
 
-def test_other_annotations_of_gitsync_on_a_namespace_are_reported():
+def test_annotations_that_a_namespace_does_not_have_are_reported():
     text = annotated("dev", "- spec.accessTier").replace(b"gitsync/ignore", b"gitsync/ignores")
     manifests = read_manifests(FILES | {"dev.yaml": text})
     (problem,) = check_rules(manifests, open_catalog(), TODAY, is_complete=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gitsync.settings.config.command_sets import ACCEPT, PLAN, REHEARSE, SET_UP
+from gitsync.settings.config.command_sets import KEEPS, PLAN, REHEARSE, SET_UP
 from gitsync.settings.config.setting import HelpGroup, SettingForm, declare_setting, setting_group
 
 _declare = partial(declare_setting, HelpGroup.SECRETS)
@@ -18,7 +18,7 @@ class SecretSettings:
         ("manifests", "environment"),
         "Sources of the Secrets and config maps that manifests reference, in this order, after what the run "
         "itself exports.",
-        SET_UP | ACCEPT | REHEARSE | {"validate"},
+        SET_UP | KEEPS | REHEARSE | {"validate"},
         form=SettingForm.LIST,
         choices=("manifests", "folder", "environment", "key-vault", "kubernetes"),
         metavar="SOURCE",
@@ -35,24 +35,24 @@ class SecretSettings:
     key_vault: str | None = _declare(
         None,
         "Key Vault of the source and the sink `key-vault`: its https address.",
-        SET_UP | ACCEPT | REHEARSE,
+        SET_UP | KEEPS | REHEARSE,
         form=SettingForm.URL,
     )
     secrets_folder: str | None = _declare(
         None,
         "Folder of the source `folder`: one folder per Secret, one file per key.",
-        SET_UP | ACCEPT | REHEARSE | {"validate"},
+        SET_UP | KEEPS | REHEARSE | {"validate"},
         is_advanced=True,
         metavar="FOLDER",
     )
     config_maps_folder: str | None = _declare(
-        None, "The same for ConfigMaps.", SET_UP | ACCEPT | REHEARSE | {"validate"}, is_advanced=True, metavar="FOLDER"
+        None, "The same for ConfigMaps.", SET_UP | KEEPS | REHEARSE | {"validate"}, is_advanced=True, metavar="FOLDER"
     )
     plan_secrets: bool = _declare(
         False,
         "Let a plan read Secrets from Key Vault and the cluster as a sync does, including those of credentials. "
         "The plan shows and stores no values, only that a value changed.",
-        PLAN | ACCEPT,
+        PLAN | KEEPS,
         is_advanced=True,
         form=SettingForm.SWITCH,
     )

@@ -11,6 +11,7 @@ from gitsync.settings.config.command_sets import (
     ESTATE,
     LOOKS,
     MANIFESTS,
+    NAMED,
     PLAN,
     REPORT,
     REVERT,
@@ -47,7 +48,7 @@ class ReadSettings:
         (),
         "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. An unambiguous "
         "name may be abbreviated.",
-        MANIFESTS - REVERT | {"status"},
+        (MANIFESTS - NAMED) | {"status"},
         form=SettingForm.LIST,
         metavar="KEY-OR-GLOB",
     )

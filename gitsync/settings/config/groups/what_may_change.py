@@ -6,7 +6,7 @@ from functools import partial
 
 from gitsync.model.attribution import Who
 from gitsync.model.check import NO_CHECKS, CheckName
-from gitsync.settings.config.command_sets import ACCEPT, LOOKS, REHEARSE, REVERT, RUNS, SET_UP, SYNC
+from gitsync.settings.config.command_sets import ACCEPT, KEEPS, LOOKS, NAMED, REHEARSE, REVERT, RUNS, SET_UP, SYNC
 from gitsync.settings.config.setting import HelpGroup, SettingForm, declare_setting, setting_group
 
 _declare = partial(declare_setting, HelpGroup.CHANGE)
@@ -27,8 +27,8 @@ class ChangeSettings:
     )
     yes: bool = _declare(
         False,
-        "Skip the confirmation on a terminal before the first sync of a target and before a revert.",
-        SYNC | REVERT,
+        "Skip the confirmation on a terminal before the first sync of a target, a revert and an acknowledgement.",
+        SYNC | NAMED,
         form=SettingForm.SWITCH,
     )
     checks: tuple[str, ...] = _declare(
@@ -45,7 +45,7 @@ class ChangeSettings:
         "are left out of comments, pull requests, commits, the status branch, and the output of a pipeline or a pod. "
         "names: they are left out of commits and the status branch only. off: Azure's change records are not read, "
         "and names are left out everywhere.",
-        SET_UP | ACCEPT | LOOKS,
+        SET_UP | KEEPS | LOOKS,
         choices=tuple(who.value for who in Who),
     )
     max_deletes: int | None = _declare(
