@@ -407,7 +407,7 @@ FOREIGN = st.sampled_from(list(HOSTILE.values())) | st.text(max_size=40)
 
 
 @given(FOREIGN, FOREIGN, FOREIGN)
-def test_no_text_of_azure_becomes_a_command_or_markup(path, value, reason):
+def test_no_foreign_text_becomes_a_command_or_markup(path, value, reason):
     result = change(
         RESETTING,
         outside=(
