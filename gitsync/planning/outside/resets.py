@@ -41,7 +41,7 @@ more."""
 _NEUTRAL: Final = frozenset(
     {"auto", "automatic", "default", "disabled", "n/a", "none", "notset", "notspecified", "off", "unspecified"}
 )
-"""Words, in lower case, by which services state that nobody chose, or switched something on."""
+"""Words, in lower case, by which services state that no one chose a value, or switched something on."""
 
 _MICROSOFTS: Final = re.compile(
     r"microsoft\.\w+|\w*(?:system|platform|service|microsoft)(?:managed|key)", re.IGNORECASE
@@ -107,7 +107,7 @@ def _describe(view: OutsideView, leaf: Uncovered) -> ResetValue:
 
 def iterate_uncovered(live: Mapping[str, Any], body: Mapping[str, Any]) -> Iterator[Uncovered]:
     """Yield the values of the part of a live body that can be written (`catalog.body_paths.select_writable`) which the
-    body of a PUT lacks. Indexes are those of the live list. Empty values, which say nothing, are left out.
+    body of a PUT lacks. Indexes are those of the live list. Empty values are left out.
     """
     yield from _iterate(live, [select_desired(body)], ())
 
