@@ -62,7 +62,7 @@ async def _send(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
 
 
 def _note_in_vain(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
-    """Return the attempt, stopped by a refusal after which Azure has the values of git anyway; None for any other."""
+    """Return the attempt, stopped by a refusal after which an earlier write still holds; None for any other."""
     if may_note_refusal(attempt, failure):
         return note_refusal(attempt, failure, run)
     return note_kept(attempt, failure, run) if may_note_kept(attempt, failure) else None
