@@ -31,7 +31,7 @@ from gitsync.desired.request.secret_digest import is_seal, unescape
 from gitsync.planning.diff.projection import select_desired
 
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
-"""Values that say as little as an absent one: Azure shows the one or the other."""
+"""Values that mean the same as an absent one: Azure shows the one or the other."""
 
 
 def select_outside(

@@ -157,7 +157,7 @@ class OutsideView:
 
 
 def _describe(change: LeafChange, silence: Silence) -> OutsideChange | None:
-    """Describe a change; None for one that nobody made."""
+    """Describe a change; None for one that no one made."""
     path, before, now = change
     pointer, old, new = format_pointer(path), mask_digests(before), mask_digests(now)
     sides = (REMOVED if side is None else side for side in (old, new))

@@ -1,4 +1,4 @@
-"""Changes outside of git's fields that nobody made: they are compared, and not reported.
+"""Changes outside of git's fields that no one made: they are compared, and not reported.
 
 A change that weakens the estate is never one of them, unless both values are spellings of one.
 """
@@ -23,7 +23,7 @@ _OF_SKU_NAME: Final = frozenset({("sku", "tier"), ("sku", "size"), ("sku", "fami
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """What is known of a resource whose changes are judged."""
+    """Decides which changes of a resource are not reported."""
 
     hints: Hints
     live: Mapping[str, Any]  # what Azure shows now, spelled as ARM's type has it

@@ -24,7 +24,7 @@ from tests.support.outside_views import (
     view,
 )
 
-TOLD = {
+REPORTED = {
     "a tag that came": (ACCOUNT, {}, {}, {"tags": {"a": "b"}}, [("/tags/a", None, "b")]),
     "a tag that went": (ACCOUNT, {}, {"tags": {"a": "b"}}, {}, [("/tags/a", "b", None)]),
     "a tag beside those of git": (
@@ -169,11 +169,11 @@ TOLD = {
         },
     ),
 }  # fmt: skip
-"""What is told: the type, what git sets, what Azure showed and shows, and the changes."""
+"""What is reported: the type, what git sets, what Azure showed and shows, and the changes."""
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in TOLD.items()])
-def test_told(row):
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in REPORTED.items()])
+def test_reported(row):
     resource_type, cover, before, now, changes, *settings = row
     assert sorted(find(resource_type, cover, before, now, **(settings[0] if settings else {})), key=str) == changes
 
@@ -289,7 +289,7 @@ SILENT = {
         {"ignored": (("properties", "probes", "[name=b]", "properties", "port"),)},
     ),
 }  # fmt: skip
-"""What is not told: the type, what git sets, and what Azure showed and shows."""
+"""What is not reported: the type, what git sets, and what Azure showed and shows."""
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in SILENT.items()])
@@ -342,7 +342,7 @@ def test_what_weakens_comes_first():
         (None, "s3cret", [("/properties/definition/adminPassword", None, MASKED)]),
     ],
 )
-def test_a_secret_is_told_without_its_value(before, now, changes):
+def test_a_secret_is_reported_without_its_value(before, now, changes):
     of, sides = view(LOGIC), [properties(definition={"adminPassword": value}) for value in (before, now)]
     recorded = of.record(sides[0], {})
     found = of.find_changes(recorded, sides[1], ({},))
