@@ -271,6 +271,16 @@ def test_junit_shows_it_without_a_failure():
     assert "changed outside of git, and weakens the estate" in shown
 
 
+def test_what_a_revert_restores_is_marked():
+    first, *_ = OPENED.comparison.outside
+    reverted = plan(change(OPENED, action=Action.UPDATE, restores=(first,)))
+    assert '~ spec.publicNetworkAccess: "Disabled" → "Enabled" (this write restores it)' in text.render(reverted)
+    assert text.render(reverted).count("restores it") == 1
+    (resource,) = build_document(reverted)["resources"]
+    assert [entry.get("restored") for entry in resource["outside"]] == [True, None, None]
+    assert render(read_report(render(reverted).encode(), "b")) == render(reverted)
+
+
 def test_people_in_outside_values_are_left_out():
     result = change(
         OPENED, resets=(ResetValue(path="/properties/contact", live=["rob@contoso.com"]),), action=Action.UPDATE

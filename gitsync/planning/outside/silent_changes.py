@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gitsync.desired.catalog.packed_tables import find_azure_values
-from gitsync.desired.formats.json_members import is_number
+from gitsync.desired.formats.json_members import find_in_any_case, is_number, read_text
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
 from gitsync.desired.formats.leaf_changes import LeafChange
 from gitsync.planning.diff.equivalence import compare_values
 from gitsync.planning.diff.hints import Hints
 from gitsync.planning.diff.rules.rule import RuleOutcome
 from gitsync.planning.outside.azure_moves import is_moved_by_azure
+
+_OF_SKU_NAME: Final = frozenset({("sku", "tier"), ("sku", "size"), ("sku", "family")})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class Silence:
 
     hints: Hints
     live: Mapping[str, Any]  # what Azure shows now, spelled as ARM's type has it
+    covers: Sequence[Mapping[str, Any]]  # the bodies that git sets and last sent
     told: Mapping[str, str]  # what other manifests set for the resource (`catalog.handed_over`)
 
     def is_spelling(self, change: LeafChange) -> bool:
@@ -43,7 +46,13 @@ class Silence:
             value = now if before is None else before
             if find_azure_values(self.hints.arm_type).is_own(generalize(path), value):
                 return True
-        return is_moved_by_azure(self.hints.arm_type, change, self.live, self.told)
+        return self._is_derived(path) or is_moved_by_azure(self.hints.arm_type, change, self.live, self.told)
+
+    def _is_derived(self, path: JsonPath) -> bool:
+        """Return whether Azure derives a value from one that git sets, which is compared: recorded, the tier of a SKU
+        changes with its name.
+        """
+        return path in _OF_SKU_NAME and any(read_text(find_in_any_case(cover, "sku"), "name") for cover in self.covers)
 
 
 def _is_nothing(value: Any) -> bool:

@@ -124,6 +124,13 @@ TOLD = {
         properties(mode="User", count=5, enableAutoScaling=False),
         [("/properties/count", 3, 5)],
     ),
+    "the tier of a SKU that git does not set": (
+        ("Microsoft.EventHub/namespaces", "2024-01-01"),
+        {},
+        {"sku": {"tier": "Standard"}},
+        {"sku": {"tier": "Premium"}},
+        [("/sku/tier", "Standard", "Premium")],
+    ),
     "the approval of an endpoint": (
         ("Microsoft.Storage/storageAccounts/privateEndpointConnections", "2023-01-01"),
         {},
@@ -266,6 +273,12 @@ SILENT = {
     ),
     "a default of Azure that appears": (ACCOUNT, {}, {}, {"sku": {"tier": "Standard"}}),
     "a default of Azure that it no longer shows": (ACCOUNT, {}, {"sku": {"tier": "Standard"}}, {}),
+    "the tier of a SKU, which follows from the name in git": (
+        ("Microsoft.EventHub/namespaces", "2024-01-01"),
+        {"sku": {"name": "Standard"}},
+        {"sku": {"name": "Standard", "tier": "Standard"}},
+        {"sku": {"name": "Premium", "tier": "Premium"}},
+    ),
     "an ignored member": (ACCOUNT, {}, {}, {"tags": {"a": "b"}}, {"ignored": (("tags", "a"),)}),
     "ignored members by a pattern": (ACCOUNT, {}, {}, {"tags": {"a": "b", "c": "d"}}, {"ignored": (("tags", "*"),)}),
     "an ignored member of an entry that is named": (

@@ -16,6 +16,7 @@ from gitsync.desired.request.secret_digest import Digests
 from gitsync.model.arm_id import ArmId
 from gitsync.model.secret import Secret
 from gitsync.planning.outside.recorded_outside import OutsideView
+from gitsync.planning.outside.resets import MOST, list_resets
 from tests.support.random_bodies import make_random_body
 
 SEEDS = st.integers(0, 2**32)
@@ -151,3 +152,26 @@ def test_a_record_grows_by_no_more_than_the_resource(seed):
     values = estate.view.record(estate.live, estate.thin(estate.live)).values
     text = json.dumps(dict(values))
     assert len(text) <= len(json.dumps(estate.live)) + 110 * text.count('"$secret"')
+
+
+@given(SEEDS)
+def test_resets_are_what_the_body_lacks(seed):
+    estate = Estate(seed)
+    body, live = estate.thin(estate.live), estate.hide(estate.live)
+    found = list_resets(estate.view, live, body, None)
+    assert len(found) <= MOST
+    assert SECRET not in repr(found)
+    assert list_resets(estate.view, live, live, None) == ()
+    for path in (parse_pointer(reset.path) for reset in found if reset.path):
+        assert any(isinstance(step, int) for step in path) or not is_in(body, path)
+
+
+@given(SEEDS)
+def test_after_a_write_only_what_changed_is_reset(seed):
+    estate = Estate(seed)
+    cover, later = estate.thin(estate.live), estate.change(estate.live)
+    changes = estate.view.find_changes(estate.view.record(estate.live, cover), later, (cover,))
+    told = [parse_pointer(change.path) for change in changes if change.now is not None]
+    for path in (parse_pointer(reset.path) for reset in list_resets(estate.view, later, cover, changes)):
+        assert any(other[: len(path)] == path or path[: len(other)] == other for other in told)
+    assert list_resets(estate.view, later, cover, ()) == ()
