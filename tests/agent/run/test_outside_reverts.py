@@ -198,7 +198,7 @@ def test_a_digest_is_not_restored_and_stays_a_change(world, tmp_path):
     change(other, {"/tags/note": "short", OPENED: "Enabled"})
     planned = of(other.plan(**key, **REVERT), "StorageAccount")
     assert [each.path for each in planned.change.restores] == [OPENED]
-    assert "spec.tags.note stays as it is, since the record has only a digest" in planned.condition.message
+    assert "It does not restore spec.tags.note, since the record has only a digest" in planned.condition.message
     other.sync(**key, **REVERT)
     assert bodies(other, "PATCH") == [{"properties": {"publicNetworkAccess": "Disabled"}}]
     assert list(outside(other.plan(**key))) == ["/tags/note"]
@@ -207,7 +207,7 @@ def test_a_digest_is_not_restored_and_stays_a_change(world, tmp_path):
 def test_what_is_restored_to_a_weaker_value_is_named(world):
     change(world, {"/properties/networkAcls/ipRules": RULES[:1]})
     message = of(world.plan(**REVERT), "StorageAccount").condition.message
-    assert "This may make it weaker: " in message, message
+    assert "This may make the resource weaker: " in message, message
 
 
 def test_only_what_was_reviewed_is_restored(world, tmp_path):
