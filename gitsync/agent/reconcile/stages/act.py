@@ -104,7 +104,9 @@ def _note_accepted(
     attempt = attempt.with_write(
         replace(attempt.write, sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
     )
-    return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
+    # What a revert has not restored yet must be found again, even if no read follows.
+    outside = before.outside if before and attempt.decision.outside_action.restores else None
+    return replace(attempt, remembered=Remembered(applied=applied, baseline=None, outside=outside))
 
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
