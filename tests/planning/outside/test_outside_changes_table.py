@@ -27,6 +27,9 @@ from tests.support.outside_views import (
 TOLD = {
     "a tag that came": (ACCOUNT, {}, {}, {"tags": {"a": "b"}}, [("/tags/a", None, "b")]),
     "a tag that went": (ACCOUNT, {}, {"tags": {"a": "b"}}, {}, [("/tags/a", "b", None)]),
+    "an empty tag that came": (ACCOUNT, {}, {}, {"tags": {"a": ""}}, [("/tags/a", None, "")]),
+    "an empty tag that went": (ACCOUNT, {}, {"tags": {"a": ""}}, {}, [("/tags/a", "", None)]),
+    "a tag that is empty now": (ACCOUNT, {}, {"tags": {"a": "b"}}, {"tags": {"a": ""}}, [("/tags/a", "b", "")]),
     "a tag beside those of git": (
         ACCOUNT,
         {"tags": {"a": "b"}},
@@ -305,6 +308,23 @@ def test_what_an_entry_of_a_list_lacks_is_unknown():
     assert find(ACCOUNT, {}, before, shown, is_partial=True) == [
         ("/properties/networkAcls/defaultAction", "Deny", "Allow")
     ]
+
+
+IP_RULES = [{"value": "1.2.3.4"}, {"value": "5.6.7.8"}]
+GONE = [
+    ({"tags": {"a": "b"}}, {}, ["/tags/a"], "Azure always shows tags"),
+    ({"tags": {"a": "b", "c": "d"}}, {"tags": {"c": ""}}, ["/tags/a", "/tags/c"], "an empty tag stands for none"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={"ipRules": IP_RULES[:1]}),
+        ["/properties/networkAcls/ipRules/1"], "the entry shows the list"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={"ipRules": []}),
+        ["/properties/networkAcls/ipRules"], "it shows that the list is empty"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={}), [], "it may lack the list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "now", "paths", "why"), GONE, ids=[row[-1] for row in GONE])
+def test_what_an_entry_of_a_list_shows_as_gone(before, now, paths, why):
+    assert [path for path, *_ in find(ACCOUNT, {}, before, now, is_partial=True)] == paths, why
 
 
 @pytest.mark.parametrize(
