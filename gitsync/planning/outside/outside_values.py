@@ -167,6 +167,8 @@ def _compare(before: Any, now: Any, path: JsonPath) -> Iterator[LeafChange]:
     if is_empty(before, inside) and is_empty(now, inside):
         if _is_id(key) and (before is None) is not (now is None):
             yield path, before, now
+    elif (is_seal(before) and now in _EMPTY) or (is_seal(now) and before in _EMPTY):  # a digest may be empty
+        yield path, before or None, now or None
     elif isinstance(_or_empty(before), Mapping) and isinstance(_or_empty(now), Mapping):
         for key, recorded, shown in _pair_members(_or_empty(before), _or_empty(now), path[-1] if path else ""):
             yield from _compare(recorded, shown, (*path, key))

@@ -371,6 +371,17 @@ def test_a_secret_is_told_without_its_value(before, now, changes):
     assert all(change.is_restorable is (before is None) for change in found)
 
 
+@pytest.mark.parametrize("value", ["s3cret", "x" * 2000], ids=["a secret", "a long value"])
+def test_a_digest_that_came_or_went_is_told_without_a_key(value):
+    of, without, has = view(LOGIC, digests=Digests()), properties(), properties(definition={"password": value})
+    came, went, stayed = (
+        of.find_changes(of.record(before, {}), now, ({},))
+        for before, now in ((without, has), (has, without), (has, has))
+    )
+    assert [(change.before, change.now) for change in (*came, *went)] == [(None, MASKED), (MASKED, None)]
+    assert not stayed
+
+
 def test_a_list_of_secrets_is_compared_in_any_order():
     sides = [
         properties(configuration={"secrets": [{"name": name, "value": name * 3} for name in names]})
