@@ -112,8 +112,9 @@ class OutsideView:
         if not known:
             return ()
         silence = Silence(hints=self.hints, live=self.select_writable(live), covers=covers, told=dict(self.told))
-        changes = (_describe(change, silence) for change in (drop_unknown(known) if is_partial else known))
-        return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
+        shown_changes = drop_unknown(known, silence.live) if is_partial else known
+        changes = filter(None, (_describe(change, silence) for change in shown_changes))
+        return tuple(sorted(changes, key=lambda change: (not change.weakens, change.path)))
 
     def renew(
         self,

@@ -30,7 +30,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.outside.azure_moves import is_reported_value
-from gitsync.planning.outside.outside_values import find_covers
+from gitsync.planning.outside.outside_values import find_covers, is_empty
 from gitsync.planning.outside.recorded_outside import OutsideView
 from gitsync.planning.outside.silent_changes import generalize
 
@@ -124,7 +124,7 @@ def _iterate(live: Any, bodies: Sequence[Any], path: JsonPath) -> Iterator[Uncov
     elif isinstance(live, list) and bodies:
         for index, entry, pair in _pair_entries(live, bodies[0]):
             yield from _iterate(entry, [pair], (*path, index))
-    elif not bodies and live not in (None, "", []):
+    elif not bodies and not is_empty(live, ("", *path[:-1])[-1]):
         yield Uncovered(path, live)
 
 

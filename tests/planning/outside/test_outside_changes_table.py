@@ -27,6 +27,9 @@ from tests.support.outside_views import (
 REPORTED = {
     "a tag that came": (ACCOUNT, {}, {}, {"tags": {"a": "b"}}, [("/tags/a", None, "b")]),
     "a tag that went": (ACCOUNT, {}, {"tags": {"a": "b"}}, {}, [("/tags/a", "b", None)]),
+    "an empty tag that came": (ACCOUNT, {}, {}, {"tags": {"a": ""}}, [("/tags/a", None, "")]),
+    "an empty tag that went": (ACCOUNT, {}, {"tags": {"a": ""}}, {}, [("/tags/a", "", None)]),
+    "a tag that is empty now": (ACCOUNT, {}, {"tags": {"a": "b"}}, {"tags": {"a": ""}}, [("/tags/a", "b", "")]),
     "a tag beside those of git": (
         ACCOUNT,
         {"tags": {"a": "b"}},
@@ -307,6 +310,23 @@ def test_what_an_entry_of_a_list_lacks_is_unknown():
     ]
 
 
+IP_RULES = [{"value": "1.2.3.4"}, {"value": "5.6.7.8"}]
+GONE = [
+    ({"tags": {"a": "b"}}, {}, ["/tags/a"], "Azure always shows tags"),
+    ({"tags": {"a": "b", "c": "d"}}, {"tags": {"c": ""}}, ["/tags/a", "/tags/c"], "an empty tag stands for none"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={"ipRules": IP_RULES[:1]}),
+        ["/properties/networkAcls/ipRules/1"], "the entry shows the list"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={"ipRules": []}),
+        ["/properties/networkAcls/ipRules"], "it shows that the list is empty"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={}), [], "it may lack the list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "now", "paths", "why"), GONE, ids=[row[-1] for row in GONE])
+def test_what_an_entry_of_a_list_shows_as_gone(before, now, paths, why):
+    assert [path for path, *_ in find(ACCOUNT, {}, before, now, is_partial=True)] == paths, why
+
+
 @pytest.mark.parametrize(
     ("now", "changes", "why"),
     [
@@ -349,6 +369,17 @@ def test_a_secret_is_reported_without_its_value(before, now, changes):
     assert [(change.path, change.before, change.now) for change in found] == changes
     assert "s3cret" not in str(recorded)
     assert all(change.is_restorable is (before is None) for change in found)
+
+
+@pytest.mark.parametrize("value", ["s3cret", "x" * 2000], ids=["a secret", "a long value"])
+def test_a_digest_that_came_or_went_is_told_without_a_key(value):
+    of, without, has = view(LOGIC, digests=Digests()), properties(), properties(definition={"password": value})
+    came, went, stayed = (
+        of.find_changes(of.record(before, {}), now, ({},))
+        for before, now in ((without, has), (has, without), (has, has))
+    )
+    assert [(change.before, change.now) for change in (*came, *went)] == [(None, MASKED), (MASKED, None)]
+    assert not stayed
 
 
 def test_a_list_of_secrets_is_compared_in_any_order():
