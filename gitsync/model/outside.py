@@ -37,3 +37,4 @@ class RecordedOutside:
     types: str  # the revision of ARM's types by which the members were selected
     read: str  # a digest of the body that was last compared, so that an equal one needs no comparison
     changed: tuple[str, ...] = ()  # JSON pointers of the outside changes that the last sync found
+    is_written: bool = False  # made after a PUT of gitsync, so that another one resets none of the values

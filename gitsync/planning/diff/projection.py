@@ -78,24 +78,36 @@ def build_merge_patch(
     differ from `live`; lists and tags are replaced as a whole.
 
     A member of `before` (the last sent body) that is no longer desired becomes null, which removes it. Tags are
-    complete because ARM replaces them as a whole (resource-provider contract, PATCH).
+    complete because ARM replaces them as a whole (resource-provider contract, PATCH), so they include those of others.
     """
-    before = before or {}
-    patch: dict[str, Any] = {key: None for key in before if key not in desired and live.get(key) is not None}
-    for key, value in desired.items():
-        live_value = live.get(key)
-        if isinstance(value, Mapping) and isinstance(live_value, Mapping) and key == TAGS:
+    patch = _build_merge_patch(desired, live, before or {})
+    patch.pop("name", None)  # identity comes from the URL
+    return patch
+
+
+def _build_merge_patch(
+    desired: Mapping[str, Any], live: Mapping[str, Any], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    patch: dict[str, Any] = {}
+    for key in {**before, **desired}:
+        value, previous, live_value = desired.get(key), before.get(key), live.get(key)
+        if key == TAGS and isinstance(live_value, Mapping):
+            value = _keep_tags(value or {}, live_value, previous or {})
             if _fold_names(value) != _fold_names(live_value):
                 patch[key] = value
         elif isinstance(value, Mapping) and isinstance(live_value, Mapping):
-            previous = before.get(key)
-            inner = build_merge_patch(value, live_value, previous if isinstance(previous, Mapping) else {})
+            inner = _build_merge_patch(value, live_value, previous if isinstance(previous, Mapping) else {})
             if inner:
                 patch[key] = inner
         elif value != live_value:
             patch[key] = value
-    patch.pop("name", None)  # identity comes from the URL
     return patch
+
+
+def _keep_tags(desired: Mapping[str, Any], live: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the desired tags, and those of others: the live ones that git neither has nor sent."""
+    own = {name.casefold() for name in (*desired, *before)}
+    return {**{name: value for name, value in live.items() if name.casefold() not in own}, **desired}
 
 
 def _fold_names(tags: Mapping[str, Any]) -> dict[str, Any]:

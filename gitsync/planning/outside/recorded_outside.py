@@ -82,10 +82,15 @@ class OutsideView:
         """
         return not recorded.changed and recorded.read == self._digest(live)
 
-    def record(self, live: Mapping[str, Any], cover: Mapping[str, Any]) -> RecordedOutside:
-        """Return what to record after a write or an adoption; `cover` is the body that git sets."""
+    def record(self, live: Mapping[str, Any], cover: Mapping[str, Any], *, is_written: bool = False) -> RecordedOutside:
+        """Return what to record after a write (with `is_written`, a PUT), an adoption or an acknowledgement; `cover` is
+        the body that git sets.
+        """
         return RecordedOutside(
-            values=self._select(live, (cover,)), types=open_arm_types().revision, read=self._digest_safely(live)
+            values=self._select(live, (cover,)),
+            types=open_arm_types().revision,
+            read=self._digest_safely(live),
+            is_written=is_written,
         )
 
     def find_changes(
@@ -127,9 +132,9 @@ class OutsideView:
         changes: tuple[OutsideChange, ...],
     ) -> RecordedOutside:
         """Return what to record after a run that wrote nothing: the former values, unless git sets them now."""
-        renewed = self.record(live, new_cover)
         if recorded is None or not is_current(recorded):
-            return renewed
+            return self.record(live, new_cover)
+        renewed = self.record(live, new_cover, is_written=recorded.is_written)
         changed = tuple(sorted(change.path for change in changes))
         if not changed:
             return renewed

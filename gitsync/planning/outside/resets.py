@@ -80,8 +80,8 @@ def list_resets(
     come first.
 
     `changes` are the outside changes that the record shows; None if it shows none: on adoption, after another
-    api-version, or after an upgrade. Then, and with `is_first`, if gitsync has adopted the resource and never written
-    it, all values count that are not defaults. Of these at most MOST are returned, and the last one stands for the rest
+    api-version, or after an upgrade. Then, and with `is_first`, if no PUT of gitsync came before the record, all values
+    count that are not defaults. Of these at most MOST are returned, and the last one stands for the rest
     if there are more: it has no path, and `entries` counts them. `find_defaults` finds the defaults of a type.
     """
     writable = view.select_writable(live)

@@ -14,6 +14,7 @@ from gitsync.desired.formats.list_pairing import find_key, find_key_field, find_
 from gitsync.model.outside import OutsideChange
 from gitsync.model.result import Result
 from gitsync.model.secret import MASKED
+from gitsync.planning.outside.outside_values import is_empty
 
 
 class OutsideMove(NamedTuple):
@@ -49,7 +50,7 @@ def collect_outside_moves(
         known = moves.get(path)
         moves[path] = OutsideMove(
             path=path,
-            live=None if value in ("", [], {}) else value,
+            live=None if is_empty(value, ("", *path[:-1])[-1]) else value,
             weakens=known.weakens if known and known.weakens else change.weakens,
             is_hidden=_has_masked(change.now) or (known is not None and known.is_hidden),
         )

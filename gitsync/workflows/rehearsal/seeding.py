@@ -92,7 +92,7 @@ def forget_outside(state: State) -> State:
     """Return the state with records of what the seeds have beside git's fields: nothing. Azure has the recorded values,
     and their absence would look like a change.
     """
-    nothing = RecordedOutside(values={}, types=open_arm_types().revision, read="")
+    nothing = RecordedOutside(values={}, types=open_arm_types().revision, read="", is_written=True)
     records = {
         key: replace(record, spec=replace(record.spec, outside=nothing)) if record.spec.outside else record
         for key, record in state.records.items()

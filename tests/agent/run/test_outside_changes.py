@@ -6,9 +6,12 @@ import json
 
 import pytest
 
+from gitsync.agent.reconcile.rules import OutsideUse
 from gitsync.model.attribution import AuthorKind
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
+from gitsync.repository.git.state.state_folder import StatusFolder
+from gitsync.repository.git.state.store import Update
 from tests.support.world import GROUP, GROUP_ID, VNET, World, annotated, of
 
 ACCOUNT = """\
@@ -88,6 +91,41 @@ def test_an_entry_of_a_list_that_shows_a_change_approves_nothing(world):
     world.says(group=GROUP, account=ACCOUNT, **more).sync()
     change(world, {"/tags": {"owner": "rob"}})
     assert outside(world.plan()) == {"/tags/owner": (None, "rob")}
+
+
+def acknowledge(world):
+    record = of(world.plan(outside_use=OutsideUse.ACKNOWLEDGE), "StorageAccount").record
+    with StatusFolder(world.state) as store:
+        state = store.load()
+        store.save(
+            Update(records={record.key: record}, revision=state.revision, summary=None, report=None, headline="Keep")
+        )
+
+
+def upgrade(world):
+    (path,) = world.state.rglob("StorageAccount/*.json")
+    record = json.loads(path.read_text())
+    del record["gitsync"]["outside"]
+    path.write_text(json.dumps(record) + "\n")
+    world.sync()
+
+
+def patch(world):
+    text = annotated(ACCOUNT.replace("Standard_LRS", "Standard_GRS"), **{"gitsync/update-method": "patch"})
+    world.says(group=GROUP, account=text).sync()
+    assert [line.split()[0] for line in world.writes] == ["PATCH"]
+
+
+@pytest.mark.parametrize("record", [acknowledge, upgrade, patch])
+def test_what_is_recorded_without_a_put_may_be_reset_by_the_next_one(world, record):
+    change(world, {"/tags": {"owner": "rob"}})
+    record(world)
+    assert outside(world.sync()) == {}
+    world.says(group=GROUP, account=ACCOUNT.replace("Standard_LRS", "Standard_ZRS"))
+    assert [each.path for each in of(world.plan(), "StorageAccount").change.resets] == ["/tags/owner"]
+    world.sync()
+    world.says(group=GROUP, account=ACCOUNT)
+    assert of(world.plan(), "StorageAccount").change.resets == ()
 
 
 def test_a_tag_that_is_gone_from_an_entry_of_a_list_is_reported(tmp_path):

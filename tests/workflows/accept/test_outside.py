@@ -275,6 +275,7 @@ def test_the_next_plan_shows_no_change_that_was_accepted(story: Story, row: Drif
 MOVES = [
     ("/tags/a", {}, {"tags": {"a": "1"}}, [(("tags", "a"), "1")], "a value that git does not set"),
     ("/tags/a", {"tags": {"b": "1"}}, {"tags": {"b": "1"}}, [(("tags", "a"), None)], "a value that is gone"),
+    ("/tags/a", {}, {"tags": {"a": ""}}, [(("tags", "a"), "")], "an empty tag"),
     ("/l/0/b", {}, {"l": [{"a": 1, "b": 2}]}, [(("l",), [{"a": 1, "b": 2}])], "a list of Azure alone, as a whole"),
     ("/l/0", {}, {"l": []}, [(("l",), None)], "an empty list has nothing to set"),
     (

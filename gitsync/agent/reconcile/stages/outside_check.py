@@ -67,13 +67,14 @@ def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
     live, remembered = attempt.observed.live, attempt.remembered
     if live is None or not _has_outside(attempt) or attempt.is_patched or attempt.write.tried:
         return attempt
-    has_record = remembered is not None and remembered.outside is not None and is_current(remembered.outside)
+    recorded = remembered.outside if remembered else None
+    has_record = recorded is not None and is_current(recorded)
     resets = list_resets(
         make_view(attempt, digests),
         live.body,
         keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
         attempt.decision.outside if has_record else None,
-        is_first=attempt.record is None or not attempt.record.writes.count,
+        is_first=recorded is None or not recorded.is_written,
     )
     return attempt.with_decision(replace(attempt.decision, resets=resets))
 
@@ -90,9 +91,15 @@ def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> 
         remembered = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
         keeps_changes = True
     if remembered is None or remembered.outside is None or not keeps_changes:
-        return view.record(live.body, attempt.desired)
+        return view.record(live.body, attempt.desired, is_written=_is_put(attempt))
     before, changes = mask_digests(remembered.applied), find_still_changed(attempt, digests)
     return view.renew(remembered.outside, live.body, before, attempt.desired, changes)
+
+
+def _is_put(attempt: ApplyAttempt) -> bool:
+    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not."""
+    done = attempt.write.done
+    return done is Action.CREATE or (done is Action.UPDATE and not attempt.is_patched)
 
 
 def _has_outside(attempt: ApplyAttempt) -> bool:

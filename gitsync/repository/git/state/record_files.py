@@ -396,7 +396,8 @@ def _read_failure(own: CheckedMapping) -> FailedWrite | None:
 
 def _build_outside(outside: RecordedOutside) -> Mapping[str, Any]:
     members = {"read": outside.read, "types": outside.types, "values": outside.values}
-    return members | ({"changed": list(outside.changed)} if outside.changed else {})
+    members |= {"changed": list(outside.changed)} if outside.changed else {}
+    return members | ({"written": True} if outside.is_written else {})
 
 
 def _read_outside(own: CheckedMapping) -> RecordedOutside | None:
@@ -409,6 +410,7 @@ def _read_outside(own: CheckedMapping) -> RecordedOutside | None:
         types=outside.text("types"),
         read=outside.text("read"),
         changed=outside.texts("changed"),
+        is_written="written" in outside.values and outside.switch("written"),
     )
 
 
