@@ -432,11 +432,11 @@ def test_an_exception_to_a_rule_gives_its_reason():
 
 def test_every_command_is_a_module_and_every_module_of_that_shape_a_command():
     shaped = {
-        path.stem
-        for path in (PACKAGE / "cli").glob("*.py")
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for path in (PACKAGE / "cli").rglob("*.py")
         if {"SETTINGS", "OUTPUTS", "arguments", "run"} <= top_level_names(path)
     }
-    assert {entry.module for entry in COMMANDS.values()} == {f"gitsync.cli.{name}" for name in shaped}
+    assert {entry.module for entry in COMMANDS.values()} == shaped
 
 
 def top_level_names(path):

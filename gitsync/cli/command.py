@@ -29,7 +29,7 @@ class Example(NamedTuple):
 
 
 class Command(Protocol):
-    """A module `gitsync.cli.<name>`. `gitsync <name> --help` shows its docstring above the flags."""
+    """A module of this package, which the table names. `gitsync <name> --help` shows its docstring above the flags."""
 
     SETTINGS: tuple[str, ...]
     """The settings that it takes, of `gitsync.settings.config.config.list_settings`: they are its flags, except

@@ -32,10 +32,14 @@ COMMANDS = {
     "rehearse": CommandEntry(
         "gitsync.cli.rehearse", "Simulate the sync and the next one in the emulator. Offline.", CommandGroup.RUN
     ),
-    "accept": CommandEntry("gitsync.cli.accept", "Accept drift: edit the manifests to match Azure.", CommandGroup.RUN),
-    "revert": CommandEntry("gitsync.cli.revert", "Write the values in git over drift in Azure.", CommandGroup.RUN),
+    "accept": CommandEntry(
+        "gitsync.cli.drift.accept", "Accept drift: edit the manifests to match Azure.", CommandGroup.RUN
+    ),
+    "revert": CommandEntry(
+        "gitsync.cli.drift.revert", "Write the values in git over drift in Azure.", CommandGroup.RUN
+    ),
     "acknowledge": CommandEntry(
-        "gitsync.cli.acknowledge", "Record changes outside of git as the values to expect.", CommandGroup.RUN
+        "gitsync.cli.drift.acknowledge", "Record changes outside of git as the values to expect.", CommandGroup.RUN
     ),
     "comment": CommandEntry(
         "gitsync.cli.comment",

@@ -195,6 +195,8 @@ def _read_result(fields: CheckedMapping) -> Result:
     because = fields.within("because", {})
     verdict, hold = fields.one_of("verdict", Verdict), _read_hold(fields)
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
+    outside = tuple(_read_outside(entry) for entry in fields.each("outside"))
+    restored = {entry.text("path") for entry in fields.each("outside") if "restored" in entry.values}
     arm_id = ArmId(text) if (text := _read_optional(fields, "armId")) is not None else None
     blank = Result(
         key=key,
@@ -211,13 +213,14 @@ def _read_result(fields: CheckedMapping) -> Result:
             because={path: because.text(path) for path in because.values},
             withheld=None if found is verdict else found,
             fields=_read_fields(fields),
-            outside=tuple(_read_outside(entry) for entry in fields.each("outside")),
+            outside=outside,
         ),
         change=ResultChange(
             checks=tuple(_read_check(entry) for entry in fields.each("checks")),
             replacement=_read_replacement(fields),
             renamed=fields.key("renamed"),
             resets=tuple(_read_reset(entry) for entry in fields.each("resets")),
+            restores=tuple(change for change in outside if change.path in restored),
         ),
         attempts=tuple(_read_failed_request(entry) for entry in fields.each("attempts")),
         ending=_read_ending(fields),

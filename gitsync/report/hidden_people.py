@@ -66,6 +66,7 @@ def _leave_out_of_result(result: Result) -> Result:
             checks=mask_all(change.checks, hide_people, "message", "advice", "contact"),
             replacement=_leave_out_of_replacement(change.replacement),
             resets=mask_resets(change.resets, hide_people),
+            restores=mask_outside(change.restores, hide_people),
         ),
         attempts=mask_all(result.attempts, hide_people, "message"),
         ending=renew(ending, fault=mask_exception(ending.fault, hide_people) if ending.fault else None),

@@ -180,6 +180,7 @@ def _build_outside(change: OutsideChange, result: Result) -> dict[str, Any]:
         "now": change.now,
         "weakens": change.weakens,
         "restorable": change.is_restorable,
+        **({"restored": True} if change.path in {each.path for each in result.change.restores} else {}),
     }
 
 

@@ -122,6 +122,7 @@ def _mask_result(result: Result, mask: Mask) -> Result:
             checks=mask_all(change.checks, mask, "code", "message", "advice", "contact"),
             body=mask_value(change.body, mask) if change.body is not None else None,
             resets=mask_resets(change.resets, mask),
+            restores=mask_outside(change.restores, mask),
         ),
         attempts=mask_all(result.attempts, mask, "code", "message", "request_id"),
         ending=renew(ending, fault=mask_exception(ending.fault, mask) if ending.fault else None),

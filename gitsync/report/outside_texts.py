@@ -40,6 +40,7 @@ RESETS_ADVICE: Final = (
 )
 
 _KEPT_AS_DIGEST: Final = "the record has only a digest of the former value"
+_RESTORED: Final = "this write restores it"
 _MOST_RESET: Final = 5  # values that a line names
 _MOST_FIELDS: Final = 10  # of a record
 _SHORT_VALUE: Final = re.compile(r"\S{1,40}")
@@ -63,13 +64,15 @@ def sort_outside(result: Result) -> list[OutsideChange]:
 def list_outside(result: Result, *, with_paths: bool = False) -> list[ShownChange]:
     """List the outside changes of a resource; `with_paths` adds the paths in the request."""
     shown = []
+    restored = {change.path for change in result.change.restores}
     for change in sort_outside(result):
-        notes = () if change.is_restorable else (_KEPT_AS_DIGEST,)
+        note = "" if change.is_restorable else _KEPT_AS_DIGEST
+        note = _RESTORED if change.path in restored else note
         parts = []
         for part in split_outside(change):
             name = name_path(result, part.path)
-            path = (part.path,) if with_paths and name != part.path else ()
-            parts.append(Change(name, part.live, part.desired, (*notes, *path)))
+            path = part.path if with_paths and name != part.path else ""
+            parts.append(Change(name, part.live, part.desired, tuple(filter(None, (note, path)))))
         shown.append(ShownChange(name_path(result, change.path), tuple(parts), change.weakens))
     return shown
 

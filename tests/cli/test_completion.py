@@ -108,6 +108,7 @@ ROWS = [
     (["describe", "virt"], ["VirtualNetwork/hub"], "a recorded resource"),
     (["describe", "VirtualNetwork/hub", ""], [FOLDERS], "SOURCE after it"),
     (["revert", "VirtualNetwork/hub", "virt"], ["VirtualNetwork/hub"], "one name of several"),
+    (["acknowledge", "virt"], ["VirtualNetwork/hub"], "a name of a command that records"),
     (["status", "red"], ["Redis", "Redis/sessions", FOLDERS], "a kind or a resource"),
     (["status", "VirtualNetwork/"], ["VirtualNetwork/hub", FOLDERS], "the resources of a kind"),
     (["plan", "--only", "res"], ["ResourceGroup/core"], "a resource of a manifest"),

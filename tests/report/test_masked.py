@@ -44,6 +44,7 @@ TOLD = change(
     because={f"/{VALUE}": SAID},
     outside=(OutsideChange(path=f"/tags/{VALUE}", before={"a": VALUE}, now=[VALUE]),),
     resets=(ResetValue(path=f"/tags/{VALUE}", live=VALUE),),
+    restores=(OutsideChange(path=f"/tags/{VALUE}", before=VALUE, now=VALUE),),
     attempts=(FailedRequest(at="2026", stage=Stage.ACT, status=400, code=VALUE, message=SAID),),
     reviewed=Reviewed(action=DRIFTED.action, desired=VALUE, live=VALUE, etag=VALUE),
     record=KEPT,
@@ -72,7 +73,7 @@ def test_what_names_things_stays_complete():
     shown = told.results[0]
     for name in ("key", "arm_id", "manifest", "verdict", "action"):
         assert getattr(shown, name) == getattr(TOLD, name), name
-    assert replace(shown.change, resets=()) == replace(TOLD.change, resets=())
+    assert replace(shown.change, resets=(), restores=()) == replace(TOLD.change, resets=(), restores=())
     assert shown.comparison.unverified == TOLD.comparison.unverified
     assert shown.differences[0].path == f"/tags/{VALUE}"
     assert replace(shown.record, condition=None) == replace(KEPT, condition=None)
@@ -124,6 +125,7 @@ STAYS = {
     ".results.record.spec.outside.changed",
     ".results.comparison.outside.path",
     ".results.change.resets.path",
+    ".results.change.restores.path",
     ".results.change.reviewed.desired",
     ".results.change.reviewed.live",
     ".results.change.reviewed.etag",

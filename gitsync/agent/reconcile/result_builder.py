@@ -13,7 +13,7 @@ from functools import lru_cache
 from gitsync.agent.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt, Stop, StopKind
 from gitsync.agent.reconcile.record_builder import build_apply_record, build_unattempted_record, keep_prune_record
 from gitsync.agent.reconcile.rules import RunRules
-from gitsync.agent.reconcile.shortened_differences import shorten_difference
+from gitsync.agent.reconcile.shortened_differences import shorten_difference, shorten_outside, shorten_resets
 from gitsync.desired.request.default_tags import list_default_tags
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.condition import Condition, ConditionStatus, Severity, WaitReason
@@ -142,15 +142,15 @@ def _build_result(
         condition=condition,
         is_fine=_is_fine(attempt, condition, verdict, is_ready=is_ready),
         differences=tuple(shorten_difference(difference, redactions.mask) for difference in comparison.differences),
-        comparison=_note_comparison(attempt, verdict, rules),
-        change=_describe_change(attempt, rules),
+        comparison=_note_comparison(attempt, verdict, rules, redactions),
+        change=_describe_change(attempt, rules, redactions),
         attempts=attempt.session.list_failures(),
         ending=_describe_ending(attempt, verdict),
         record=record,
     )
 
 
-def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules) -> ComparisonNotes:
+def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules, redactions: Redactions) -> ComparisonNotes:
     comparison, live = attempt.decision.reported, attempt.observed.live
     withheld = attempt.decision.withheld if verdict is Verdict.HELD else None
     outside, resets = attempt.decision.outside, attempt.decision.resets
@@ -163,11 +163,11 @@ def _note_comparison(attempt: Attempt, verdict: Verdict, rules: RunRules) -> Com
         because=comparison.because,
         live_body=live_body,
         withheld=withheld,
-        outside=outside,
+        outside=shorten_outside(outside, redactions.mask),
     )
 
 
-def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
+def _describe_change(attempt: Attempt, rules: RunRules, redactions: Redactions) -> ResultChange:
     decision = attempt.decision
     if isinstance(attempt, PruneAttempt):
         return ResultChange(
@@ -191,8 +191,8 @@ def _describe_change(attempt: Attempt, rules: RunRules) -> ResultChange:
         reviewed=decision.reviewed,
         replacement=replacement,
         renamed=renamed,
-        resets=decision.resets,
-        restores=restores,
+        resets=shorten_resets(decision.resets, redactions.mask),
+        restores=shorten_outside(restores, redactions.mask),
     )
 
 

@@ -1,5 +1,5 @@
-"""The sides of a difference as a result keeps them: a run holds those of all resources until its end, and a live value
-may have megabytes. No report shows more of one.
+"""The sides of a difference, or of a change outside of git, as a result keeps them: a run holds those of all resources
+until its end, and a live value may have megabytes. No report shows more of one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from operator import eq, is_not
 from typing import Any, Final
 
 from gitsync.desired.formats.long_text import AROUND, cut_end, leave_out_equal_start
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.secret import truncate
 from gitsync.model.verdict import Difference
 
@@ -33,6 +34,19 @@ def shorten_difference(difference: Difference, mask: Mask) -> Difference:
     if desired is difference.desired and live is difference.live:
         return difference
     return replace(difference, desired=desired, live=live)
+
+
+def shorten_outside(changes: tuple[OutsideChange, ...], mask: Mask) -> tuple[OutsideChange, ...]:
+    """Return changes outside of git whose values have a bounded length."""
+    return tuple(
+        replace(change, before=_shorten(change.before, change.now, mask), now=_shorten(change.now, change.before, mask))
+        for change in changes
+    )
+
+
+def shorten_resets(values: tuple[ResetValue, ...], mask: Mask) -> tuple[ResetValue, ...]:
+    """Return values that a write may reset, each of a bounded length."""
+    return tuple(replace(value, live=_shorten(value.live, None, mask)) for value in values)
 
 
 def _shorten(value: Any, other: Any, mask: Mask) -> Any:

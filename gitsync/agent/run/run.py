@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from gitsync.agent.reconcile.context import Connections, RunContext
-from gitsync.agent.reconcile.identities import open_identities
+from gitsync.agent.reconcile.identities import Identities, open_identities
 from gitsync.agent.reconcile.rules import OutsideUse
 from gitsync.agent.run.connections import make_contact, open_connections
 from gitsync.agent.run.context_builder import add_lists, make_context, make_rules
@@ -43,7 +43,7 @@ from gitsync.model.attribution import Who
 from gitsync.model.check import CheckName
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Plan, Review
+from gitsync.model.plan import Node, Plan, Review
 from gitsync.model.record import State
 from gitsync.model.report import Report, ReportPlan, ReportSource, RunTarget
 from gitsync.model.result import Result
@@ -128,12 +128,7 @@ async def sync_revision(
     plan, selection, run_input = _plan(config, connections, run_input, state, agent, review, writes=writes)
     make_run_rules = partial(make_rules, config, connections, review, agent, writes=writes, outside_use=outside_use)
     rules = make_run_rules()
-    identities = await open_identities(
-        (*plan.applies.values(), *plan.prunes.values()),
-        run_input.credentials,
-        connections.azure.arm,
-        connections.azure.open_as,
-    )
+    identities = await _open_identities(plan, run_input, connections)
     target = await make_contact(config, connections, identities, agent, rules.deadline)
     log_start("sync" if writes else "plan", target)
     make_run = partial(make_context, config, connections, run_input, state, identities=identities)
@@ -157,6 +152,11 @@ async def sync_revision(
     report = _make_report(config, run, run_input, plan, selected, collected)
     report = _mask(replace(report, target=target, started=started_at), config, connections)
     return _write_back(config, run, state, collected, report, selection) if writes else report
+
+
+async def _open_identities(plan: Plan, run_input: RunInput, connections: Connections) -> Identities:
+    nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
+    return await open_identities(nodes, run_input.credentials, connections.azure.arm, connections.azure.open_as)
 
 
 def _mask(report: Report, config: Config, connections: Connections) -> Report:

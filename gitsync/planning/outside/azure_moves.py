@@ -26,7 +26,7 @@ REPORTED_NAMES: Final[Mapping[str, re.Pattern[str]]] = {
     for why, names in {
         "It is when something happened, and who did it: read-only in 98 % of the types that have such a member.": (
             r"(?:accessed|created|creation|modified|changed|completed|updated)(?:At|By|On|Date|DateTime|Time|Timestamp)?"
-            r"(?:Utc|UTC)?|(?:last|latest)[A-Z]\w*(?:At|By|On|Date|Time|TimeStamp|Timestamp|Point)(?:Utc|UTC)?"
+            r"(?:Utc|UTC)?|(?:last|latest|oldest|earliest)[A-Z]\w*(?:At|By|On|Date|Time|TimeStamp|Timestamp|Point)(?:Utc|UTC)?"
             r"|last(?:Modified|Updated|Seen|Checked)|time(?:Created|Updated|Modified)|timestamp|\w*[hH]eartbeat(?:Utc)?"
             r"|next[A-Z]\w*Time"
         ),
@@ -129,7 +129,25 @@ _MOVES: Final = (
         "Public IP address documentation: Azure assigns a dynamic address when it is used, and releases it.",
     ),
     _make_move(
-        "Microsoft.Network/loadBalancers(/backendAddressPools)?",
+        "Microsoft.ContainerInstance/containerGroups",
+        "properties/ipAddress/ip",
+        "Recorded nine times: a group gets its address once it runs.",
+    ),
+    _make_move(
+        "Microsoft.App/(connected|managed)Environments",
+        "properties/staticIp",
+        "Recorded: it is the address of the cluster below the environment.",
+    ),
+    *(
+        _make_move(
+            "Microsoft.ConnectedVMwarevSphere/virtualMachineInstances",
+            path,
+            "Recorded: the guest reports it while it runs.",
+        )
+        for path in ("properties/networkProfile/networkInterfaces/*/ipSettings", "properties/osProfile/computerName")
+    ),
+    _make_move(
+        "Microsoft.Network/loadBalancers",
         "properties/backendAddressPools/*/properties/loadBalancerBackendAddresses/*",
         "Load balancer documentation, backend pools: each network interface of a pool is an entry of this list.",
         applies=_is_of_interface,
@@ -193,14 +211,14 @@ def is_moved_by_azure(
 
 
 def is_reported_value(path: JsonPath, *values: Any) -> bool:
-    """Return whether a service reports the values at a path of its work, and nobody chose them."""
+    """Return whether a service reports the values at a path of its work, and no one chose them."""
     steps = [step for step in path if isinstance(step, str)]
     is_named = any(names.fullmatch(step) for step in steps for names in REPORTED_NAMES.values())
     return is_named or _is_state(steps[-1], values)
 
 
 def _is_state(name: str, values: Iterable[Any]) -> bool:
-    """Return whether a state went on by itself, as from Initiated to Connected, and nobody chose it."""
+    """Return whether a state went on by itself, as from Initiated to Connected, and no one chose it."""
     words = [value for value in values if value is not None]
     return bool(_STATES.fullmatch(name)) and all(
         isinstance(word, str) and not _CHOSEN.fullmatch(word) for word in words

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import find_word
@@ -45,7 +45,7 @@ from gitsync.planning.diff.three_way import UNDONE
 from gitsync.report.wording import format_plural
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
-from gitsync.workflows.accept.moves import UNKNOWN, Move, compare_parts
+from gitsync.workflows.accept.moves import UNKNOWN, DriftMove, compare_parts
 from gitsync.workflows.accept.outside_moves import OutsideMove, collect_outside_moves, count_unnamed, list_outside
 from gitsync.workflows.accept.wanted_fields import WantedFields
 from gitsync.workflows.imports.conversion.any_live_body import convert_any_value
@@ -291,7 +291,8 @@ class _Reading:
         """Make a field that git does not set yet, or return why it is skipped."""
         search = self.search
         if field is None:
-            return search.leave_outside(f"The manifest has no field for {format_pointer(move.path)}.", ())
+            left = search.leave_outside(f"The manifest has no field for {format_pointer(move.path)}.", ())
+            return replace(left, advice=f"Set it in the annotation {BODY}. {left.advice}")
         if find_spec_member(self.prepared.resource.spec, *field[1:]) is not None:
             return search.leave_outside(f"{format_pointer(move.path)} is a part of this field.", field)
         try:
@@ -327,14 +328,14 @@ class _Reading:
         applied, before = (find(body, path_in_body, sent) for body in (sent, baseline))
         return bool(project(applied, find(self.live, path_in_body, sent)) != before)
 
-    def collect_moves(self, path_in_body: JsonPath) -> list[Move]:
+    def collect_moves(self, path_in_body: JsonPath) -> list[DriftMove]:
         """Collect what Azure changed at a leaf or in a list."""
         record, hints = self.search.result.record, make_kind_hints(self.kind)
         requested = select_desired(self.desired)
         desired, live = find(requested, path_in_body, requested), find(self.live, path_in_body, requested)
         before = record.spec.baseline if record else None
         if desired is not None and not isinstance(desired, list):  # the comparison has found it
-            return [Move(path_in_body, desired, live)]
+            return [DriftMove(path_in_body, desired, live)]
         return list(
             compare_parts(
                 path_in_body,

@@ -23,7 +23,7 @@ UNKNOWN: Final = object()
 """Stands for a value of the last write that is not known."""
 
 
-class Move(NamedTuple):
+class DriftMove(NamedTuple):
     """What Azure changed: a leaf, or an entry of a list, whose index is git's. One side is None if it has none."""
 
     path: JsonPath
@@ -31,7 +31,7 @@ class Move(NamedTuple):
     live: Any
 
 
-def compare_parts(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hints) -> Iterator[Move]:
+def compare_parts(path: JsonPath, desired: Any, live: Any, before: Any, hints: Hints) -> Iterator[DriftMove]:
     """Yield what Azure changed of what git sets. `before` is what Azure had after the last write, `UNKNOWN` if that is
     not known.
     """
@@ -43,12 +43,12 @@ def compare_parts(path: JsonPath, desired: Any, live: Any, before: Any, hints: H
     elif isinstance(desired, list) and isinstance(live, list) and not is_ordered(path):
         yield from _list_moves_in_list(path, desired, live, before, hints)
     elif not is_equal(path, desired, live, hints) and (before is UNKNOWN or project(desired, live) != before):
-        yield Move(path, desired, live)
+        yield DriftMove(path, desired, live)
 
 
 def _list_moves_in_list(
     path: JsonPath, desired: Sequence[Any], live: Sequence[Any], before: Any, hints: Hints
-) -> Iterator[Move]:
+) -> Iterator[DriftMove]:
     was = before if isinstance(before, list) else None
     field = None if is_plain(desired, live) else find_key_field(desired, live, *([was] if was else []))
     if field is None:
@@ -61,14 +61,14 @@ def _list_moves_in_list(
             entry_before = UNKNOWN if former is None else former.get(key, (0, UNKNOWN))[1]
             yield from compare_parts((*path, index), entry, theirs[key][1], entry_before, hints)
         elif former is None or key in former:
-            yield Move((*path, index), entry, None)
+            yield DriftMove((*path, index), entry, None)
     new = [entry for key, (_, entry) in theirs.items() if key not in ours and (former is None or key not in former)]
     yield from _add(path, desired, [] if path[-1] in OPEN_LISTS else new, hints)
 
 
 def _list_moves_without_keys(
     path: JsonPath, desired: Sequence[Any], live: Sequence[Any], was: Sequence[Any] | None, hints: Hints
-) -> Iterator[Move]:
+) -> Iterator[DriftMove]:
     """Pair objects by their index if there are as many; else equal ones. The rest is paired in its order."""
     if len(desired) == len(live) and not is_plain(desired, live):
         gone, new = list(range(len(desired))), list(live)
@@ -79,7 +79,7 @@ def _list_moves_without_keys(
         new = [entry for entry in new if entry not in was]
     for index, entry in zip(gone, new, strict=False):
         yield from compare_parts((*path, index), desired[index], entry, UNKNOWN, hints)
-    yield from (Move((*path, index), desired[index], None) for index in gone[len(new) :])
+    yield from (DriftMove((*path, index), desired[index], None) for index in gone[len(new) :])
     yield from _add(path, desired, new[len(gone) :], hints)
 
 
@@ -99,7 +99,7 @@ def _find_rest(
     return gone, new
 
 
-def _add(path: JsonPath, desired: Sequence[Any], new: Sequence[Any], hints: Hints) -> Iterator[Move]:
+def _add(path: JsonPath, desired: Sequence[Any], new: Sequence[Any], hints: Hints) -> Iterator[DriftMove]:
     """Yield entries that only Azure has, except those that it adds by itself."""
     further = [entry for entry in new if not is_own_entry(path, entry, hints)]
-    yield from (Move((*path, len(desired) + index), None, entry) for index, entry in enumerate(further))
+    yield from (DriftMove((*path, len(desired) + index), None, entry) for index, entry in enumerate(further))

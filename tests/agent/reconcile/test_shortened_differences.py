@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.agent.reconcile.shortened_differences import LONGEST_TEXT, MOST_ENTRIES, shorten_difference
+from gitsync.agent.reconcile.shortened_differences import (
+    LONGEST_TEXT,
+    MOST_ENTRIES,
+    shorten_difference,
+    shorten_outside,
+    shorten_resets,
+)
+from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Difference
 from gitsync.settings.redaction import Redactions
@@ -40,6 +47,9 @@ def of_azure(live):
 def test_a_long_value_is_shortened(live, kept, why):
     assert shorten_difference(of_azure(live), str).live == kept, why
     assert shorten_difference(Difference("/tags/team", live, "azure", "changed in git"), str).desired == kept, why
+    (change,) = shorten_outside((OutsideChange(path="/tags/team", before="azure", now=live),), str)
+    (reset,) = shorten_resets((ResetValue(path="/tags/team", live=live),), str)
+    assert (change.before, change.now, reset.live) == ("azure", kept, kept), why
 
 
 @given(

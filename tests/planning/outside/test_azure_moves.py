@@ -21,6 +21,7 @@ from tests.support.outside_views import (
 MACHINE = ("Microsoft.Compute/virtualMachines", "2024-07-01")
 PEERING = ("Microsoft.Network/virtualNetworks/virtualNetworkPeerings", "2024-05-01")
 ADDRESS = ("Microsoft.Network/publicIPAddresses", "2024-05-01")
+GROUP_OF_CONTAINERS = ("Microsoft.ContainerInstance/containerGroups", "2023-05-01")
 HUB = ("Microsoft.EventHub/namespaces", "2024-01-01")
 ITEM = ("Microsoft.RecoveryServices/vaults/backupFabrics/protectionContainers/protectedItems", "2024-04-01")
 QUEUE = ("Microsoft.ServiceBus/namespaces/queues", "2021-11-01")
@@ -109,6 +110,8 @@ def pool(*addresses, **more):
         ),
         (SERVER, properties(availabilityZone="1"), properties(availabilityZone="2"), True, "no failover without a standby"),
         (ADDRESS, properties(), properties(ipAddress="20.1.2.3"), False, "a dynamic address"),
+        (GROUP_OF_CONTAINERS, properties(), properties(ipAddress={"ip": "20.1.2.3"}), False, "an address, once it runs"),
+        (GROUP_OF_CONTAINERS, properties(), properties(ipAddress={"type": "Public"}), True, "somebody opens it"),
         (PEERING, properties(peeringState="Initiated"), properties(peeringState="Connected"), False, "a state"),
         (
             PEERING,

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from gitsync.model.outside import OutsideChange
-from gitsync.planning.outside.restoring import build_restoring_patch, explain_restored_weakening
+from gitsync.planning.outside.restoring import (
+    build_restoring_patch,
+    explain_restored_weakening,
+    explain_unrestorable,
+    find_unit,
+)
+from tests.planning.outside.test_outside_laws import SEEDS, Estate
 
 NAMED = [{"name": "a", "x": 1}, {"name": "b", "x": 2}]
 
@@ -89,3 +96,31 @@ def test_what_gets_weaker_by_a_restore_is_explained() -> None:
     assert "TLS" in explain_restored_weakening("Microsoft.Storage/storageAccounts", change)
     back = OutsideChange(path="/properties/minimumTlsVersion", before="TLS1_2", now="TLS1_0")
     assert not explain_restored_weakening("Microsoft.Storage/storageAccounts", back)
+
+
+def merge(value: Any, patch: Any) -> Any:
+    """Apply a merge patch (RFC 7386), as services do: names in any case, and tags as a whole."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(value) if isinstance(value, dict) else {}
+    for key, new in patch.items():
+        known = next((name for name in merged if name.casefold() == key.casefold()), key)
+        old = merged.pop(known, None)
+        if new is not None:
+            merged[known] = new if key == "tags" else merge(old, new)
+    return merged
+
+
+@given(SEEDS)
+def test_after_the_patch_nothing_that_it_restores_is_changed(seed: int) -> None:
+    estate = Estate(seed)
+    cover = estate.thin(estate.live, 0.3)
+    recorded = estate.view.record(estate.live, cover)
+    now = merge(estate.change(estate.live), cover)  # drift is written first
+    changes = estate.view.find_changes(recorded, now, (cover, cover))
+    restored = [change for change in changes if not explain_unrestorable(change, now, estate.view)]
+    patch = build_restoring_patch(estate.view.select_writable(now), restored)
+    after = estate.view.find_changes(recorded, merge(now, patch), (cover, cover))
+    units = {find_unit(change.path) for change in restored}
+    left = {find_unit(change.path) for change in changes if change not in restored}
+    assert not [change for change in after if find_unit(change.path) in units - left]

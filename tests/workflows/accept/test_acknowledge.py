@@ -42,7 +42,7 @@ def test_what_a_run_has_recorded_in_between_is_skipped(world: World) -> None:
     assert list(changed(world)) == ["hub"]
 
 
-def test_a_sync_that_recorded_nothing_new_is_no_hindrance(world: World) -> None:
+def test_a_sync_that_recorded_nothing_new_stops_nothing(world: World) -> None:
     report = world.plan(outside_use=OutsideUse.ACKNOWLEDGE)
     world.sync()
     with StatusFolder(world.state) as store:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gitsync.desired.problems.field_path import format_field
+from gitsync.errors import ConfigError
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.report import Report
 from gitsync.model.secret import MASKED, Secret
@@ -354,7 +355,8 @@ def test_a_member_that_the_kind_does_not_have_is_skipped(tmp_path: Path) -> None
     (left,) = accepted.left
     assert left.reason == "The manifest has no field for /properties/aNewMember."
     name = "StorageAccount/shop"
-    assert left.advice == f"To keep it, run gitsync acknowledge {name}; to undo it, gitsync revert {name}"
+    ways = f"To keep it, run gitsync acknowledge {name}; to undo it, gitsync revert {name}"
+    assert left.advice == f"Set it in the annotation gitsync/body. {ways}"
 
 
 ADOPTIONS = [
@@ -379,3 +381,50 @@ def test_what_an_adoption_may_reset_is_accepted(
     unnamed = "Its write may reset 2 more values, which the plan does not name."
     assert [refusal.reason for refusal in accepted.left if not refusal.field] == [unnamed] * bool(names)
     assert (sorted(fields), [refusal.field for refusal in accepted.left if refusal.field]) == (taken, left), why
+
+
+CHANGED = (
+    OutsideChange(path="/properties/accessTier", before=None, now="Cool"),
+    OutsideChange(path="/properties/allowBlobPublicAccess", before=None, now=True, weakens="It opens it."),
+)
+
+
+@pytest.mark.parametrize("field", ["spec.accessTier", "/properties/accessTier"])
+def test_only_the_fields_that_are_named_are_accepted(tmp_path: Path, field: str) -> None:
+    world, report = find_shop(tmp_path, OutsideNotes(outside=CHANGED), Verdict.IN_SYNC)
+    accepted = accept_drift(report, open_world_tree(world), ("StorageAccount/shop",), (field,))
+    assert [each.pointer for resource in accepted.resources for each in resource.fields] == ["/properties/accessTier"]
+    assert not accepted.left
+
+
+def test_a_field_without_a_change_is_an_error_with_the_nearest_one(tmp_path: Path) -> None:
+    world, report = find_shop(tmp_path, OutsideNotes(outside=CHANGED), Verdict.IN_SYNC)
+    with pytest.raises(ConfigError) as refused:
+        accept_drift(report, open_world_tree(world), (), ("spec.accesTier",))
+    assert "Did you mean spec.accessTier?" in refused.value.hint
+
+
+def test_a_resource_that_is_adopted_keeps_its_values_by_accept(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.says(core=AROUND["core.yaml"]).sync()
+    world.somebody_creates(
+        f"{GROUP}/providers/Microsoft.Storage/storageAccounts/shop",
+        {
+            "location": "westeurope",
+            "kind": "StorageV2",
+            "sku": {"name": "Premium_LRS"},
+            "tags": {"owner": "eve"},
+            "properties": {"publicNetworkAccess": "Disabled", "allowSharedKeyAccess": False},
+        },
+    )
+    world.says(core=AROUND["core.yaml"], shop=storage("shop"))
+    plan = world.plan()
+    assert not accept(world, plan).resources
+    (accepted,) = accept(world, plan, ("StorageAccount/shop",)).resources
+    paths = {reset.path for result in plan.results for reset in result.change.resets}
+    assert {field.pointer for field in accepted.fields} == paths
+    world.git("add", "-A")
+    world.git("commit", "-qm", "Take the values of Azure")
+    (result,) = (result for result in world.plan().results if result.key.name == "shop")
+    assert (result.verdict, result.change.resets) == (Verdict.ADOPT, ())
+    assert [difference.path for difference in result.differences] == ["/sku/name"], "git's own value is kept"

@@ -88,11 +88,11 @@ def _describe_restores(attempt: ApplyAttempt, restores: Collection[OutsideChange
     weaker = (explain_restored_weakening(attempt.kind.arm_type, change) for change in restores)
     reasons = " ".join(dict.fromkeys(filter(None, weaker)))
     sentence = f"The revert restores {_name(attempt, restores)}, which changed outside of git."
-    return f"{sentence} This may make it weaker: {reasons}" if reasons else sentence
+    return f"{sentence} This may make the resource weaker: {reasons}" if reasons else sentence
 
 
 def _describe_left(attempt: ApplyAttempt, left: Mapping[str, Iterable[OutsideChange]]) -> str:
-    return " ".join(f"{_name(attempt, changes)} stays as it is, since {why}." for why, changes in left.items())
+    return " ".join(f"It does not restore {_name(attempt, changes)}, since {why}." for why, changes in left.items())
 
 
 def _name(attempt: ApplyAttempt, changes: Iterable[OutsideChange]) -> str:

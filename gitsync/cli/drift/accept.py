@@ -1,11 +1,12 @@
 """Accept drift: edit the manifests to match Azure. Nothing in Azure is changed.
 
 It plans, and edits the manifests in the working folder for what was changed in Azure since the last sync: everything,
-or the resources NAME only. Only the text of these fields changes. Before it writes a file, it reads the edited
-manifests and compares them with Azure again: the drift must be gone, and no other request may change. Drift that cannot
-be accepted this way is skipped, with the reason. Two changes are accepted only by name, not by a pattern: a change that
-weakens security, and a resource that was deleted in Azure, whose manifest is removed. The exit code is 0 if all drift
-was accepted, or all drift of the named resources; 1 if something was skipped.
+or the resources NAME only. A change outside of the fields that git sets becomes a new field. Only the text of these
+fields changes. Before it writes a file, it reads the edited manifests and compares them with Azure again: the drift
+must be gone, and no other request may change. Drift that cannot be accepted this way is skipped, with the reason. Two
+changes are accepted only by name, not by a pattern: a change that weakens security, and a resource that was deleted in
+Azure, whose manifest is removed. The exit code is 0 if all drift was accepted, or all drift of the named resources; 1
+if something was skipped.
 
 With --branch or --pull-request the files stay as they are, and branches have the edits. A job in GitHub Actions, GitLab
 CI or Azure Pipelines opens pull requests with gh (GH_TOKEN), glab (GITLAB_TOKEN) or az (AZURE_DEVOPS_EXT_PAT). Nothing
