@@ -104,6 +104,6 @@ def _describe_token(token: str, client_id: str, clock: Clock) -> Check:
     )
     expiry = as_mapping(read_claims(token)).get("exp")
     if is_number(expiry) and expiry <= clock.now().timestamp():
-        hint = advise_on_refusal(Method.WORKLOAD_IDENTITY, EXPIRED_ASSERTION)
+        hint = advise_on_refusal(Method.WORKLOAD_IDENTITY, EXPIRED_ASSERTION, job)
         return replace(found, level=CheckLevel.WARNING, message=f"{message}: the token has expired", hint=hint)
     return found

@@ -149,7 +149,7 @@ async def test_an_identity_without_credentials_and_a_token_that_has_expired(priv
     async with serving() as server, authority(private_ca, trusts(job)) as emulator:
         with pytest.raises(ConfigError, match="AADSTS700024") as old:
             await sign_in(emulator, private_ca, replace(job, expires=1), server, tmp_path)
-    assert "has expired" in old.value.hint
+    assert "the file that Kubernetes mounts" in old.value.hint
 
 
 MISSING = [

@@ -200,6 +200,9 @@ def format_causes(message: str) -> str:
     for cause in causes:
         name, _, text = cause.partition(": ")
         text = _NOISE.sub("", _join_lines(text)).rstrip(".")
+        # azure-core adds the body of the answer, whose text azure-identity has shown already.
+        description, _, body = text.partition(" Content: {")
+        text = description if "AADSTS" in description and body else text
         texts.append(f"{_NAMES.get(name, name)}: {text or 'no token'}")
     return "; ".join(texts) + "."
 

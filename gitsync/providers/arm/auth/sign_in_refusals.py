@@ -39,6 +39,16 @@ _EXPIRED: Final = (
     "gitsync request tokens itself: set --credential workload-identity without a token file, and `id-token: write`, "
     "which gives the job ACTIONS_ID_TOKEN_REQUEST_URL. Or keep the file fresh, and check the clock of this machine."
 )
+_EXPIRED_BY_SUBJECT: Final[Mapping[str, str]] = {
+    r"project_path:": "Set a `timeout` of the job that is longer than the run: the token of GitLab's `id_tokens` lives "
+    "as long, and five minutes without one. Write it to the file in the same job, and check the clock of this machine.",
+    r"system:serviceaccount:": "Set AZURE_FEDERATED_TOKEN_FILE to the file that Kubernetes mounts, and not to a copy: "
+    "only that one is renewed. Check the clock of the node.",
+    r"sc://|.*/sc/": "Set SYSTEM_ACCESSTOKEN to $(System.AccessToken), and --credential workload-identity without a "
+    "token file: gitsync then requests a token of the service connection when it needs one. Check the clock of this "
+    "machine.",
+}
+"""What to do about a token that has expired, by the form of its subject; else as for GitHub."""
 
 _MISMATCHES: Final[Mapping[str, str]] = {
     "70021": "issuer, subject and audience",
@@ -177,7 +187,7 @@ def advise_on_refusal(method: Method, message: str, presented: JobIdentity | Non
     """
     for code in _CODE.findall(message):
         if code == _OLD_ASSERTION:
-            return _CLOCK if method in _SIGNED_HERE else _EXPIRED
+            return _CLOCK if method in _SIGNED_HERE else _find_by_subject(_EXPIRED_BY_SUBJECT, presented, _EXPIRED)
         if code in _MISMATCHES:
             return _advise_on_mismatch(_MISMATCHES[code], presented)
         if code in _BY_CODE:
@@ -193,11 +203,17 @@ def _advise_on_mismatch(field: str, presented: JobIdentity | None) -> str:
         if field
         else "Add a federated credential to the identity AZURE_CLIENT_ID, with the issuer and subject of the job."
     )
-    forms = () if presented is None else [text for form, text in _SUBJECTS.items() if re.match(form, presented.subject)]
-    reason = next(iter(forms), _ANY_SUBJECT) if "subject" in field or not field else ""
+    names_subject = "subject" in field or not field
+    reason = _find_by_subject(_SUBJECTS, presented, _ANY_SUBJECT) if names_subject else ""
     command = (
         f"Run `{format_identity_command(presented)}`; for an application, `gitsync doctor` prints the command."
         if presented is not None and presented.fits
         else "Run `gitsync doctor` in the job: it prints the command with the values of its token."
     )
     return " ".join(filter(None, (check, command, reason)))
+
+
+def _find_by_subject(texts: Mapping[str, str], presented: JobIdentity | None, other: str) -> str:
+    """Return the text for the host of a job, by the form of its subject; `other` if it has none of these forms."""
+    subject = presented.subject if presented else ""
+    return next((text for form, text in texts.items() if re.match(form, subject)), other)
