@@ -36,7 +36,7 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def is_empty(value: Any, inside: str | int) -> bool:
-    """Return whether a member of `inside` says as little as an absent one. An empty tag is a tag."""
+    """Return whether a member of `inside` means the same as an absent one. An empty tag is a tag."""
     return value in _EMPTY and not (inside == TAGS and value == "")
 
 

@@ -81,7 +81,7 @@ def list_resets(
 
     `changes` are the outside changes that the record shows; None if it shows none: on adoption, after another
     api-version, or after an upgrade. Then, and with `is_first`, if gitsync has adopted the resource and never written
-    it, values count too that are no defaults. Of these at most MOST are returned, and the last one stands for the rest
+    it, all values count that are not defaults. Of these at most MOST are returned, and the last one stands for the rest
     if there are more: it has no path, and `entries` counts them. `find_defaults` finds the defaults of a type.
     """
     writable = view.select_writable(live)

@@ -372,7 +372,7 @@ def test_a_secret_is_reported_without_its_value(before, now, changes):
 
 
 @pytest.mark.parametrize("value", ["s3cret", "x" * 2000], ids=["a secret", "a long value"])
-def test_a_digest_that_came_or_went_is_told_without_a_key(value):
+def test_a_digest_that_came_or_went_is_reported_without_a_key(value):
     of, without, has = view(LOGIC, digests=Digests()), properties(), properties(definition={"password": value})
     came, went, stayed = (
         of.find_changes(of.record(before, {}), now, ({},))

@@ -4,7 +4,6 @@ acknowledge records the current ones. A plan and a sync only report them.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -24,7 +23,7 @@ from gitsync.planning.changed_fields import name_path
 from gitsync.planning.outside.restoring import (
     build_restoring_patch,
     explain_restored_weakening,
-    explain_unrestorable,
+    group_by_obstacle,
 )
 from gitsync.planning.removed_values import KEPT
 from gitsync.planning.status.conditions import RECONCILING, make_error
@@ -76,9 +75,7 @@ def _sort_changes(
     changes = find_still_changed(attempt, digests)
     if comparison is None or comparison.verdict not in _REVERTED or live is None or attempt.write.demands:
         return (), {_SYNC_FIRST: list(changes)} if changes else {}
-    view, left = make_view(attempt, digests), defaultdict(list)
-    for change in changes:
-        left[explain_unrestorable(change, live.body, view)].append(change)
+    left = group_by_obstacle(changes, live.body, make_view(attempt, digests))
     return tuple(left.pop("", ())), left
 
 
