@@ -14,6 +14,7 @@ from gitsync.desired.formats.ignored_paths import keep_live_paths
 from gitsync.desired.request.secret_digest import Digests, mask_digests
 from gitsync.model.outside import OutsideChange, RecordedOutside
 from gitsync.model.provider import Provider
+from gitsync.model.record import Claim
 from gitsync.model.verdict import Action
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.outside.recorded_outside import OutsideView, is_current
@@ -97,8 +98,12 @@ def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> 
 
 
 def _is_put(attempt: ApplyAttempt) -> bool:
-    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not."""
-    done = attempt.write.done
+    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not. A run that was killed may have
+    sent it: then the resource is as its record expected it.
+    """
+    done, record = attempt.write.done, attempt.record
+    if done is Action.NONE and record is not None and record.claim is Claim.EXPECTED:
+        return not attempt.decision.reported.differences
     return done is Action.CREATE or (done is Action.UPDATE and not attempt.is_patched)
 
 
