@@ -4,11 +4,11 @@
 # Where SOURCE is not set, it reads the repository of the workflow by its URL. Nothing of a pull request is thus checked
 # out, and no file of it is run. gitsync itself adds the report to the summary of the job, and its figures to the
 # outputs of the step; this script adds `exit-code`, and `report`, `markdown` and `sarif`, which name what was written,
-# and the `name` of a comment that is not that of a plan. Of `shards` these are `matrix` and `run-id`.
+# and the `name` of a comment that is not that of a plan. Of `shards` these are `matrix` and `run-id`; `doctor` has none.
 set -euo pipefail
 
 case ${COMMAND:-} in
-    plan | sync | validate) flags=() ;;
+    plan | sync | validate | doctor) flags=() ;;
     rehearse)
         flags=()
         if [[ ${GITSYNC_FROM:-} == nothing ]]; then # a drill, whose flag is not a setting
@@ -27,7 +27,7 @@ case ${COMMAND:-} in
         export GITSYNC_SOURCE=${GITSYNC_SOURCE:-.}
         ;;
     *)
-        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate, rehearse, accept, shards or report." >&2
+        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate, rehearse, accept, doctor, shards or report." >&2
         exit 2
         ;;
 esac
@@ -67,6 +67,8 @@ do :; done
     if [[ $COMMAND == shards ]]; then
         echo "matrix=$(<"$matrix")"
         echo "run-id=$GITSYNC_RUN_ID"
+    elif [[ $COMMAND == doctor ]]; then
+        : # it writes no report
     elif [[ $COMMAND == rehearse ]]; then
         echo "report=$GITSYNC_REPORT"
         echo "markdown=$GITSYNC_REPORT/rehearse.md"

@@ -77,8 +77,15 @@ async def _print_checks(options: argparse.Namespace, config: Config, *, compares
 
     paint, checks = Paint(on=use_colour(config)), []
     async for check in _list_checks(options, config, compares=compares):
-        mask = options.log_mask
-        masked = replace(check, message=mask(check.message), hint=mask(check.hint))
+        # A command needs the claims of the job's token exactly, and they are not from Azure: only secrets are masked.
+        mask = options.redactions.mask if check.commands else options.log_mask
+        masked = replace(
+            check,
+            message=mask(check.message),
+            hint=mask(check.hint),
+            values={name: mask(value) for name, value in check.values.items()},
+            commands=tuple(map(mask, check.commands)),
+        )
         checks.append(masked)
         if config.output == "text":
             _print_check(masked, paint)
@@ -121,6 +128,8 @@ def _print_check(check: Check, paint: Any) -> None:
     first, *more = indent_after(f"{word}  ", escape_controls(f"{check.name}: {check.message}"), width)
     lines = [first.replace(word, shade(word), 1), *more]
     lines += indent(escape_controls(check.hint), width, by=_WIDTH + 2) if check.hint else []
+    # A command that is broken into lines cannot be copied.
+    lines += [f"{' ' * (_WIDTH + 2)}{escape_controls(command)}" for command in check.commands]
     print(neutralize("\n".join(lines)), flush=True)
 
 
@@ -130,7 +139,14 @@ def _print_json(checks: list[Check]) -> None:
     from gitsync.settings.logging import neutralize
 
     entries = [
-        {"name": check.name, "level": check.level.value, "message": check.message, "hint": check.hint}
+        {
+            "name": check.name,
+            "level": check.level.value,
+            "message": check.message,
+            "hint": check.hint,
+            "values": dict(check.values),
+            "commands": list(check.commands),
+        }
         for check in checks
     ]
     print(neutralize(json.dumps({"checks": entries}, indent=2)))

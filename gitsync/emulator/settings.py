@@ -124,6 +124,15 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatedFederation:
+    """What the token of a job must claim, exactly."""
+
+    issuer: str
+    subject: str
+    audience: str = "api://AzureADTokenExchange"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedPrincipal:
     """An identity that the emulator issues tokens to. The client ANONYMOUS is for requests without a token."""
 
@@ -137,6 +146,8 @@ class EmulatedPrincipal:
     user: str = ""  # the name in Azure's logs, if it is a person
     app: str = ""  # the program that the person uses, in Azure's logs
     identity: str = ""  # the id of a managed identity
+    federated: tuple[EmulatedFederation, ...] | None = None
+    """Its federated credentials; None if it may use any assertion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,6 +414,7 @@ _PREFLIGHT: Mapping[str, FieldReader] = {
     "refuse": ("refusals", read_each(read_as(BodyRefusal, _REFUSAL, "if", "code"))),
 }
 _DENIAL: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("principal", "scope", "action")}
+_FEDERATED: Mapping[str, FieldReader] = {name: (name, YamlNode.text) for name in ("issuer", "subject", "audience")}
 _PRINCIPAL: Mapping[str, FieldReader] = {
     "clientId": ("client", YamlNode.text),
     "objectId": ("object", YamlNode.text),
@@ -414,6 +426,10 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "userName": ("user", YamlNode.text),
     "client": ("app", YamlNode.text),
     "managedIdentity": ("identity", YamlNode.text),
+    "federatedCredentials": (
+        "federated",
+        read_each(read_as(EmulatedFederation, _FEDERATED, "issuer", "subject")),
+    ),
 }
 _CHANGE_LOG: Mapping[str, FieldReader] = {
     "resourceGraphDelay": ("resource_graph_delay", YamlNode.number),

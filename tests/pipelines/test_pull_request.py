@@ -210,5 +210,21 @@ def test_another_command_is_refused(tmp_path, command):
     job = {"COMMAND": command, "PATH": os.environ["PATH"]}
     done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Use plan, sync, validate, rehearse, accept, shards or report." in done.stderr
+    assert "Use plan, sync, validate, rehearse, accept, doctor, shards or report." in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_has_no_report(tmp_path):
+    program = tmp_path / "gitsync"
+    program.write_text('#!/bin/sh\n[ "$*" = doctor ] && echo "ok       job-token: subject s"\n')
+    program.chmod(0o755)
+    job = {
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "COMMAND": "doctor",
+        "GITSYNC_SOURCE": ".",
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "ok       job-token: subject s\n")
+    assert (tmp_path / "output").read_text() == "exit-code=0\n"

@@ -40,7 +40,17 @@ SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 LONG = 60
 """Seconds after which a command that hangs is given up: far more than any takes."""
 
-_OURS = ("GITSYNC_", "AZURE_", "GIT_", "NO_COLOR", "PYTHON", "SSL_CERT_", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+_OURS = (
+    "GITSYNC_",
+    "AZURE_",
+    "ACTIONS_ID_TOKEN_",
+    "GIT_",
+    "NO_COLOR",
+    "PYTHON",
+    "SSL_CERT_",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+)
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_")
 """How variables begin that only an interpreter that starts with them goes by."""
 

@@ -10,7 +10,7 @@ from string import Template
 
 import pytest
 
-from tests.support.command_line import gitsync
+from tests.support.command_line import run_here
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "azure_smoke.py"
@@ -45,7 +45,7 @@ def test_the_manifests_are_valid(tool, tmp_path):
     for file in tool.MANIFESTS.glob("*.yaml"):
         text = Template(file.read_text()).substitute(name="gitsync-smoke-1", location="westeurope")
         (tmp_path / file.name).write_text(text)
-    ended = gitsync("validate", folder=tmp_path)
+    ended = run_here("validate", folder=tmp_path)
     assert (ended.code, ended.out.strip()) == (0, "9 resources in 4 files: no problems.")
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from gitsync.emulator.http.messages import Caller, Refused, ServerResponse, refuse
+from gitsync.emulator.identity.federation import find_mismatch, list_credentials
 from gitsync.emulator.settings import ANONYMOUS, EmulatedPrincipal, EmulatorSettings
 from gitsync.emulator.state.store import Store
 from gitsync.model.clock import Clock
@@ -37,6 +38,7 @@ class Tokens:
 
     def __init__(self, settings: EmulatorSettings, store: Store, clock: Clock) -> None:
         self._settings = settings
+        self._store = store
         self._clock = clock
         self._principals = {principal.client.casefold(): principal for principal in settings.principals}
         self._checked_tokens: dict[str, Mapping[str, Any]] = {}
@@ -62,7 +64,11 @@ class Tokens:
         if principal is None or principal.tenant.casefold() not in {"", tenant.casefold()}:
             text = f"Application with identifier '{client}' was not found in the directory '{tenant}'."
             return self._make_error(400, "unauthorized_client", 700016, text)
-        if not _has_valid_proof(principal, form):
+        if "client_assertion" in form and (credentials := list_credentials(principal, self._store)) is not None:
+            claims = _decode_claims(form["client_assertion"]) or {}
+            if mismatch := find_mismatch(principal, credentials, claims, self._clock.now().timestamp()):
+                return self._make_error(401, "invalid_client", *mismatch)
+        elif not _has_valid_proof(principal, form):
             text = (
                 "Invalid client secret provided. Ensure the secret being sent in the request is the client secret "
                 f"value, not the client secret ID, for a secret added to app '{client}'."

@@ -16,6 +16,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.processes.programs import Program
 from gitsync.settings.redaction import Redactions
 from gitsync.workflows.doctor.azure import PATIENCE, AzureExamination
+from gitsync.workflows.doctor.job_token import examine_job_token
 from gitsync.workflows.doctor.setup_check import Check, make_doubt, make_failure, make_ok
 from gitsync.workflows.doctor.source import SourceFindings, check_tool, examine_source, list_needed_tools
 from gitsync.workflows.doctor.store_examination import examine_stores
@@ -78,6 +79,8 @@ async def _examine_services(
         access = replace(opened, network=replace(opened.network, patience=0.0))
         for check in await examine_stores(config, access, clock, found.prepared):
             yield check
+        if (job_token := await examine_job_token(config, access, clock)) is not None:
+            yield job_token
         async with open_arms(access, clock) as arms:
             arm = await arms.open(access.sign_in)
             for check in await AzureExamination(config, arm, clock, found.prepared, Registry.load()).examine():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gitsync.errors import GitsyncError
@@ -23,6 +23,8 @@ class Check:
     level: CheckLevel
     message: str  # a sentence
     hint: str = ""  # what to do, "" if nothing
+    values: Mapping[str, str] = field(default_factory=dict)  # what the message shows, by name, for programs
+    commands: tuple[str, ...] = ()  # for a POSIX shell: the hint describes them
 
 
 def make_ok(name: str, message: str) -> Check:

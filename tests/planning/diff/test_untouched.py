@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsync.desired.formats.leaf_changes import is_same
@@ -99,9 +99,18 @@ def is_same_everywhere(desired: Any, applied: Any, baseline: Any, live: Any) -> 
     return all(is_same(requested, side) for side in sides)
 
 
+def drop_empty_lists(value: Any) -> Any:
+    """Without members that are empty lists, which Azure need not return."""
+    if isinstance(value, dict):
+        return {key: drop_empty_lists(child) for key, child in value.items() if child != []}
+    return [drop_empty_lists(entry) for entry in value] if isinstance(value, list) else value
+
+
 @given(BODIES, BODIES, BODIES, BODIES)
+@example({"a": []}, {"a": []}, {}, {})
 def test_any_four_bodies_are_untouched_only_if_they_are_the_same(desired, applied, baseline, live):
-    assert is_same_everywhere(desired, applied, baseline, live) or not is_untouched(desired, applied, baseline, live)
+    sides = (desired, applied, baseline, live)
+    assert is_same_everywhere(*map(drop_empty_lists, sides)) or not is_untouched(*sides)
 
 
 @given(BODIES, BODIES)

@@ -306,6 +306,16 @@ CAUSES = [
         "a cause of several lines",
     ),
     ("X.\nAttempted credentials:\n\tA\n\tB: b.", "A: no token; B: b.", "a credential that says nothing"),
+    (
+        'X.\nAttempted credentials:\n\tA: AADSTS7: No.\nContent: {"error_description": "AADSTS7: No."}\n\tB: b.',
+        "A: AADSTS7: No.; B: b.",
+        "the body of the answer again",
+    ),
+    (
+        'X.\nAttempted credentials:\n\tA: Bad.\nContent: {"message": "No."}',
+        'A: Bad. Content: {"message": "No."}.',
+        "a body that alone has the reason",
+    ),
     ("", "", "nothing at all"),
 ]
 

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import math
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,7 @@ from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method
 from gitsync.providers.arm.auth.arm_access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.providers.arm.auth.job_identity import JobIdentity
 from gitsync.providers.arm.auth.sign_in_refusals import advise_on_refusal
 from gitsync.providers.arm.auth.token_answers import TokenAnswer, note_answers
 from gitsync.providers.arm.http.connection import HttpConnection, make_authority_error
@@ -145,10 +146,11 @@ class _GuardedCredential:
             except GitsyncError:
                 raise
             except Exception as error:
-                raise self._explain(error, answers[-1] if answers else None) from error
+                raise self._explain(error, answers) from error
 
-    def _explain(self, error: Exception, answer: TokenAnswer | None) -> ArmError:
+    def _explain(self, error: Exception, answers: Sequence[TokenAnswer]) -> ArmError:
         """Make the error for a failure of azure-identity, by the last answer before it."""
+        answer = answers[-1] if answers else None
         failed = f"Could not get a token with {self._description}"
         if isinstance(error, TimeoutError):
             return make_authority_error(f"{failed} within {TOKEN_PATIENCE:g} seconds.", error)
@@ -162,7 +164,8 @@ class _GuardedCredential:
                 hint="Run the command again later.",
             )
         if isinstance(error, ClientAuthenticationError):  # the authority answered, and refused
-            return self._make_token_error(scrub(format_causes(str(error.message))))
+            presented = [answer.presented for answer in answers if answer.presented]
+            return self._make_token_error(scrub(format_causes(str(error.message))), next(iter(presented), None))
         if isinstance(error, AzureError):
             # No answer: the authority may be unreachable for a while, so this is retried.
             return make_authority_error(
@@ -178,8 +181,8 @@ class _GuardedCredential:
             self._last.clear()
             self._credential = self._open_new()
 
-    def _make_token_error(self, why: str) -> CredentialError:
-        hint = advise_on_refusal(self._method, why)
+    def _make_token_error(self, why: str, presented: JobIdentity | None = None) -> CredentialError:
+        hint = advise_on_refusal(self._method, why, presented)
         # The advice of azure-identity is for programmers, and there is a setting for it.
         if foreign := _FOREIGN_TENANT.search(why):
             why = _FOREIGN_TENANT.sub(r"\1", why)
@@ -197,6 +200,9 @@ def format_causes(message: str) -> str:
     for cause in causes:
         name, _, text = cause.partition(": ")
         text = _NOISE.sub("", _join_lines(text)).rstrip(".")
+        # azure-core adds the body of the answer, whose text azure-identity has shown already.
+        description, _, body = text.partition(" Content: {")
+        text = description if "AADSTS" in description and body else text
         texts.append(f"{_NAMES.get(name, name)}: {text or 'no token'}")
     return "; ".join(texts) + "."
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from azure.identity.aio import (
@@ -27,13 +26,13 @@ from gitsync.model.secret import Secret
 from gitsync.model.signin import Method, SignIn
 from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
-from gitsync.providers.arm.auth.federation import FederatedCredential, JobTokens, find_job_tokens
+from gitsync.providers.arm.auth.federation import FederatedCredential
+from gitsync.providers.arm.auth.job_tokens import JobTokens, find_job_tokens, find_token_file
+from gitsync.providers.arm.auth.sign_in_refusals import advise_on_missing_token
 from gitsync.providers.arm.auth.token_answers import MACHINE, MACHINE_IS_UPDATED, NotingTransport
 from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.http.connection import HttpConnection
 from gitsync.settings.redaction import Redactions
-
-_ASO_TOKEN_FILE = "/var/run/secrets/tokens/azure-identity"  # noqa: S105 - a path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,15 +86,17 @@ def _build_workload_identity(context: _BuildContext) -> Any:
             context.clock,
             **context.make_options(),
         )
-    file = sign_in.federated_token_file or _ASO_TOKEN_FILE
-    if Path(file).exists():
+    file = find_token_file(sign_in)
+    if file.exists():
         return WorkloadIdentityCredential(
-            tenant_id=sign_in.tenant_id, client_id=sign_in.client_id, token_file_path=file, **context.make_options()
+            tenant_id=sign_in.tenant_id,
+            client_id=sign_in.client_id,
+            token_file_path=str(file),
+            **context.make_options(),
         )
     raise ConfigError(
         f"There is no federated token: no file {file}, and no variables of GitHub Actions or Azure Pipelines.",
-        hint="Set AZURE_FEDERATED_TOKEN_FILE; or grant the job `id-token: write` (GitHub); or set "
-        "SYSTEM_ACCESSTOKEN and AZURESUBSCRIPTION_SERVICE_CONNECTION_ID (Azure Pipelines).",
+        hint=advise_on_missing_token(sign_in.environment),
     )
 
 
@@ -147,8 +148,9 @@ def _build_default(context: _BuildContext) -> Any:
     if sign_in.tenant_id and sign_in.client_id:
         chain += [_build_certificate(context)] if sign_in.client_certificate or sign_in.client_certificate_path else []
         chain += [_build_client_secret(context)] if sign_in.client_secret else []
-        token_file = Path(sign_in.federated_token_file or _ASO_TOKEN_FILE)
-        is_federated = token_file.exists() or find_job_tokens(sign_in.environment, context.http) is not None
+        is_federated = (
+            find_token_file(sign_in).exists() or find_job_tokens(sign_in.environment, context.http) is not None
+        )
         chain += [_build_workload_identity(context)] if is_federated else []
     signed_in = (AzureCliCredential, AzurePowerShellCredential, AzureDeveloperCliCredential)
     chain += [_build_identity_file(context)] if sign_in.identity_file else []

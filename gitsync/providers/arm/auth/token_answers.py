@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 
 from azure.core.pipeline.transport import AsyncHttpTransport
 
+from gitsync.desired.formats.json_members import read_text
 from gitsync.model.secret import truncate
+from gitsync.providers.arm.auth.job_identity import JobIdentity, read_job_identity
 from gitsync.providers.arm.http.failures import scrub
 from gitsync.providers.arm.http.messages import Response
 
@@ -46,6 +48,10 @@ class TokenAnswer:
     source: str
     response: Response
     passing: frozenset[int] = frozenset()
+    """Statuses of the source that are temporary, in addition to those of every source."""
+
+    presented: JobIdentity | None = None
+    """What the token in the request claims, if the source is an authority that exchanges one."""
 
     @property
     def is_passing(self) -> bool:
@@ -114,7 +120,8 @@ class NotingTransport(AsyncHttpTransport[Any, Any]):
         response = await self._transport.send(request, **options)
         source = self._source or urlsplit(request.url).netloc
         answer = read_answer(response.status_code, response.headers, response.content)
-        note_answer(TokenAnswer(source, answer, self._passing))
+        presented = read_job_identity(read_text(getattr(request, "data", None), "client_assertion"))
+        note_answer(TokenAnswer(source, answer, self._passing, presented))
         return response
 
     async def open(self) -> None:
