@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Final, NoReturn
 
 MASKED = "<secret>"
@@ -9,6 +11,12 @@ MASKED = "<secret>"
 
 CUT: Final = "…"
 """The end of a text that was cut, perhaps in the middle of a value: what hides secrets finds half a value before it."""
+
+_NAMED: Final = re.compile(
+    r"(?:password|passwd|pwd|secret|token|sig|signature|(?<=[a-z])key)[\"']?\s*[=:]\s*[\"']?([^;,\s\"'&]+)",
+    re.IGNORECASE,
+)
+_IN_URL: Final = re.compile(r"://[^/?#@\s:]*:([^/?#@\s]+)@")
 
 
 class Secret:
@@ -73,3 +81,9 @@ def is_hidden(value: object) -> bool:
 def truncate(text: str, most: int) -> str:
     """Cut a text to at most `most` characters, with `CUT` at its end."""
     return text if len(text) <= most else text[:most] + CUT
+
+
+def list_inner_secrets(value: str) -> Iterator[str]:
+    """Yield what a text marks as secret: `Password=…` of a connection string, and the password in a URL."""
+    yield from _NAMED.findall(value)
+    yield from _IN_URL.findall(value)

@@ -22,7 +22,7 @@ from gitsync.model.condition import ConditionStatus, Severity
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim
 from gitsync.model.result import Stage
-from gitsync.model.secret import CUT, MASKED, Secret
+from gitsync.model.secret import CUT, MASKED, Secret, list_inner_secrets
 from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
 from gitsync.settings.logging import escape_controls
@@ -57,14 +57,9 @@ _OURS: Final = frozenset(
 _FRAME: Final = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]+-----|[\w-]+:|(apiVersion|kind): [\w/.]+|[\w-]+: (\{\}|\"\")")
 """Lines of certificates and of cluster settings that are the same in all of them."""
 
-_NAMED: Final = re.compile(
-    r"(?:password|passwd|pwd|secret|token|sig|signature|(?<=[a-z])key)[\"']?\s*[=:]\s*[\"']?([^;,\s\"'&]+)",
-    re.IGNORECASE,
-)
-_IN_URL: Final = re.compile(r"://[^/?#@\s:]*:([^/?#@\s]+)@")
 _RANDOM: Final = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")
 _MIXED: Final = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
-"""What is secret by itself inside a longer value: the password of a connection string or of a URL, and a long key."""
+"""A long key, which is secret by itself inside a longer value."""
 
 
 class Redactions:
@@ -211,12 +206,6 @@ def _list_texts_of_secret(value: str) -> Iterator[str]:
 
 def _is_random(text: str) -> bool:
     return all(pattern.search(text) for pattern in _MIXED)
-
-
-def list_inner_secrets(value: str) -> Iterator[str]:
-    """Yield what a text marks as secret: `Password=…` of a connection string, and the password in a URL."""
-    yield from _NAMED.findall(value)
-    yield from _IN_URL.findall(value)
 
 
 def _spellings(value: str) -> Iterator[str]:

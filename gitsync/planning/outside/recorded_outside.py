@@ -34,7 +34,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.edit import REMOVED
 from gitsync.model.facts import Kind
 from gitsync.model.outside import OutsideChange, RecordedOutside
-from gitsync.model.secret import MASKED, Secret
+from gitsync.model.secret import MASKED, Secret, list_inner_secrets
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.diff.rules.masks import is_secret
@@ -207,11 +207,16 @@ def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) 
             key: _hide(child, hints, find_covers(covers, key, inside), (*path, key)) for key, child in value.items()
         }
     is_long = not covers and isinstance(value, str | list) and len(_write(value)) > LONGEST
-    if is_long or (value is not None and is_secret(path, hints)):
+    if is_long or (value is not None and _is_hidden(path, value, hints)):
         return Secret(_write(_sort(value, path)))
     if isinstance(value, list):
         return [_hide(entry, hints, (), (*path, index)) for index, entry in enumerate(value)]
     return value
+
+
+def _is_hidden(path: JsonPath, value: Any, hints: Hints) -> bool:
+    """Return whether a value is a secret, or a text with one inside, such as a URL with a signature."""
+    return is_secret(path, hints) or (isinstance(value, str) and any(list_inner_secrets(value)))
 
 
 def _sort(value: Any, path: JsonPath) -> Any:
@@ -225,7 +230,7 @@ def _sort(value: Any, path: JsonPath) -> Any:
 
 
 def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
-    if is_secret(path, hints):
+    if _is_hidden(path, value, hints):
         return MASKED
     if isinstance(value, Mapping):
         return {key: _mask(child, hints, (*path, key)) for key, child in value.items()}
@@ -233,7 +238,7 @@ def _mask(value: Any, hints: Hints, path: JsonPath) -> Any:
 
 
 def has_secret(value: Any, hints: Hints, path: JsonPath) -> bool:
-    if path and is_secret(path, hints):
+    if path and _is_hidden(path, value, hints):
         return True
     if isinstance(value, Mapping):
         return any(has_secret(child, hints, (*path, key)) for key, child in value.items())

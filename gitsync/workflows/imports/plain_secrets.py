@@ -16,8 +16,7 @@ from gitsync.desired.catalog.aso_types import ASO_TYPES
 from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.spec_visitor import Visit, visit_spec
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
-from gitsync.model.secret import Secret
-from gitsync.settings.redaction import list_inner_secrets
+from gitsync.model.secret import Secret, list_inner_secrets
 from gitsync.workflows.imports.conversion.found_resources import ImportedManifest, PlainSecret
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -128,6 +128,17 @@ def test_what_is_recorded_without_a_put_may_be_reset_by_the_next_one(world, reco
     assert of(world.plan(), "StorageAccount").change.resets == ()
 
 
+def test_what_git_gives_up_is_a_difference_and_no_reset(world):
+    world.says(
+        group=GROUP, account=ACCOUNT.replace("networkAcls", "publicNetworkAccess: Disabled\n      networkAcls")
+    ).sync()
+    upgrade(world)
+    world.says(group=GROUP, account=ACCOUNT)
+    result = of(world.plan(), "StorageAccount")
+    assert [each.path for each in result.differences] == ["/properties/publicNetworkAccess"]
+    assert result.change.resets == ()
+
+
 def test_a_tag_that_is_gone_from_an_entry_of_a_list_is_reported(tmp_path):
     world = World(tmp_path)
     arm_id, body = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/data", {"tags": {"owner": "", "team": "a"}}

@@ -7,6 +7,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.model.secret import MASKED, Secret
 from gitsync.planning.outside.recorded_outside import OutsideView
+from gitsync.planning.outside.resets import list_resets
 from tests.support.outside_views import (
     ACCOUNT,
     BALANCER,
@@ -380,6 +381,22 @@ def test_a_digest_that_came_or_went_is_reported_without_a_key(value):
     )
     assert [(change.before, change.now) for change in (*came, *went)] == [(None, MASKED), (MASKED, None)]
     assert not stayed
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://x.blob.core.windows.net/c?sv=2022&sig=s3cret%3D",
+        "AccountName=x;AccountKey=s3cret",
+        "amqp://me:s3cret@host",
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: [text], lambda text: {"a": text}])
+def test_a_secret_inside_a_text_is_hidden_under_any_name(value, wrap):
+    of, live = view(LOGIC), properties(definition={"url": wrap(value)})
+    assert "s3cret" not in str(of.record(live, {}))
+    assert "s3cret" not in str(of.find_changes(of.record({}, {}), live, ({},)))
+    assert "s3cret" not in str(list_resets(of, live, {}, None))
 
 
 def test_a_list_of_secrets_is_compared_in_any_order():

@@ -20,6 +20,7 @@ from gitsync.planning.actions import find_remembered
 from gitsync.planning.outside.recorded_outside import OutsideView, is_current
 from gitsync.planning.outside.resets import list_resets
 from gitsync.planning.outside.restoring import find_unit
+from gitsync.planning.removed_values import retain_removed
 
 
 def find_outside_changes(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
@@ -70,10 +71,12 @@ def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
         return attempt
     recorded = remembered.outside if remembered else None
     has_record = recorded is not None and is_current(recorded)
+    body = keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored)
     resets = list_resets(
         make_view(attempt, digests),
         live.body,
-        keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
+        # What git gave up is a difference already.
+        retain_removed(body, mask_digests(remembered.applied)) if remembered else body,
         attempt.decision.outside if has_record else None,
         is_first=recorded is None or not recorded.is_written,
     )
