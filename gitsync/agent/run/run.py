@@ -156,7 +156,8 @@ async def sync_revision(
 
 async def _open_identities(plan: Plan, run_input: RunInput, connections: Connections) -> Identities:
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
-    return await open_identities(nodes, run_input.credentials, connections.azure.arm, connections.azure.open_as)
+    azure = connections.azure
+    return await open_identities(nodes, run_input.credentials, azure.arm, azure.ids, azure.open_as)
 
 
 def _mask(report: Report, config: Config, connections: Connections) -> Report:

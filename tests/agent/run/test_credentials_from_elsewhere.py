@@ -169,3 +169,9 @@ def test_the_record_keeps_the_name_of_the_secret_and_its_subscription(world):
     text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
     assert '"credential": "aso-credential"' in text
     assert f'"subscription": "{OTHER}"' in text
+
+
+def test_the_record_keeps_the_ids_of_the_identity(world):
+    world.says(group=GROUP).sync()
+    text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
+    assert f'"identity": {{\n      "clientId": "team-client",\n      "tenantId": "{TENANT}"' in text, text

@@ -22,6 +22,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import IdentityIds
 from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
@@ -221,6 +222,7 @@ def _build_own_members(record: Record) -> dict[str, Any]:
         "lastWrite": _build_last_write(writes.last) if writes.last else {},
         "hold": {"reason": hold.reason, "until": str(hold.day)} if hold else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
+        "identity": _build_ids(record.access.ids),
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "outside": _build_outside(spec.outside) if spec.outside else {},
         "owner": str(manifest.owner) if manifest.owner else "",
@@ -238,6 +240,11 @@ def _build_own_members(record: Record) -> dict[str, Any]:
     members |= {name: body for name, body in known_bodies.items() if body is not None}
     sorted_own: dict[str, Any] = sort_keys(members)
     return sorted_own
+
+
+def _build_ids(ids: IdentityIds) -> Mapping[str, str]:
+    members = {"clientId": ids.client_id, "tenantId": ids.tenant_id}
+    return {name: text for name, text in members.items() if text}
 
 
 def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
@@ -274,6 +281,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         access=RecordedAccess(
             credential=own.text("credential", ""),
             subscription=own.text("subscription", ""),
+            ids=_read_ids(own),
             operator=annotations.text(OPERATOR, ""),
         ),
         exports=_read_exports(own, key),
@@ -281,6 +289,12 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
+
+
+def _read_ids(own: CheckedMapping) -> IdentityIds:
+    """Read the ids of the identity; older files have none."""
+    identity = own.within("identity", {})
+    return IdentityIds(intern(identity.text("clientId", "")), intern(identity.text("tenantId", "")))
 
 
 def _read_manifest(own: CheckedMapping, api_version: str) -> RecordedManifest:
