@@ -14,6 +14,10 @@ class IdentityIds(NamedTuple):
     client_id: str = ""
     tenant_id: str = ""
 
+    @property
+    def is_known(self) -> bool:
+        return bool(self.client_id)
+
     def is_same(self, other: IdentityIds) -> bool:
         """Return whether both name the same identity. Entra ID ignores the case of ids."""
         return [text.casefold() for text in self] == [text.casefold() for text in other]
@@ -31,7 +35,11 @@ class WritingIdentity:
     subscription: str = ""  # "" if it is not known
     source: SourceLocation | None = None  # the manifest of the Secret; None if another source has it
     store: str = ""  # that source of Secrets; "" for a manifest, for the global credential, and if it is not known
-    is_unread: bool = False  # this plan does not read the Secret
+    is_unread: bool = False  # the plan does not read the Secret
+
+    @property
+    def is_global(self) -> bool:
+        return not self.credential
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import IdentityChange, WritingIdentity
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
@@ -156,6 +157,7 @@ def _build_resource(result: Result, cause: Key | None, *, writes: bool, names: b
         **({"changedBy": [build_change(c, names=names) for c in result.changed_by]} if result.changed_by else {}),
         **({"checks": [_build_check(finding) for finding in result.change.checks]} if result.change.checks else {}),
         **({"because": dict(sorted(result.comparison.because.items()))} if result.comparison.because else {}),
+        **({"identity": _build_identity(result.change.identity)} if result.change.identity else {}),
         **_build_replacement(result),
         **({"renamed": str(result.change.renamed)} if result.change.renamed else {}),
         **({"lastCommit": _build_commit(result.manifest.last_commit)} if result.manifest.last_commit else {}),
@@ -197,6 +199,22 @@ def _is_open(result: Result) -> bool:
 
 def _build_hold(hold: HeldUntil, result: Result) -> dict[str, Any]:
     return {"until": str(hold.day), "reason": hold.reason, "verdict": result.found.value}
+
+
+def _build_identity(change: IdentityChange) -> dict[str, Any]:
+    return {"before": _build_writer(change.before), "now": _build_writer(change.now)}
+
+
+def _build_writer(identity: WritingIdentity) -> dict[str, Any]:
+    return {
+        "credential": identity.credential,
+        "clientId": identity.ids.client_id,
+        "tenantId": identity.ids.tenant_id,
+        "subscription": identity.subscription,
+        "source": build_source(identity.source),
+        "store": identity.store,
+        "unread": identity.is_unread,
+    }
 
 
 def _build_replacement(result: Result) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from gitsync.agent.run.guards import (
     load_approved_plan,
     make_review,
 )
+from gitsync.agent.run.identity_notes import add_identity_changes
 from gitsync.agent.run.prepared_manifests import coverage_of
 from gitsync.agent.run.run_checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.agent.run.run_exports import collect_export_needs
@@ -146,10 +147,12 @@ async def sync_revision(
         plan = skip_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
-    results = await _check_writes(results, config, run, plan, state)
+    checked = await _check_writes(results, config, run, plan, state)
+    results = add_identity_changes(checked, plan, identities, run_input)
 
-    selected = (results[key] for key in sorted(results) if selection.has(key))
-    report = _make_report(config, run, run_input, plan, selected, collected)
+    report = _make_report(
+        config, run, run_input, plan, (results[key] for key in sorted(results) if selection.has(key)), collected
+    )
     report = _mask(replace(report, target=target, started=started_at), config, connections)
     return _write_back(config, run, state, collected, report, selection) if writes else report
 

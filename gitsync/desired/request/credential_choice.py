@@ -63,7 +63,6 @@ class Credential:
     """Why a plan cannot read the subscription: it is then that of the global credential, or a text in angle brackets.
     """
 
-
     @property
     def ids(self) -> IdentityIds:
         """The ids that the Secret names; none for the global credential, and for a Secret that was not read."""
@@ -207,7 +206,7 @@ class Credentials:
             yield _make_warning(
                 f"This plan does not read the credential Secrets {', '.join(names)}. It uses the subscriptions on "
                 "record and its own identity, and did not check that the Secrets still exist, name the same "
-                "subscription and sign in."
+                "identity and subscription, and sign in."
             )
         if namespaces := sorted({namespace for namespace, credential in assumed if credential.doubt}):
             yield _make_warning(

@@ -71,7 +71,7 @@ def test_a_plan_after_the_first_sync_uses_the_recorded_subscription_and_its_own_
     assert (world.issued, world.cluster.requests) == (["global-client"], [])
     (said,) = warnings(report)
     assert "does not read the credential Secrets default/aso-credential" in said
-    assert "did not check that the Secrets still exist, name the same subscription and sign in." in said
+    assert "did not check that the Secrets still exist, name the same identity and subscription, and sign in." in said
 
 
 def test_a_new_resource_has_the_subscription_of_its_namespace(world):
