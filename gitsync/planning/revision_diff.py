@@ -208,7 +208,9 @@ class _Rehearsal:
     def _refuse_other_id(
         self, blank: Result, resource: Resource, before: Record | None, request: Request
     ) -> Result | None:
-        """Refuse to write a resource that gitsync manages with another subscription, name or owner; None for any other resource."""
+        """Refuse to give a resource that gitsync manages another subscription, name or owner; None for any other
+        resource.
+        """
         if before is None or not before.claim.is_ours:
             return None
         was, now = self._list_subscriptions(resource)
