@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gitsync.model.problem import SourceLocation
@@ -36,6 +36,8 @@ class WritingIdentity:
     source: SourceLocation | None = None  # the manifest of the Secret; None if another source has it
     store: str = ""  # that source of Secrets; "" for a manifest, for the global credential, and if it is not known
     is_unread: bool = False  # the plan does not read the Secret
+    encrypted: tuple[str, ...] = field(default=(), repr=False)
+    """The ids as SOPS encrypted them, which shows whether they changed; no report has them."""
 
     @property
     def is_global(self) -> bool:

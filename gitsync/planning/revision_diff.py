@@ -52,8 +52,7 @@ class Revised:
     prepared: tuple[Prepared, ...]
     config_maps: ConfigMaps  # those that the manifests declare themselves
     secrets: Secrets  # those that the manifests declare themselves
-    identity_of: IdentityOf
-    """Gives the identity that would write a resource, as far as the manifests name it."""
+    identity_of: IdentityOf  # gives the identity that would write a resource, as far as the manifests name it
 
     def requests(self) -> Mapping[Key, Request]:
         """Build the request of each resource that has one."""

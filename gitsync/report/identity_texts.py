@@ -17,7 +17,11 @@ def format_identity(result: Result) -> str:
     change = result.change.identity
     if change is None:
         return ""
-    return f"identity: {_describe(change.before, result.key)} → {_describe(change.now, result.key)}"
+    before, now = change.before, change.now
+    line = f"identity: {_describe(before, result.key)} → {_describe(now, result.key)}"
+    is_other = now.subscription and now.subscription.casefold() != before.subscription.casefold()
+    moved = f", for subscription {now.subscription} (before: {before.subscription or 'not known'})"
+    return f"{line}{moved}" if is_other else line
 
 
 def _describe(identity: WritingIdentity, key: Key) -> str:

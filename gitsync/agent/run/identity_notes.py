@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gitsync.agent.reconcile.identities import Identities, ResourceIdentity
@@ -19,20 +19,18 @@ from gitsync.repository.secrets.stores import MANIFESTS
 
 
 def add_identity_changes(
-    results: Mapping[Key, Result], plan: Plan, identities: Identities, run_input: RunInput
-) -> dict[Key, Result]:
-    """Return the results with the changes of identity of the resources that gitsync has written before."""
-    changed = dict(results)
-    nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
-    for node in nodes:
-        key, record = node.key, node.record
-        identity, result = identities[key], results.get(key)
-        if record is None or result is None or _is_as_recorded(identity, record.access.credential):
+    results: Iterable[Result], plan: Plan, identities: Identities, run_input: RunInput
+) -> Iterator[Result]:
+    """Yield the results, with the changes of identity of the resources that gitsync has written before."""
+    for result in results:
+        key = result.key
+        node: Node | None = plan.applies.get(key) or plan.prunes.get(key)
+        if node is None or node.record is None or _is_as_recorded(identities[key], node.record.access.credential):
+            yield result
             continue
-        now = _describe(key, identity, run_input)
-        if now and was_written(node) and (change := find_identity_change(describe_recorded(record), now)):
-            changed[key] = replace(result, change=replace(result.change, identity=change))
-    return changed
+        now = _describe(key, identities[key], run_input)
+        change = find_identity_change(describe_recorded(node.record), now) if now and was_written(node) else None
+        yield replace(result, change=replace(result.change, identity=change)) if change else result
 
 
 def _is_as_recorded(identity: ResourceIdentity, credential: str) -> bool:

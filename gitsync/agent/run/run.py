@@ -147,12 +147,10 @@ async def sync_revision(
         plan = skip_taken(plan, taken)
         await check_before_writes(run, plan)
     results, collected = await walk(run, plan, state, selection, config.max_deletes)
-    checked = await _check_writes(results, config, run, plan, state)
-    results = add_identity_changes(checked, plan, identities, run_input)
+    results = await _check_writes(results, config, run, plan, state)
 
-    report = _make_report(
-        config, run, run_input, plan, (results[key] for key in sorted(results) if selection.has(key)), collected
-    )
+    selected = (results[key] for key in sorted(results) if selection.has(key))
+    report = _make_report(config, run, run_input, plan, selected, collected)
     report = _mask(replace(report, target=target, started=started_at), config, connections)
     return _write_back(config, run, state, collected, report, selection) if writes else report
 
@@ -254,7 +252,8 @@ def _make_report(
     collected: Collected,
 ) -> Report:
     connections, writes = run.connections, run.rules.writes
-    reported = locate_fields(selected, plan.applies, connections.catalog)
+    noted = add_identity_changes(selected, plan, run.identities, run_input)
+    reported = locate_fields(noted, plan.applies, connections.catalog)
     problems = (
         *warn_uncompared_secrets(reported),
         *warn_unused_consents(reported, plan.applies),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gitsync.desired.manifests.credential_secret import OF_NAMESPACE, read_ids, read_subscription
+from gitsync.desired.manifests.credential_secret import CLIENT, OF_NAMESPACE, TENANT, read_ids, read_subscription
 from gitsync.desired.request.credential_choice import CredentialName, read_named_secret
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.identity import WritingIdentity
@@ -51,4 +51,5 @@ def _describe(values: Mapping[str, Secret] | None, declared: DeclaredObject | No
         subscription=read_subscription(values) or "",
         source=declared.source,
         is_unread=not ids.is_known,
+        encrypted=() if ids.is_known else tuple(values[key].reveal() for key in (CLIENT, TENANT) if key in values),
     )

@@ -151,7 +151,8 @@ def test_another_subscription_is_blocked_and_the_record_keeps_the_last_identity(
     world.says(group=GROUP, own=secret("team", subscription=OTHER))
     for report in (world.plan(), world.sync(), world.plan()):
         assert of(report, "ResourceGroup").condition.reason == "SubscriptionMismatch"
-        assert identities(report) == {"ResourceGroup/core": f"{GLOBAL} → {TEAM} in own.yaml:1"}
+        moved = f", for subscription {OTHER} (before: {SUBSCRIPTION})"
+        assert identities(report) == {"ResourceGroup/core": f"{GLOBAL} → {TEAM} in own.yaml:1{moved}"}
         assert world.writes == []
 
 
@@ -236,11 +237,47 @@ def test_an_offline_plan_reports_who_would_write_what(tmp_path, name, subscripti
     world.says(**before).says(**now)
     report = rehearse(world, subscription=subscription)
     lines = OFFLINE.get(name, {})
-    assert identities(report) == lines
+    other = f", for subscription {SUBSCRIPTION} (before: not known)"
+    assert {key: line.removesuffix(other) for key, line in identities(report).items()} == lines
     first = text.render(report).splitlines()[0]
     assert first.startswith("The change would change nothing")
     assert f"{len(lines)} resource" in first if lines else "identity" not in first
     assert all(result.verdict is Verdict.IN_SYNC for result in report.results)
+
+
+def test_an_offline_plan_names_a_subscription_that_it_cannot_compare(tmp_path):
+    world = World(tmp_path).says(group=GROUP).says(group=GROUP, own=secret("team", subscription=OTHER))
+    (line,) = identities(rehearse(world)).values()
+    assert line == f"{SETTINGS} → {OWN_TEAM}, for subscription {OTHER} (before: not known)"
+
+
+def encrypted(client: str) -> str:
+    """A Secret as SOPS writes it; nothing decrypts it here."""
+    return f"""\
+    apiVersion: v1
+    kind: Secret
+    metadata:
+      name: aso-credential
+    stringData:
+      AZURE_SUBSCRIPTION_ID: ENC[AES256_GCM,data:s,iv:s,tag:s,type:str]
+      AZURE_TENANT_ID: ENC[AES256_GCM,data:t,iv:t,tag:t,type:str]
+      AZURE_CLIENT_ID: ENC[AES256_GCM,data:{client},iv:c,tag:c,type:str]
+      AZURE_CLIENT_SECRET: ENC[AES256_GCM,data:{client},iv:d,tag:d,type:str]
+    sops:
+      lastmodified: "2026-01-01T00:00:00Z"
+      mac: ENC[AES256_GCM,data:m,iv:m,tag:m,type:str]
+      version: 3.9.0
+    """
+
+
+def test_an_offline_plan_reports_changed_ids_of_an_encrypted_secret_as_unknown(tmp_path):
+    world = World(tmp_path).says(group=GROUP, own=encrypted("a")).says(group=GROUP, own=encrypted("b"))
+    (line,) = identities(report := rehearse(world)).values()
+    unread = "unknown client, from Secret default/aso-credential in own.yaml:1, which this plan does not read"
+    assert line == f"{unread} → {unread}"
+    assert "ENC[" not in json_report.render(report) + text.render(report)
+    moved = world.says(group=GROUP, other=encrypted("b"))
+    assert identities(rehearse(moved)) == {}
 
 
 def test_an_offline_plan_blocks_another_subscription(tmp_path):
@@ -271,7 +308,10 @@ UNREAD = {
         {"group": GROUP},
         {"group": GROUP, "own": secret("team")},
         {"secret_sources": ("manifests", "key-vault")},
-        f"unknown client, from Secret default/aso-credential, which this plan does not read → {OWN_TEAM}",
+        (
+            f"unknown client, from Secret default/aso-credential, which this plan does not read → {OWN_TEAM}"
+            f", for subscription {SUBSCRIPTION} (before: not known)"
+        ),
     ),
     "Secrets of manifests are no source": (
         {"group": GROUP},

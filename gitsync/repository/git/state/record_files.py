@@ -213,7 +213,7 @@ def _build_own_members(record: Record) -> dict[str, Any]:
     }
     non_empty_fields = {
         "agent": record.agent,
-        "credential": record.access.credential,
+        **_build_access(record.access),
         "declaredBy": manifest.declared_by,
         "dependsOn": [str(key) for key in manifest.depends_on],
         "durations": {name: seconds for name, seconds in writes.durations._asdict().items() if seconds is not None},
@@ -222,7 +222,6 @@ def _build_own_members(record: Record) -> dict[str, Any]:
         "lastWrite": _build_last_write(writes.last) if writes.last else {},
         "hold": {"reason": hold.reason, "until": str(hold.day)} if hold else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
-        "identity": _build_ids(record.access.ids),
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "outside": _build_outside(spec.outside) if spec.outside else {},
         "owner": str(manifest.owner) if manifest.owner else "",
@@ -232,7 +231,6 @@ def _build_own_members(record: Record) -> dict[str, Any]:
         "advice": condition.advice if condition else "",
         "requestId": condition.request_id if condition else "",
         "specDigest": spec.digest,
-        "subscription": record.access.subscription,
         "unit": manifest.unit,
     }
     known_bodies = {"applied": spec.applied, "baseline": spec.baseline}
@@ -242,9 +240,10 @@ def _build_own_members(record: Record) -> dict[str, Any]:
     return sorted_own
 
 
-def _build_ids(ids: IdentityIds) -> Mapping[str, str]:
-    members = {"clientId": ids.client_id, "tenantId": ids.tenant_id}
-    return {name: text for name, text in members.items() if text}
+def _build_access(access: RecordedAccess) -> dict[str, Any]:
+    ids = {"clientId": access.ids.client_id, "tenantId": access.ids.tenant_id}
+    identity = {name: text for name, text in ids.items() if text}
+    return {"credential": access.credential, "identity": identity, "subscription": access.subscription}
 
 
 def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
