@@ -64,7 +64,7 @@ PERSONAL = re.compile(r"login|user|mail|target|message", re.IGNORECASE)
 
 
 class Shown(NamedTuple):
-    """A value of a resource that nobody requested."""
+    """A value of a resource that no one requested."""
 
     arm_type: str
     resource: str
@@ -79,7 +79,7 @@ def read_recordings(folders: Iterable[Path]) -> Iterator[Mapping[str, Any]]:
 
 
 def list_shown(recording: Mapping[str, Any]) -> Iterator[Shown]:
-    """The values of a recording that nobody requested; none of a type that the facts do not have."""
+    """The values of a recording that no one requested; none of a type that the facts do not have."""
     arm_id, put = ArmId(recording["path"]), recording["put"] or {}
     body_type = open_arm_types().find_body(arm_id.arm_type, recording["apiVersion"])
     if body_type is None:

@@ -1,10 +1,10 @@
 """What the image and the jobs install: packages with the hashes of the constraints, and programs with their digests."""
 
-import ast
 import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -166,11 +166,15 @@ def distributions():
     }
 
 
+_IMPORT = re.compile(
+    r"^ *(?:from (?P<module>\w[\w.]*) import |import (?P<names>\w[\w., ]*?)(?: as \w+)?(?: *#.*)?$)", re.MULTILINE
+)
+
+
 def list_foreign_imports(source):
-    """List the modules of other packages that a module imports."""
-    nodes = list(ast.walk(ast.parse(source)))
-    names = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
-    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    """List the modules of other packages that a module imports. Its text has them: to parse all modules takes seconds."""
+    found = (match["module"] or match["names"] for match in _IMPORT.finditer(source))
+    names = {name.strip() for text in found for name in text.split(",")}
     return {name for name in names if name.partition(".")[0] not in {*sys.stdlib_module_names, "gitsync"}}
 
 

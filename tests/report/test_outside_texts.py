@@ -7,6 +7,8 @@ from datetime import date
 from html import unescape
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gitsync.agent.notifications.message import find_state, make_message
 from gitsync.errors import ExitCode
@@ -31,6 +33,7 @@ from gitsync.report.shard_reports import join_reports
 from gitsync.report.wording import format_headline
 from tests.report.golden_runs import LOGS, OPENED, REACH, RESETTING, from_azure, plan, sync, tag
 from tests.report.report_builders import IN_SYNC, RECORDS, RUN_END, record
+from tests.support.hostile_texts import HOSTILE
 from tests.support.parts import change
 
 OWNER = OutsideChange(path="/tags/owner", before=None, now="rob@contoso.com")
@@ -398,3 +401,47 @@ def test_the_summary_of_the_status_branch_names_them():
 def test_a_path_that_somebody_else_recorded_is_shown_on_one_line(pointer):
     (_, line) = list_outside_fields([recorded(1, pointer)])
     assert line.isprintable()
+
+
+FOREIGN = st.sampled_from(list(HOSTILE.values())) | st.text(max_size=40)
+
+
+@given(FOREIGN, FOREIGN, FOREIGN)
+def test_no_foreign_text_becomes_a_command_or_markup(path, value, reason):
+    result = change(
+        RESETTING,
+        outside=(
+            OutsideChange(path=f"/tags/{path}", before=value, now={path: [value]}, weakens=reason),
+            OutsideChange(path="/properties/x", before=[value], now=None),
+        ),
+        resets=(ResetValue(path=f"/properties/{path}", live=value),),
+    )
+    lines = text.render(plan(result), width=80).split("\n")
+    assert all(line.isprintable() for line in lines)
+    comment = re.sub(r"(?ms)^(`{3,})diff$.*?^\1$|<code>.*?</code>", "", markdown.render(plan(result)))
+    assert not re.search(r"<script|<b>|evil\.example|@contoso|\]\(", comment)
+    assert not re.search(r"<script>alert|<b>rob", page.render(plan(result)))
+    logged = [*pipelines.annotate_github(plan(result)), *pipelines.annotate_azure_pipelines(plan(result))]
+    assert all(re.match(r"::(notice|warning|error) |##vso\[task\.logissue ", line) for line in logged)
+    assert not any("\n" in line or "\r" in line for line in logged)
+    assert "\x1b" not in render_junit(plan(result))
+
+
+CHANGES = st.builds(
+    OutsideChange,
+    path=st.from_regex(r"/properties/[a-z]{1,8}", fullmatch=True),
+    before=st.none() | st.integers(),
+    now=st.none() | st.integers(),
+    weakens=st.sampled_from(["", REACH]),
+)
+
+
+@given(st.lists(st.lists(CHANGES, max_size=4, unique_by=lambda row: row.path), max_size=4))
+def test_each_change_is_counted_once_and_listed_once(changes):
+    results = [from_azure(f"r{number}", *rows) for number, rows in enumerate(changes)]
+    shown, total = text.render(plan(*results), verbose=True), sum(map(len, changes))
+    assert (f"{total} changed outside of git" in shown) == bool(total)
+    listed = re.findall(r"^    [-+~] (/properties/\w+): ", shown, re.MULTILINE)
+    assert sorted(listed) == sorted(row.path for rows in changes for row in rows)
+    for found in sarif.build_log(plan(*results))["runs"][0]["results"]:
+        assert (found["level"] == "warning") == (REACH in found["message"]["text"])

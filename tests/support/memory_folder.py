@@ -23,8 +23,9 @@ def find_memory_folder(folder: Path = MEMORY, needed: int = NEEDED) -> str | Non
 
 
 def make_own_folder(parent: str) -> str:
-    """Make a folder in it that is removed when this process ends. What other runs left beside it would be looked
-    through by each run of gitsync, for folders of killed runs: a thirtieth of what tests of runs take.
+    """Make a folder in it that is removed when this process ends. gitsync would look
+    through what other runs left beside it, in each run, for folders of killed runs: a thirtieth of what tests of runs
+    take.
     """
     folder = tempfile.mkdtemp(prefix="gitsync-tests-", dir=parent)
     Path(folder).chmod(0o755)  # servers of databases run as another user

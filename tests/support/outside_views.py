@@ -1,4 +1,4 @@
-"""Resources of ARM's types whose values beside git's are recorded and compared."""
+"""Azure resources whose values beside git's are recorded and compared."""
 
 import copy
 

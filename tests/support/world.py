@@ -304,8 +304,8 @@ class World:
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Do as `asyncio.run`, which would write out the result as text, twice: a twentieth of what a run takes. It asks
-    `signal` for the handler, which holds the task, and an enum names in an error what it does not have.
+    """Do as `asyncio.run`, which would write out the result as text, twice: a twentieth of what a run takes. It reads
+    the handler from `signal`, whose enum shows the handler, and so the task and its result, in an error.
     """
     results: list[T] = []
 

@@ -1,4 +1,4 @@
-"""Values that recorded answers of Azure show although nobody requested them: defaults, by type and by name.
+"""Values that Azure shows in recordings although no one requested them: defaults, by type and by name.
 
 Unlike `packed_tables.find_azure_values`, which an import relies on, one recording is enough, and a value counts
 although another body requests it: they only decide which values are worth a word (planning.outside).
@@ -42,10 +42,10 @@ class AzureDefaults:
 
 
 _USUAL: Final = 2
-"""How many resources must show a value that is no chance."""
+"""How many resources must show a value, so that it is usual."""
 
 ANY_VALUE: Final = ""
-"""In place of a value: each resource shows another one, and nobody requests any."""
+"""In place of a value: each resource shows another one, and no body requests any."""
 
 
 def find_azure_defaults(arm_type: str) -> AzureDefaults:
@@ -69,6 +69,6 @@ def _read_table() -> Mapping[str, Any]:
     try:
         table: Mapping[str, Any] = json.loads(lzma.decompress(data.read(FILE)))
     except (OSError, lzma.LZMAError, ValueError) as error:
-        message = f"The packed defaults of Azure cannot be read: {error}."
+        message = f"The packed Azure defaults cannot be read: {error}."
         raise CatalogError(message, hint="Install gitsync again.") from error
     return table

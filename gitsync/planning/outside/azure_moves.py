@@ -211,14 +211,14 @@ def is_moved_by_azure(
 
 
 def is_reported_value(path: JsonPath, *values: Any) -> bool:
-    """Return whether a service reports the values at a path of its work, and nobody chose them."""
+    """Return whether a service reports the values at a path of its work, and no one chose them."""
     steps = [step for step in path if isinstance(step, str)]
     is_named = any(names.fullmatch(step) for step in steps for names in REPORTED_NAMES.values())
     return is_named or _is_state(steps[-1], values)
 
 
 def _is_state(name: str, values: Iterable[Any]) -> bool:
-    """Return whether a state went on by itself, as from Initiated to Connected, and nobody chose it."""
+    """Return whether a state went on by itself, as from Initiated to Connected, and no one chose it."""
     words = [value for value in values if value is not None]
     return bool(_STATES.fullmatch(name)) and all(
         isinstance(word, str) and not _CHOSEN.fullmatch(word) for word in words

@@ -20,6 +20,7 @@ from gitsync.desired.formats.leaf_changes import LeafChange, compute_changes
 from gitsync.desired.formats.list_pairing import (
     ATOMIC_MAPPINGS,
     OPEN_LISTS,
+    TAGS,
     find_key_field,
     find_member,
     index_by_key,
@@ -31,7 +32,12 @@ from gitsync.desired.request.secret_digest import is_seal, unescape
 from gitsync.planning.diff.projection import select_desired
 
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
-"""Values that say as little as an absent one: Azure shows the one or the other."""
+"""Values that mean the same as an absent one: Azure shows the one or the other."""
+
+
+def is_empty(value: Any, inside: str | int) -> bool:
+    """Return whether a member of `inside` means the same as an absent one. An empty tag is a tag."""
+    return value in _EMPTY and not (inside == TAGS and value == "")
 
 
 def select_outside(
@@ -92,7 +98,7 @@ def _subtract(value: Any, covers: Sequence[Any], inside: str | int = "") -> Any:
         for key, child in value.items():
             below = () if key in OPEN_LISTS else find_covers(covers, key, inside)
             rest = None if key in OPEN_LISTS else _subtract(child, below, key)
-            if rest not in _EMPTY:
+            if not is_empty(rest, inside):
                 left[key] = rest
             elif _is_id(key) and not below:
                 left[key] = {}
@@ -157,9 +163,12 @@ def _or_empty(value: Any) -> Any:
 
 def _compare(before: Any, now: Any, path: JsonPath) -> Iterator[LeafChange]:
     """Yield each leaf that differs where git sets nothing. Null, absent and empty are the same; ids as keys count."""
-    if before in _EMPTY and now in _EMPTY:
-        if path and _is_id(path[-1]) and (before is None) is not (now is None):
+    inside, key = ("", "", *path)[-2:]
+    if is_empty(before, inside) and is_empty(now, inside):
+        if _is_id(key) and (before is None) is not (now is None):
             yield path, before, now
+    elif (is_seal(before) and now in _EMPTY) or (is_seal(now) and before in _EMPTY):  # a digest may be empty
+        yield path, before or None, now or None
     elif isinstance(_or_empty(before), Mapping) and isinstance(_or_empty(now), Mapping):
         for key, recorded, shown in _pair_members(_or_empty(before), _or_empty(now), path[-1] if path else ""):
             yield from _compare(recorded, shown, (*path, key))
@@ -223,7 +232,7 @@ def _carry(before: Any, now: Any, old: Any, new: Any, inside: str | int = "") ->
     for key, recorded, shown in _pair_members(recorded_side, shown_side, inside):
         was, is_ = (_find(side, unescape(key), inside) for side in (old_side, new_side))
         value = recorded if was is None and is_ is None else _carry(recorded, shown, was, is_, key)
-        if value not in _EMPTY or (value is not None and _is_id(key)):
+        if not is_empty(value, inside) or (value is not None and _is_id(key)):
             carried[key] = value
     return carried
 

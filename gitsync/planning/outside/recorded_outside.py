@@ -15,11 +15,12 @@ from typing import Any, Final
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_paths import select_writable
 from gitsync.desired.catalog.body_types import BodyType
+from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.catalog.weakening_fields import explain_weakening
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.leaf_changes import LeafChange
-from gitsync.desired.formats.list_pairing import OPEN_LISTS, find_key, find_key_field, index_by_key, is_ordered
+from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key, is_ordered
 from gitsync.desired.request.secret_digest import (
     SEAL_MEMBER,
     Digests,
@@ -68,7 +69,8 @@ class OutsideView:
 
     def select_writable(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the part of a live body that can be written, as ARM's type spells it; {} if the type is not known."""
-        return select_writable(live, self.body_type, name=self.arm_id.name) if self.body_type else {}
+        own = _drop_children(live, self.arm_type)
+        return select_writable(own, self.body_type, name=self.arm_id.name) if self.body_type else {}
 
     def mask(self, path: JsonPath, value: Any) -> Any:
         """Return a value at a path with MASKED in place of secrets."""
@@ -112,8 +114,9 @@ class OutsideView:
         if not known:
             return ()
         silence = Silence(hints=self.hints, live=self.select_writable(live), covers=covers, told=dict(self.told))
-        changes = (_describe(change, silence) for change in (drop_unknown(known) if is_partial else known))
-        return tuple(sorted(filter(None, changes), key=lambda change: (not change.weakens, change.path)))
+        shown_changes = drop_unknown(known, silence.live) if is_partial else known
+        changes = filter(None, (_describe(change, silence) for change in shown_changes))
+        return tuple(sorted(changes, key=lambda change: (not change.weakens, change.path)))
 
     def renew(
         self,
@@ -138,12 +141,14 @@ class OutsideView:
         hints = _make_hints(self.kind)
         if hints.body_type is None:
             return {}
-        values = select_outside(live, covers, hints.body_type, self.arm_id.name)
+        own = _drop_children(live, self.arm_type)
+        values = select_outside(own, covers, hints.body_type, self.arm_id.name)
         hidden = _hide(values, hints, [select_desired(cover) for cover in covers])
         return seal_body(hidden, self.arm_id.key, self.digests, in_any_order=True)
 
     def _digest(self, live: Mapping[str, Any]) -> str:
-        text = _write(_drop_passing(live))
+        lasting = {name: value for name, value in live.items() if name not in _PASSING}
+        text = _write(_drop_children(lasting, self.arm_type))
         return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
@@ -157,7 +162,7 @@ class OutsideView:
 
 
 def _describe(change: LeafChange, silence: Silence) -> OutsideChange | None:
-    """Describe a change; None for one that nobody made."""
+    """Describe a change; None for one that no one made."""
     path, before, now = change
     pointer, old, new = format_pointer(path), mask_digests(before), mask_digests(now)
     sides = (REMOVED if side is None else side for side in (old, new))
@@ -178,15 +183,15 @@ def _make_hints(kind: Kind) -> Hints:
     return replace(make_kind_hints(kind), body_type=open_arm_types().find_body(kind.arm_type, kind.api_version))
 
 
-def _drop_passing(live: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a body without what changes although nothing beside git's fields does: the result of each write, and lists
-    of resources of their own, which are created and written after the resource was read.
-    """
-    lasting = {name: value for name, value in live.items() if name not in _PASSING}
-    properties = live.get("properties")
-    if isinstance(properties, Mapping) and not OPEN_LISTS.isdisjoint(properties):
-        lasting["properties"] = {name: value for name, value in properties.items() if name not in OPEN_LISTS}
-    return lasting
+def _drop_children(body: Mapping[str, Any], arm_type: str) -> Mapping[str, Any]:
+    """Return a body without lists of resources of their own, which have manifests and records of their own."""
+    own: Mapping[str, Any] = remove_paths(body, _list_child_paths(arm_type))
+    return own
+
+
+@cache
+def _list_child_paths(arm_type: str) -> Paths:
+    return tuple(tuple(path.split("/")) for path in sorted(list_embedding(arm_type)))
 
 
 def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) -> Any:

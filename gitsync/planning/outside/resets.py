@@ -30,7 +30,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.outside.azure_moves import is_reported_value
-from gitsync.planning.outside.outside_values import find_covers
+from gitsync.planning.outside.outside_values import find_covers, is_empty
 from gitsync.planning.outside.recorded_outside import OutsideView
 from gitsync.planning.outside.silent_changes import generalize
 
@@ -41,7 +41,7 @@ more."""
 _NEUTRAL: Final = frozenset(
     {"auto", "automatic", "default", "disabled", "n/a", "none", "notset", "notspecified", "off", "unspecified"}
 )
-"""Words, in lower case, by which services state that nobody chose, or switched something on."""
+"""Words, in lower case, by which services state that no one chose a value, or switched something on."""
 
 _MICROSOFTS: Final = re.compile(
     r"microsoft\.\w+|\w*(?:system|platform|service|microsoft)(?:managed|key)", re.IGNORECASE
@@ -73,26 +73,31 @@ def list_resets(
     body: Mapping[str, Any],
     changes: Sequence[OutsideChange] | None,
     *,
+    is_first: bool = False,
     find_defaults: Callable[[str], AzureDefaults] = find_azure_defaults,
 ) -> tuple[ResetValue, ...]:
-    """List the values that a PUT of `body` may reset, those that protect the resource first, then tags.
+    """List the values that a PUT of `body` may reset: what changed outside of git, what protects the resource, and tags
+    come first.
 
-    `changes` are the outside changes since gitsync's last write; None if no record shows them: on adoption, after
-    another api-version, or after an upgrade. Without them at most MOST are returned, and the last one stands for the
-    rest if there are more: it has no path, and `entries` counts them. `find_defaults` finds those of a type.
+    `changes` are the outside changes that the record shows; None if it shows none: on adoption, after another
+    api-version, or after an upgrade. Then, and with `is_first`, if gitsync has adopted the resource and never written
+    it, all values count that are not defaults. Of these at most MOST are returned, and the last one stands for the rest
+    if there are more: it has no path, and `entries` counts them. `find_defaults` finds the defaults of a type.
     """
     writable = view.select_writable(live)
     effects = read_put_effects(view.arm_type)
     leaves = [leaf for leaf in iterate_uncovered(writable, body) if not _is_kept(leaf, effects)]
-    if changes is not None:
-        return tuple(_describe(view, leaf) for leaf in _select_changed(leaves, changes))
-    texts, defaults = _list_texts(body), find_defaults(view.arm_type)
-    unknown = [leaf for leaf in leaves if not _is_azures_own(leaf, view, texts, defaults)]
+    changed = list(_select_changed(leaves, changes or ()))
+    if changes is not None and not is_first:
+        return tuple(_describe(view, leaf) for leaf in changed)
+    texts, defaults, known = _list_texts(body), find_defaults(view.arm_type), {leaf.path for leaf in changed}
+    unknown = [leaf for leaf in leaves if leaf.path not in known and not _is_azures_own(leaf, view, texts, defaults)]
     ranked = sorted(unknown, key=lambda leaf: (_rank(leaf, view.arm_type), leaf.path[:1] != ("properties",)))
-    named = ranked if len(ranked) <= MOST else ranked[: MOST - 1]
+    room = max(MOST - len(changed), 1)
+    named = ranked if len(ranked) <= room else ranked[: room - 1]
     rest = len(ranked) - len(named)
     more = [ResetValue(path="", live=None, entries=rest)] if rest else []
-    return (*(_describe(view, leaf) for leaf in named), *more)
+    return (*(_describe(view, leaf) for leaf in (*changed, *named)), *more)
 
 
 def _is_kept(leaf: Uncovered, effects: Mapping[str, PutEffect]) -> bool:
@@ -107,7 +112,7 @@ def _describe(view: OutsideView, leaf: Uncovered) -> ResetValue:
 
 def iterate_uncovered(live: Mapping[str, Any], body: Mapping[str, Any]) -> Iterator[Uncovered]:
     """Yield the values of the part of a live body that can be written (`catalog.body_paths.select_writable`) which the
-    body of a PUT lacks. Indexes are those of the live list. Empty values, which say nothing, are left out.
+    body of a PUT lacks. Indexes are those of the live list. Empty values are left out.
     """
     yield from _iterate(live, [select_desired(body)], ())
 
@@ -119,7 +124,7 @@ def _iterate(live: Any, bodies: Sequence[Any], path: JsonPath) -> Iterator[Uncov
     elif isinstance(live, list) and bodies:
         for index, entry, pair in _pair_entries(live, bodies[0]):
             yield from _iterate(entry, [pair], (*path, index))
-    elif not bodies and live not in (None, "", []):
+    elif not bodies and not is_empty(live, ("", *path[:-1])[-1]):
         yield Uncovered(path, live)
 
 

@@ -36,13 +36,19 @@ def find_unit(pointer: str) -> JsonPath:
     return next((path[:at] for at, step in enumerate(path) if isinstance(step, int)), path)
 
 
-def explain_unrestorable(change: OutsideChange, live: Mapping[str, Any], view: OutsideView) -> str:
-    """Explain why a PATCH cannot restore a value, after "since"; "" if it can."""
-    if not change.is_restorable:
-        return ONLY_DIGEST
-    unit = find_unit(change.path)
-    value = _find(view.select_writable(live), unit)
-    return HAS_SECRETS if isinstance(value, list) and has_secret(value, view.hints, unit) else ""
+def group_by_obstacle(
+    changes: Iterable[OutsideChange], live: Mapping[str, Any], view: OutsideView
+) -> dict[str, list[OutsideChange]]:
+    """Group changes by why a PATCH cannot restore them, after "since"; those that it can are in the group ""."""
+    shown, groups = view.select_writable(live), dict[str, list[OutsideChange]]()
+    obstacles: dict[JsonPath, str] = {}
+    for change in changes:
+        unit = find_unit(change.path)
+        if unit not in obstacles:
+            value = _find(shown, unit)
+            obstacles[unit] = HAS_SECRETS if isinstance(value, list) and has_secret(value, view.hints, unit) else ""
+        groups.setdefault(obstacles[unit] if change.is_restorable else ONLY_DIGEST, []).append(change)
+    return groups
 
 
 def explain_restored_weakening(arm_type: str, change: OutsideChange) -> str:

@@ -1,4 +1,4 @@
-"""Changes outside of git's fields that nobody made: they are compared, and not reported.
+"""Changes outside of git's fields that no one made: they are compared, and not reported.
 
 A change that weakens the estate is never one of them, unless both values are spellings of one.
 """
@@ -13,6 +13,7 @@ from gitsync.desired.catalog.packed_tables import find_azure_values
 from gitsync.desired.formats.json_members import find_in_any_case, is_number, read_text
 from gitsync.desired.formats.json_pointer import ANY, JsonPath
 from gitsync.desired.formats.leaf_changes import LeafChange
+from gitsync.desired.formats.list_pairing import TAGS
 from gitsync.planning.diff.equivalence import compare_values
 from gitsync.planning.diff.hints import Hints
 from gitsync.planning.diff.rules.rule import RuleOutcome
@@ -23,7 +24,7 @@ _OF_SKU_NAME: Final = frozenset({("sku", "tier"), ("sku", "size"), ("sku", "fami
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """What is known of a resource whose changes are judged."""
+    """Decides which changes of a resource are not reported."""
 
     hints: Hints
     live: Mapping[str, Any]  # what Azure shows now, spelled as ARM's type has it
@@ -65,14 +66,25 @@ def generalize(path: JsonPath) -> JsonPath:
     return tuple(ANY if isinstance(step, int) else step for step in path)
 
 
-def drop_unknown(changes: Iterable[LeafChange]) -> Iterator[LeafChange]:
+def drop_unknown(changes: Iterable[LeafChange], live: Mapping[str, Any]) -> Iterator[LeafChange]:
     """Yield the changes that an entry of a list shows. What it lacks is unknown; and where it lacks a value that was
     recorded, the other values of that object may stand for unknown ones: recorded, a list of PostgreSQL servers has
-    a storage of 0 GB, and nothing else in `storage`.
+    a storage of 0 GB, and nothing else in `storage`. Tags are complete, and so is a list that the entry, `live`, shows.
     """
     found: Sequence[LeafChange] = list(changes)
     partly_shown = {path[:-1] for path, _, now in found if now is None}
     for path, before, now in found:
+        is_complete = path[0] == TAGS or isinstance(path[-1], int) or _shows_list(live, path)
         is_stand_in = path[:-1] in partly_shown and (now == "" or _is_nothing(now))
-        if now is not None and not is_stand_in:
+        if is_complete or (now is not None and not is_stand_in):
             yield path, before, now
+
+
+def _shows_list(body: Any, path: JsonPath) -> bool:
+    """Return whether a body has a list at a path, which may be empty."""
+    for step in path:
+        if isinstance(body, list):
+            body = body[step] if isinstance(step, int) and step < len(body) else None
+        else:
+            body = body.get(step) if isinstance(body, Mapping) else None
+    return isinstance(body, list)

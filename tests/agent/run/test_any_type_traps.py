@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitsync.model.verdict import Verdict
+from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.test_any_types import GROUP, IN_GROUP, NETWORK, find
 from tests.support.fault_rules import rules
 from tests.support.world import World
@@ -58,6 +58,23 @@ def test_the_first_write_names_what_it_may_reset(world):
     assert resets(planned) == {"/properties/disableLocalAuth": True, "/tags/a": "b"}
     world.sync()
     assert resets(find(world.plan())) == {}
+
+
+def test_the_first_write_after_an_adoption_names_what_it_may_reset(world):
+    """The adoption wrote nothing, so a PUT has not yet taken anything away."""
+    world.says(group=GROUP).sync()
+    properties = {"sku": {"name": "Free"}, "disableLocalAuth": True}
+    world.outside(
+        "PUT", JOBS_ID, {"location": "westeurope", "tags": {"a": "b"}, "properties": properties}, "2023-11-01"
+    )
+    adopted = find(world.says(group=GROUP, jobs=JOBS).sync())
+    assert (adopted.action, resets(adopted)) == (Action.NONE, {})
+    assert resets(find(world.plan())) == {}
+    changed = JOBS.replace("name: Free", "name: Basic")
+    planned = find(world.says(group=GROUP, jobs=changed).plan())
+    assert resets(planned) == {"/properties/disableLocalAuth": True, "/tags/a": "b"}
+    world.sync()
+    assert resets(find(world.says(group=GROUP, jobs=JOBS).plan())) == {}
 
 
 def test_the_children_that_a_write_keeps_are_not_named(world):

@@ -9,7 +9,7 @@ import pytest
 from gitsync.model.attribution import AuthorKind
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
-from tests.support.world import GROUP, VNET, World, annotated, of
+from tests.support.world import GROUP, GROUP_ID, VNET, World, annotated, of
 
 ACCOUNT = """\
     apiVersion: storage.azure.com/v1api20230101
@@ -88,6 +88,17 @@ def test_an_entry_of_a_list_that_shows_a_change_approves_nothing(world):
     world.says(group=GROUP, account=ACCOUNT, **more).sync()
     change(world, {"/tags": {"owner": "rob"}})
     assert outside(world.plan()) == {"/tags/owner": (None, "rob")}
+
+
+def test_a_tag_that_is_gone_from_an_entry_of_a_list_is_reported(tmp_path):
+    world = World(tmp_path)
+    arm_id, body = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/data", {"tags": {"owner": "", "team": "a"}}
+    more = {f"vnet{number}": VNET.replace("name: vnet", f"name: vnet{number}") for number in range(9)}
+    world.says(group=GROUP).sync()
+    world.somebody_creates(arm_id, {"location": "westeurope", "kind": "StorageV2", **body})
+    world.says(group=GROUP, account=ACCOUNT, **more).sync()
+    world.somebody_changes(arm_id, {}, remove=["/tags"])
+    assert outside(world.plan()) == {"/tags/owner": ("", None), "/tags/team": ("a", None)}
 
 
 def test_a_write_records_what_azure_shows_after_it(world):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -151,6 +152,41 @@ def test_what_azure_keeps_is_an_error_and_is_found_again(world, rule, said, drif
     assert again.condition.is_ready
 
 
+def test_an_operation_that_outlasts_the_run_keeps_the_recorded_values(world):
+    change(world, {OPENED: "Enabled"})
+    script(world, "{match: {method: PATCH}, operation: {style: async, seconds: 900}}")
+    result = of(world.sync(resource_timeout=60.0, **REVERT), "StorageAccount")
+    assert result.condition.reason == "Reconciling"
+    world.settings = replace(world.settings, rules=())
+    asyncio.run(world.clock.sleep(1000))
+    assert not outside(world.plan(reads="each"))
+    change(world, {OPENED: "Enabled"})
+    assert outside(world.sync()) == {OPENED: ("Disabled", "Enabled")}
+    assert outside(world.plan()) == {OPENED: ("Disabled", "Enabled")}
+
+
+FLOW_ID = f"{GROUP_ID}/providers/Microsoft.Logic/workflows/orders"
+FLOW = """\
+    apiVersion: azure.gitsync/v1
+    kind: AzureResource
+    metadata: {name: orders}
+    spec:
+      type: Microsoft.Logic/workflows@2019-05-01
+      owner: {group: resources.azure.com, kind: ResourceGroup, name: core}
+      body: {location: westeurope, properties: {definition: {}}}
+    """
+
+
+def test_an_azure_resource_is_restored_alike(world):
+    world.says(group=GROUP, account=ACCOUNT, flow=FLOW).sync()
+    world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
+    planned = of(world.plan(**REVERT), "AzureResource")
+    assert "The revert restores spec.body.properties.state," in planned.condition.message
+    world.sync(**REVERT)
+    assert bodies(world, "PATCH") == [{"properties": {"state": None}}]
+    assert not of(world.plan(), "AzureResource").comparison.outside
+
+
 def test_a_digest_is_not_restored_and_stays_a_change(world, tmp_path):
     key = {"digest_key": Secret("a" * 64)}
     folder = tmp_path / "keyed"
@@ -162,7 +198,7 @@ def test_a_digest_is_not_restored_and_stays_a_change(world, tmp_path):
     change(other, {"/tags/note": "short", OPENED: "Enabled"})
     planned = of(other.plan(**key, **REVERT), "StorageAccount")
     assert [each.path for each in planned.change.restores] == [OPENED]
-    assert "spec.tags.note stays as it is, since the record has only a digest" in planned.condition.message
+    assert "It does not restore spec.tags.note, since the record has only a digest" in planned.condition.message
     other.sync(**key, **REVERT)
     assert bodies(other, "PATCH") == [{"properties": {"publicNetworkAccess": "Disabled"}}]
     assert list(outside(other.plan(**key))) == ["/tags/note"]
@@ -171,7 +207,7 @@ def test_a_digest_is_not_restored_and_stays_a_change(world, tmp_path):
 def test_what_is_restored_to_a_weaker_value_is_named(world):
     change(world, {"/properties/networkAcls/ipRules": RULES[:1]})
     message = of(world.plan(**REVERT), "StorageAccount").condition.message
-    assert "This may make it weaker: " in message, message
+    assert "This may make the resource weaker: " in message, message
 
 
 def test_only_what_was_reviewed_is_restored(world, tmp_path):

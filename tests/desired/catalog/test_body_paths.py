@@ -139,6 +139,23 @@ def test_the_part_of_an_answer_to_send(resource_type, name, answer, sent, why):
     assert select_writable(answer, body_type, name=name) == sent, why
 
 
+SAFEGUARDS = ("Microsoft.ContainerService/deploymentSafeguards", "2025-07-01")
+ACCOUNT = ("Microsoft.Storage/storageAccounts", "2023-01-01")
+
+
+def test_what_azure_alone_sets_although_it_is_required():
+    body_type = open_arm_types().find_body(*SAFEGUARDS)
+    answer = {"properties": {"level": "Warn", "systemExcludedNamespaces": ["a"]}}
+    assert select_writable(answer, body_type) == answer
+    assert select_writable(answer, body_type, with_required=False) == {"properties": {"level": "Warn"}}
+
+
+def test_an_id_as_a_key_is_a_value_itself():
+    body_type = open_arm_types().find_body(*ACCOUNT)
+    answer = {"identity": {"userAssignedIdentities": {"/one": {"clientId": "1"}}, "principalId": "2"}}
+    assert select_writable(answer, body_type)["identity"]["userAssignedIdentities"] == {"/one": {}}
+
+
 @pytest.mark.skipif(not (SHARED / "arm-traffic-any").is_dir(), reason="the recordings are not part of the repository")
 def test_what_is_selected_of_recorded_answers_has_few_findings():
     wrong, count = [], 0

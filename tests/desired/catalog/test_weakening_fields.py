@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.catalog.weakening_fields import FIELDS, HARMLESS, TYPES, explain_weakening
+from gitsync.desired.catalog.weakening_fields import FIELDS, HARMLESS, TYPES, explain_weakening, protects
 from gitsync.model.edit import REMOVED
 from gitsync.model.gvk import GVK
 
@@ -247,3 +247,23 @@ def test_every_row_is_of_a_kind_in_the_catalog():
     assert set(FIELDS) <= fields
     assert set(HARMLESS) <= fields
     assert set(TYPES) <= {kind.arm_type.casefold() for kind in kinds}
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value", "expected", "why"),
+    [
+        ("/properties/publicNetworkAccess", "Disabled", True, "the safer value"),
+        ("/PROPERTIES/PUBLICNETWORKACCESS", "DISABLED", True, "without case"),
+        ("/properties/publicNetworkAccess", "Enabled", False, "the value that is not safe"),
+        ("/properties/allowSharedKeyAccess", False, True, "a switch that is off"),
+        ("/properties/networkAcls/bypass", "None", True, "nothing passes"),
+        ("/properties/minimumTlsVersion", "TLS1_2", True, "a lower one may follow"),
+        ("/properties/encryption/keySource", "Microsoft.Keyvault", True, "which one is safer depends"),
+        (IP_RULES, [{"value": "1.2.3.4"}], True, "rules"),
+        ("/properties/accessTier", "Hot", False, "no rule"),
+        ("/properties/someKeyThing", "a", False, "only its name suggests it"),
+        ("/tags/publicNetworkAccess", "Enabled", False, "a tag"),
+    ],
+)
+def test_values_that_protect(pointer, value, expected, why):
+    assert protects(STORAGE, pointer, value) is expected, why

@@ -24,9 +24,12 @@ from tests.support.outside_views import (
     view,
 )
 
-TOLD = {
+REPORTED = {
     "a tag that came": (ACCOUNT, {}, {}, {"tags": {"a": "b"}}, [("/tags/a", None, "b")]),
     "a tag that went": (ACCOUNT, {}, {"tags": {"a": "b"}}, {}, [("/tags/a", "b", None)]),
+    "an empty tag that came": (ACCOUNT, {}, {}, {"tags": {"a": ""}}, [("/tags/a", None, "")]),
+    "an empty tag that went": (ACCOUNT, {}, {"tags": {"a": ""}}, {}, [("/tags/a", "", None)]),
+    "a tag that is empty now": (ACCOUNT, {}, {"tags": {"a": "b"}}, {"tags": {"a": ""}}, [("/tags/a", "b", "")]),
     "a tag beside those of git": (
         ACCOUNT,
         {"tags": {"a": "b"}},
@@ -169,11 +172,11 @@ TOLD = {
         },
     ),
 }  # fmt: skip
-"""What is told: the type, what git sets, what Azure showed and shows, and the changes."""
+"""What is reported: the type, what git sets, what Azure showed and shows, and the changes."""
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in TOLD.items()])
-def test_told(row):
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in REPORTED.items()])
+def test_reported(row):
     resource_type, cover, before, now, changes, *settings = row
     assert sorted(find(resource_type, cover, before, now, **(settings[0] if settings else {})), key=str) == changes
 
@@ -289,7 +292,7 @@ SILENT = {
         {"ignored": (("properties", "probes", "[name=b]", "properties", "port"),)},
     ),
 }  # fmt: skip
-"""What is not told: the type, what git sets, and what Azure showed and shows."""
+"""What is not reported: the type, what git sets, and what Azure showed and shows."""
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in SILENT.items()])
@@ -305,6 +308,23 @@ def test_what_an_entry_of_a_list_lacks_is_unknown():
     assert find(ACCOUNT, {}, before, shown, is_partial=True) == [
         ("/properties/networkAcls/defaultAction", "Deny", "Allow")
     ]
+
+
+IP_RULES = [{"value": "1.2.3.4"}, {"value": "5.6.7.8"}]
+GONE = [
+    ({"tags": {"a": "b"}}, {}, ["/tags/a"], "Azure always shows tags"),
+    ({"tags": {"a": "b", "c": "d"}}, {"tags": {"c": ""}}, ["/tags/a", "/tags/c"], "an empty tag stands for none"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={"ipRules": IP_RULES[:1]}),
+        ["/properties/networkAcls/ipRules/1"], "the entry shows the list"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={"ipRules": []}),
+        ["/properties/networkAcls/ipRules"], "it shows that the list is empty"),
+    (properties(networkAcls={"ipRules": IP_RULES}), properties(networkAcls={}), [], "it may lack the list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "now", "paths", "why"), GONE, ids=[row[-1] for row in GONE])
+def test_what_an_entry_of_a_list_shows_as_gone(before, now, paths, why):
+    assert [path for path, *_ in find(ACCOUNT, {}, before, now, is_partial=True)] == paths, why
 
 
 @pytest.mark.parametrize(
@@ -342,13 +362,24 @@ def test_what_weakens_comes_first():
         (None, "s3cret", [("/properties/definition/adminPassword", None, MASKED)]),
     ],
 )
-def test_a_secret_is_told_without_its_value(before, now, changes):
+def test_a_secret_is_reported_without_its_value(before, now, changes):
     of, sides = view(LOGIC), [properties(definition={"adminPassword": value}) for value in (before, now)]
     recorded = of.record(sides[0], {})
     found = of.find_changes(recorded, sides[1], ({},))
     assert [(change.path, change.before, change.now) for change in found] == changes
     assert "s3cret" not in str(recorded)
     assert all(change.is_restorable is (before is None) for change in found)
+
+
+@pytest.mark.parametrize("value", ["s3cret", "x" * 2000], ids=["a secret", "a long value"])
+def test_a_digest_that_came_or_went_is_reported_without_a_key(value):
+    of, without, has = view(LOGIC, digests=Digests()), properties(), properties(definition={"password": value})
+    came, went, stayed = (
+        of.find_changes(of.record(before, {}), now, ({},))
+        for before, now in ((without, has), (has, without), (has, has))
+    )
+    assert [(change.before, change.now) for change in (*came, *went)] == [(None, MASKED), (MASKED, None)]
+    assert not stayed
 
 
 def test_a_list_of_secrets_is_compared_in_any_order():

@@ -1,4 +1,4 @@
-"""Laws of outside changes, over random bodies of ARM's types: what is told, what is recorded, and what never is."""
+"""Laws of outside changes, over random bodies of ARM's types: what is reported, what is recorded, and what never is."""
 
 import copy
 import json
@@ -84,13 +84,15 @@ def is_in(body, path):
 
 
 def list_outside_lists(changes):
-    """The paths in no list: an entry that git no longer sets may be paired in another way."""
+    """The paths in no list, since an entry that git no longer sets may be paired in another way; and not of a SKU, whose
+    tier is reported once git gives up the name that it follows.
+    """
     paths = (parse_pointer(change.path) for change in changes)
-    return [path for path in paths if not any(isinstance(step, int) for step in path)]
+    return [path for path in paths if path[0] != "sku" and not any(isinstance(step, int) for step in path)]
 
 
 @given(SEEDS)
-def test_nothing_is_told_of_a_resource_that_is_the_same(seed):
+def test_nothing_is_reported_of_a_resource_that_is_the_same(seed):
     estate = Estate(seed)
     cover = estate.thin(estate.live)
     recorded = estate.view.record(estate.live, cover)
@@ -99,7 +101,7 @@ def test_nothing_is_told_of_a_resource_that_is_the_same(seed):
 
 
 @given(SEEDS)
-def test_a_change_is_told_once_and_never_of_what_git_sets_or_sent(seed):
+def test_a_change_is_reported_once_and_never_of_what_git_sets_or_sent(seed):
     estate = Estate(seed)
     cover = estate.thin(estate.live)
     recorded = estate.view.record(estate.live, cover)
@@ -138,7 +140,7 @@ def test_what_git_gives_up_is_recorded_as_azure_shows_it(seed):
 
 
 @given(SEEDS)
-def test_no_secret_is_recorded_or_told(seed):
+def test_no_secret_is_recorded_or_reported(seed):
     estate = Estate(seed)
     live, later = estate.hide(estate.live), estate.hide(estate.live)
     recorded = estate.view.record(live, {})

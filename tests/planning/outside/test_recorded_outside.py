@@ -1,4 +1,4 @@
-"""Outside changes and resets over recorded answers of Azure: what would be noise, and what somebody really changed."""
+"""Outside changes and resets over recordings: what would be noise, and what somebody really changed."""
 
 import hashlib
 import json

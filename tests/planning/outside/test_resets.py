@@ -189,3 +189,33 @@ def test_changes_since_the_last_write(row):
     of = view(resource_type)
     changes = of.find_changes(of.record(before, {}), now, ({},))
     assert sorted(name(resource_type, now, body, changes)) == named
+
+
+@pytest.mark.parametrize(
+    ("is_first", "named", "why"),
+    [
+        (False, ["/tags/new"], "the rest was there at gitsync's last write"),
+        (
+            True,
+            ["/tags/new", "/properties/publicNetworkAccess", "/tags/old"],
+            "gitsync has adopted it, and wrote nothing",
+        ),
+    ],
+)
+def test_the_first_write_after_an_adoption(is_first, named, why):
+    of, adopted = (
+        view(ACCOUNT),
+        {"tags": {"old": "a"}, **properties(publicNetworkAccess="Disabled", isHnsEnabled=False)},
+    )
+    now = {**adopted, "tags": {"old": "a", "new": "b"}}
+    changes = of.find_changes(of.record(adopted, {}), now, ({},))
+    assert [reset.path for reset in list_resets(of, now, {}, changes, is_first=is_first)] == named, why
+
+
+def test_the_first_write_names_all_changes_and_counts_the_rest():
+    of, adopted = view(ACCOUNT), properties(publicNetworkAccess="Disabled", allowSharedKeyAccess=False)
+    now = {**adopted, "tags": {letter: letter for letter in "abcd"}}
+    changes = of.find_changes(of.record(adopted, {}), now, ({},))
+    resets = list_resets(of, now, {}, changes, is_first=True)
+    assert [reset.path for reset in resets] == ["/tags/a", "/tags/b", "/tags/c", "/tags/d", ""]
+    assert resets[-1].entries == 2

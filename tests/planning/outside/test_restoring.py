@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 
 from gitsync.model.outside import OutsideChange
+from gitsync.planning.outside.recorded_outside import OutsideView
 from gitsync.planning.outside.restoring import (
     build_restoring_patch,
     explain_restored_weakening,
-    explain_unrestorable,
     find_unit,
+    group_by_obstacle,
 )
 from tests.planning.outside.test_outside_laws import SEEDS, Estate
+from tests.support.outside_views import NETWORK, view
 
 NAMED = [{"name": "a", "x": 1}, {"name": "b", "x": 2}]
 
@@ -118,9 +121,25 @@ def test_after_the_patch_nothing_that_it_restores_is_changed(seed: int) -> None:
     recorded = estate.view.record(estate.live, cover)
     now = merge(estate.change(estate.live), cover)  # drift is written first
     changes = estate.view.find_changes(recorded, now, (cover, cover))
-    restored = [change for change in changes if not explain_unrestorable(change, now, estate.view)]
+    restored = group_by_obstacle(changes, now, estate.view).get("", [])
     patch = build_restoring_patch(estate.view.select_writable(now), restored)
     after = estate.view.find_changes(recorded, merge(now, patch), (cover, cover))
     units = {find_unit(change.path) for change in restored}
     left = {find_unit(change.path) for change in changes if change not in restored}
     assert not [change for change in after if find_unit(change.path) in units - left]
+
+
+def test_many_changes_select_what_can_be_written_once() -> None:
+    selected = []
+
+    class CountingView(OutsideView):
+        def select_writable(self, live: Mapping[str, Any]) -> Mapping[str, Any]:
+            selected.append(live)
+            return super().select_writable(live)
+
+    of = view(NETWORK)
+    counting = CountingView(kind=of.kind, arm_id=of.arm_id, digests=of.digests)
+    changes = [OutsideChange(path=f"/tags/{number}", before=None, now="a") for number in range(9)]
+    live = {"tags": {str(number): "a" for number in range(9)}}
+    assert group_by_obstacle(changes, live, counting) == {"": changes}
+    assert len(selected) == 1

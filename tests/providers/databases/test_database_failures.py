@@ -27,6 +27,7 @@ def forget_cut_connections():
     """A connection that was cut while TLS was set up closes once the server has answered, which is after the loop of a
     test has ended. Without this, some later test would fail with its ResourceWarning.
     """
+    gc.freeze()  # so that only what the test has left is looked through
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

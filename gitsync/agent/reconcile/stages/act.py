@@ -40,25 +40,20 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
+    arm_id, version, if_match = request.arm_id, request.api_version, attempt.write.if_match
     try:
-        reply = await _send(attempt, run)
+        if attempt.write.demands:
+            reply: AcceptedWrite | None = await send_demands(attempt, run)
+        elif attempt.decision.outside_action.is_patch:
+            reply = await send_restores(attempt, run)
+        elif attempt.is_patched:
+            reply = await run.writer(attempt).patch(arm_id, version, _build_patch(attempt), if_match=if_match)
+        else:
+            body = build_body(attempt, run.registry)
+            reply = await (await run.live_writer(attempt)).put(arm_id, version, body, if_match=if_match)
     except ProviderError as failure:
         return _note_in_vain(attempt, failure, run) or await _stop_refused(attempt, failure, run)
     return _note_accepted(attempt, request, attempt.decision.action, run, reply)
-
-
-async def _send(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
-    """Send what the decision needs: a further removal, the values of a revert, what differs, or the whole body."""
-    if attempt.write.demands:
-        return await send_demands(attempt, run)
-    if attempt.decision.outside_action.is_patch:
-        return await send_restores(attempt, run)
-    request, if_match = attempt.filled_request, attempt.write.if_match
-    if attempt.is_patched:
-        patch = _build_patch(attempt)
-        return await run.writer(attempt).patch(request.arm_id, request.api_version, patch, if_match=if_match)
-    body = build_body(attempt, run.registry)
-    return await (await run.live_writer(attempt)).put(request.arm_id, request.api_version, body, if_match=if_match)
 
 
 def _note_in_vain(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt | None:
@@ -104,7 +99,9 @@ def _note_accepted(
     attempt = attempt.with_write(
         replace(attempt.write, sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
     )
-    return replace(attempt, remembered=Remembered(applied=applied, baseline=None))
+    # What a revert has not restored yet must be found again, even if no read follows.
+    outside = before.outside if before and attempt.decision.outside_action.restores else None
+    return replace(attempt, remembered=Remembered(applied=applied, baseline=None, outside=outside))
 
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

@@ -73,6 +73,7 @@ def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
         live.body,
         keep_live_paths(attempt.filled_request.body, live.body, attempt.ignored),
         attempt.decision.outside if has_record else None,
+        is_first=attempt.record is None or not attempt.record.writes.count,
     )
     return attempt.with_decision(replace(attempt.decision, resets=resets))
 

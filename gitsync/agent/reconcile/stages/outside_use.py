@@ -4,7 +4,6 @@ acknowledge records the current ones. A plan and a sync only report them.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -24,7 +23,7 @@ from gitsync.planning.changed_fields import name_path
 from gitsync.planning.outside.restoring import (
     build_restoring_patch,
     explain_restored_weakening,
-    explain_unrestorable,
+    group_by_obstacle,
 )
 from gitsync.planning.removed_values import KEPT
 from gitsync.planning.status.conditions import RECONCILING, make_error
@@ -76,9 +75,7 @@ def _sort_changes(
     changes = find_still_changed(attempt, digests)
     if comparison is None or comparison.verdict not in _REVERTED or live is None or attempt.write.demands:
         return (), {_SYNC_FIRST: list(changes)} if changes else {}
-    view, left = make_view(attempt, digests), defaultdict(list)
-    for change in changes:
-        left[explain_unrestorable(change, live.body, view)].append(change)
+    left = group_by_obstacle(changes, live.body, make_view(attempt, digests))
     return tuple(left.pop("", ())), left
 
 
@@ -88,11 +85,11 @@ def _describe_restores(attempt: ApplyAttempt, restores: Collection[OutsideChange
     weaker = (explain_restored_weakening(attempt.kind.arm_type, change) for change in restores)
     reasons = " ".join(dict.fromkeys(filter(None, weaker)))
     sentence = f"The revert restores {_name(attempt, restores)}, which changed outside of git."
-    return f"{sentence} This may make it weaker: {reasons}" if reasons else sentence
+    return f"{sentence} This may make the resource weaker: {reasons}" if reasons else sentence
 
 
 def _describe_left(attempt: ApplyAttempt, left: Mapping[str, Iterable[OutsideChange]]) -> str:
-    return " ".join(f"{_name(attempt, changes)} stays as it is, since {why}." for why, changes in left.items())
+    return " ".join(f"It does not restore {_name(attempt, changes)}, since {why}." for why, changes in left.items())
 
 
 def _name(attempt: ApplyAttempt, changes: Iterable[OutsideChange]) -> str:
