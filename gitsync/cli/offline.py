@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from gitsync.agent.run.credential_secrets import check_credential_secrets
 from gitsync.agent.run.git_settings import make_git_access
 from gitsync.agent.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.agent.run.missing_values import warn_missing_values
@@ -116,11 +117,12 @@ def _warn(
     selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
 ) -> tuple[Problem, ...]:
     """Warn of values that no source has, of owners that credentials do not reach, and with --aso of what ASO does not
-    read.
+    read. A Secret that cannot be the credential that it is meant to be is an error.
     """
     credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
     return (
         *(_list_not_portable(selected) if config.aso else ()),
+        *check_credential_secrets(selected, manifests, config, os.environ),
         *warn_missing_values(selected, everything, manifests, config, os.environ),
         *warn_owners_elsewhere(selected, credential_of),
     )

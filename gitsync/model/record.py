@@ -15,6 +15,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, Leftover
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
@@ -173,6 +174,7 @@ class RecordedAccess:
 
     credential: str = ""  # the name of its Secret; "" for the global credential
     subscription: str = ""  # of the Secret; "" in older records, and for the global credential
+    ids: IdentityIds = NO_IDS  # of the identity; none in older records, and if the settings name none
     operator: str = ""  # ASO's annotation: the agent too, but not in older records
 
 

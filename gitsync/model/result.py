@@ -13,6 +13,7 @@ from gitsync.model.check import CheckFinding, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition, Severity, WaitReason
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import IdentityChange
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit, Reviewed
 from gitsync.model.problem import SourceLocation
@@ -141,6 +142,7 @@ class ResultChange:
     deleted_with: Key | None = None  # the resource whose delete includes this one
     restores: tuple[OutsideChange, ...] = ()  # the changes outside of git's fields that a revert undoes
     resets: tuple[ResetValue, ...] = ()  # what a PUT leaves out, so that Azure may reset it, by path
+    identity: IdentityChange | None = None  # None if the identity is the same as before, or unknown
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast

@@ -18,6 +18,7 @@ from typing import Any, Final
 from gitsync.desired.manifests.units import make_declaration
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import AZURE_RESOURCE, Key
+from gitsync.model.identity import NO_IDS
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.provider import NOTHING_KEPT
 from gitsync.model.reconcile_policy import Policy
@@ -197,7 +198,7 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
             generation=current.spec.generation if current else 1,
             digest=current.spec.digest if current else "",
         ),
-        access=replace(former.access, credential=writer.credential),
+        access=replace(former.access, credential=writer.credential, ids=NO_IDS),
         exports=current.exports if current else (),
         condition=current.condition if current else None,
     )

@@ -14,20 +14,23 @@ from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.manifests.units import make_declaration
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.desired.request.fill import fill
+from gitsync.desired.request.offline_identities import IdentityOf
 from gitsync.desired.request.placeholders import Placeholders, Secrets
 from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.errors import MissingValueError
+from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
-from gitsync.model.plan import Apply, Plan, Prune
+from gitsync.model.plan import Apply, Node, Plan, Prune
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
-from gitsync.model.resource import WAITING, Prepared
+from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.model.result import AttemptEnding, ComparisonNotes, ManifestOrigin, Result, ResultChange
 from gitsync.model.template import Request
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.diff.masked_differences import Bodies
 from gitsync.planning.diff.three_way import remove_secrets
+from gitsync.planning.identity_changes import find_identity_change, was_written
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.replacement import (
     add_takes,
@@ -36,7 +39,7 @@ from gitsync.planning.replacement import (
     find_replacement,
     make_move,
 )
-from gitsync.planning.status.conditions import make_error, make_kept, make_undeletable, make_warning
+from gitsync.planning.status.conditions import check_subscription, make_error, make_kept, make_undeletable, make_warning
 
 _ID_RULE = "the ARM id, which cannot change"
 
@@ -49,6 +52,7 @@ class Revised:
     prepared: tuple[Prepared, ...]
     config_maps: ConfigMaps  # those that the manifests declare themselves
     secrets: Secrets  # those that the manifests declare themselves
+    identity_of: IdentityOf  # gives the identity that would write a resource, as far as the manifests name it
 
     def requests(self) -> Mapping[Key, Request]:
         """Build the request of each resource that has one."""
@@ -107,7 +111,24 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
     for key, removed in plan.prunes.items():
         results[key] = _rehearse_prune(removed, prune=prune)
     results = add_takes(results, make_records(old), plan.applies)
+    results = _note_identities(results, plan, old, new)
     return tuple(results[key] for key in sorted(results))
+
+
+def _note_identities(results: Mapping[Key, Result], plan: Plan, old: Revised, new: Revised) -> dict[Key, Result]:
+    """Add which resources of both revisions another identity would write, or delete."""
+    noted = dict(results)
+    resources = {prepared.key: prepared.resource for prepared in new.prepared}
+    for former in (prepared.resource for prepared in old.prepared):
+        node: Node | None = plan.applies.get(former.key) or plan.prunes.get(former.key)
+        if node is None or former.key not in results or not was_written(node):
+            continue
+        # What was removed from git is deleted with the credential that it had.
+        now = new.identity_of(resources.get(former.key, former))
+        if change := find_identity_change(old.identity_of(former), now):
+            result = results[former.key]
+            noted[former.key] = replace(result, change=replace(result.change, identity=change))
+    return noted
 
 
 def _withhold(apply: Apply, result: Result) -> Result:
@@ -140,7 +161,8 @@ class _Rehearsal:
 
     def __init__(self, old: Revised, new: Revised, by_id: Mapping[str, Record]) -> None:
         self._old = old
-        self._old_keys = frozenset(resource.key for resource in old.prepared)
+        self._former = {prepared.key: prepared.resource for prepared in old.prepared}
+        self._new = new
         self._requests = new.requests()
         self._by_id = by_id
 
@@ -159,8 +181,9 @@ class _Rehearsal:
             )
             return _stop_result(blank, Verdict.INVALID, make_error("Failed", why))
         blank = replace(blank, arm_id=request.arm_id)
-        if before and before.claim.is_ours and not before.arm_id.is_same(request.arm_id):
-            return _refuse_move(blank, before, request)
+        before = self._move_to_known(prepared.resource, before, request)
+        if refused := self._refuse_other_id(blank, prepared.resource, before, request):
+            return refused
         if before is None and waits_for:
             other = next(iter(waits_for))
             waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
@@ -181,18 +204,52 @@ class _Rehearsal:
             return self._compare_new(blank, request, _choose_method(prepared), is_new=before is not None)
         return _compare_bodies(blank, twin, request, prepared)
 
+    def _refuse_other_id(
+        self, blank: Result, resource: Resource, before: Record | None, request: Request
+    ) -> Result | None:
+        """Refuse to give a resource that gitsync manages another subscription, name or owner; None for any other
+        resource.
+        """
+        if before is None or not before.claim.is_ours:
+            return None
+        was, now = self._list_subscriptions(resource)
+        has_moved = was and now and was.casefold() != now.casefold()
+        if has_moved and (mismatch := check_subscription(before.arm_id, now)):
+            return _stop_result(replace(blank, arm_id=before.arm_id), Verdict.BLOCKED, mismatch)
+        return None if before.arm_id.is_same(request.arm_id) else _refuse_move(blank, before, request)
+
+    def _move_to_known(self, resource: Resource, before: Record | None, request: Request) -> Record | None:
+        """Return the record with the id of the request if only its subscription differs, which one revision does not
+        name.
+        """
+        if before is None or before.arm_id.is_same(request.arm_id):
+            return before
+        was, now = self._list_subscriptions(resource)
+        is_same_path = _cut_subscription(before.arm_id) == _cut_subscription(request.arm_id)
+        return replace(before, arm_id=request.arm_id) if is_same_path and not (was and now) else before
+
+    def _list_subscriptions(self, resource: Resource) -> tuple[str, str]:
+        """List the subscription of a resource before and now, each "" if it is not known."""
+        former = self._former.get(resource.key, resource)
+        return self._old.identity_of(former).subscription, self._new.identity_of(resource).subscription
+
     def _compare_new(self, blank: Result, request: Request, method: str, *, is_new: bool) -> Result:
         """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid.
 
         With `is_new`, the manifest was valid, and stood for a resource that another one wrote.
         """
         request_line = _format_request(method, request)
-        if blank.key in self._old_keys and not is_new:
+        if blank.key in self._former and not is_new:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
         created = _add_message(blank, Verdict.CREATE, describe_rename(blank.change.renamed), request_line)
         change = replace(created.change, body=remove_secrets(request.body))
         return replace(created, action=Action.CREATE, change=change)
+
+
+def _cut_subscription(arm_id: ArmId) -> str:
+    """Cut the subscription off an id; the rest is in lower case."""
+    return arm_id.key.removeprefix(f"/subscriptions/{(arm_id.subscription or '').casefold()}")
 
 
 def _compare_bodies(blank: Result, before: Record, request: Request, prepared: Prepared) -> Result:

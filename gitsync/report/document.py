@@ -21,6 +21,7 @@ from gitsync.model.check import CheckFinding, CheckName, CheckVerdict
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import IdentityChange, IdentityIds, WritingIdentity
 from gitsync.model.manifests import Coverage, UnreadDocument
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
@@ -219,6 +220,7 @@ def _read_result(fields: CheckedMapping) -> Result:
             checks=tuple(_read_check(entry) for entry in fields.each("checks")),
             replacement=_read_replacement(fields),
             renamed=fields.key("renamed"),
+            identity=_read_identity(fields),
             resets=tuple(_read_reset(entry) for entry in fields.each("resets")),
             restores=tuple(change for change in outside if change.path in restored),
         ),
@@ -344,6 +346,24 @@ def _read_check(fields: CheckedMapping) -> CheckFinding:
         contact=fields.text("contact"),
         path=fields.text("path"),
         missing_right=fields.text("missingRight"),
+    )
+
+
+def _read_identity(fields: CheckedMapping) -> IdentityChange | None:
+    if "identity" not in fields.values:
+        return None
+    change = fields.within("identity")
+    return IdentityChange(before=_read_writer(change.within("before")), now=_read_writer(change.within("now")))
+
+
+def _read_writer(fields: CheckedMapping) -> WritingIdentity:
+    return WritingIdentity(
+        credential=fields.text("credential"),
+        ids=IdentityIds(fields.text("clientId"), fields.text("tenantId")),
+        subscription=fields.text("subscription"),
+        source=_read_source(fields),
+        store=fields.text("store"),
+        is_unread=fields.switch("unread"),
     )
 
 

@@ -21,7 +21,8 @@ from gitsync.report.alike import MOST_NAMED, split_alike
 from gitsync.report.author_texts import find_authors
 from gitsync.report.check_texts import format_remedy, list_shown
 from gitsync.report.differences import name_path
-from gitsync.report.ordering import CHANGES, HELD, OTHERS, OUTSIDE, WAITING, GroupName, Section
+from gitsync.report.identity_texts import format_identity
+from gitsync.report.ordering import CHANGES, HELD, IDENTITY, OTHERS, OUTSIDE, WAITING, GroupName, Section
 from gitsync.report.outside_texts import sort_outside
 from gitsync.report.wording import format_message, format_plural, format_state, list_reset
 from gitsync.settings.logging import escape_controls
@@ -29,7 +30,7 @@ from gitsync.settings.logging import escape_controls
 MOST_PLAIN: Final = 50
 """Resources of one state without details that are listed; more than these are counted."""
 
-_FOLDED: Final = frozenset({CHANGES, OUTSIDE, WAITING, HELD, OTHERS})
+_FOLDED: Final = frozenset({IDENTITY, CHANGES, OUTSIDE, WAITING, HELD, OTHERS})
 _TAKEN: Final = frozenset({Action.DELETE, Action.DETACH, Action.REPLACE})
 _LEAVING: Final = frozenset({Verdict.DELETE, Verdict.DETACH})
 
@@ -86,6 +87,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
         return None
     message, notes = "" if result.key in causes else format_message(result), result.comparison
     parts: tuple[Hashable, ...] = (
+        format_identity(result),
         message,
         find_condition_advice(result.condition, result.arm_id),
         tuple(

@@ -12,11 +12,12 @@ from gitsync.model.attribution import Attribution
 from gitsync.model.check import CheckFinding
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import IdentityChange, WritingIdentity
 from gitsync.model.outside import OutsideChange, ResetValue
 from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.report import Report
-from gitsync.model.result import FailedRequest, Result
+from gitsync.model.result import FailedRequest, Result, ResultChange
 from gitsync.model.verdict import Written
 from gitsync.planning.record_counts import round_duration
 from gitsync.planning.status.advice import find_condition_advice
@@ -157,7 +158,7 @@ def _build_resource(result: Result, cause: Key | None, *, writes: bool, names: b
         **({"checks": [_build_check(finding) for finding in result.change.checks]} if result.change.checks else {}),
         **({"because": dict(sorted(result.comparison.because.items()))} if result.comparison.because else {}),
         **_build_replacement(result),
-        **({"renamed": str(result.change.renamed)} if result.change.renamed else {}),
+        **_build_others(result.change),
         **({"lastCommit": _build_commit(result.manifest.last_commit)} if result.manifest.last_commit else {}),
         "attempts": [_build_failed_request(a) for a in result.attempts],
         "requests": result.ending.requests,
@@ -197,6 +198,28 @@ def _is_open(result: Result) -> bool:
 
 def _build_hold(hold: HeldUntil, result: Result) -> dict[str, Any]:
     return {"until": str(hold.day), "reason": hold.reason, "verdict": result.found.value}
+
+
+def _build_others(change: ResultChange) -> dict[str, Any]:
+    """Build the other half of a rename, and the change of identity, as far as there is one."""
+    renamed = {"renamed": str(change.renamed)} if change.renamed else {}
+    return {**renamed, **({"identity": _build_identity(change.identity)} if change.identity else {})}
+
+
+def _build_identity(change: IdentityChange) -> dict[str, Any]:
+    return {"before": _build_writer(change.before), "now": _build_writer(change.now)}
+
+
+def _build_writer(identity: WritingIdentity) -> dict[str, Any]:
+    return {
+        "credential": identity.credential,
+        "clientId": identity.ids.client_id,
+        "tenantId": identity.ids.tenant_id,
+        "subscription": identity.subscription,
+        "source": build_source(identity.source),
+        "store": identity.store,
+        "unread": identity.is_unread,
+    }
 
 
 def _build_replacement(result: Result) -> dict[str, Any]:

@@ -41,10 +41,12 @@ from gitsync.report.folding import (
     name_kinds,
 )
 from gitsync.report.hidden_people import leave_out_people
+from gitsync.report.identity_texts import IDENTITY_HINT, format_identity
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
     FAILED,
+    IDENTITY,
     IN_SYNC,
     LOSING,
     OUTSIDE,
@@ -174,6 +176,7 @@ class _Listing:
             shortened = format_plural(len(detailed) - shown, "resource") if shown < len(detailed) else ""
             formatted[section] = [
                 f"#### {section.choose_title(writes=self._writes)} ({len(results)})",
+                *([IDENTITY_HINT] if section == IDENTITY else []),
                 *([legend] if section == compared else []),
                 *([outside_legend] if section == OUTSIDE else []),
                 *(entry.details for entry in detailed[:shown]),
@@ -220,6 +223,7 @@ class _Listing:
         message = "" if cause or repeats_check(first) else format_message(first)
         advice = "" if repeats_check(first) else format_advice(first.condition, first.arm_id, _LONG_MESSAGE)
         parts = [
+            format_prose(format_identity(first)),
             *self._format_checks(first, with_location=False),
             format_prose(shorten(message, _LONG_MESSAGE)),
             f"**What to do:** {advice}" if advice else "",
@@ -238,6 +242,7 @@ class _Listing:
         has_content = (
             has_checks
             or _differs(result)
+            or result.change.identity
             or result.attempts
             or result.manifest.last_commit
             or result.changed_by
@@ -251,7 +256,7 @@ class _Listing:
             return len(results) <= _MOST_OPEN
         if section == OUTSIDE and weakens_estate(result):
             return len(results) <= _MOST_OPEN
-        if section in {FAILED, REFUSED}:
+        if section in {FAILED, REFUSED, IDENTITY}:
             return len(results) <= _FEW_OPEN
         return _differs(result) and self._is_small
 
@@ -269,6 +274,7 @@ class _Listing:
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
         advice = format_advice(condition, result.arm_id, _LONG_MESSAGE)
         return [
+            format_prose(format_identity(result)),
             *self._format_checks(result, with_statements=with_statements),
             "" if repeats_check(result) else format_prose(shorten(message, _LONG_MESSAGE)),
             f"**{loss}**" if loss else "",

@@ -1,6 +1,6 @@
 """Names and orders resources for people: Kind/name, by resource group, an owner before what it owns; and by urgency, in
-the sections that every form of a report has: what failed, what Azure would refuse, deletes, replacements, changes, what
-waits. A cause comes before its victims.
+the sections that every form of a report has: what failed, what Azure would refuse, deletes, changes of identity,
+replacements, changes, what waits. A cause comes before its victims.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ DELETES: Final = Section("deletes", "To delete", "Deleted")
 REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted")
 REPLACED: Final = Section("replaced", "To replace", "Replaced")
 REPLACES: Final = Section("replaces", "Replace needed", "Replace needed")
+IDENTITY: Final = Section("identity", "To write as another identity", "Written as another identity")
 CHANGES: Final = Section("changes", "To change", "Changed")
 OUTSIDE: Final = Section("outside", "Changed outside of git", "Changed outside of git")
 WAITING: Final = Section("waiting", "Waiting", "Waiting")
@@ -108,6 +109,7 @@ SECTIONS: Final = (
     FAILED,
     REFUSED,
     DELETES,
+    IDENTITY,
     REPLACED,
     REPLACES,
     REMOVED,
@@ -130,6 +132,7 @@ _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (REPLACED, lambda result: result.action is Action.REPLACE),
     (DELETES, lambda result: result.action is Action.DELETE),
+    (IDENTITY, lambda result: result.change.identity is not None),
     (CHANGES, lambda result: result.action is not Action.NONE),
     (REMOVED, lambda result: result.verdict is Verdict.DELETE),
     (OUTSIDE, lambda result: bool(result.comparison.outside)),

@@ -226,6 +226,8 @@ def describe_record(record: Record, *, revision: str | None, width: int | None =
         ("Depends on", ", ".join(map(str, record.manifest.depends_on))),
         ("Exports to", ", ".join(f"{address.object_kind}/{address.name}" for address in record.exports)),
         ("Credential", record.access.credential),
+        ("Client id", record.access.ids.client_id),
+        ("Tenant id", record.access.ids.tenant_id),
         ("Policy", record.manifest.policy.value),
         ("Hold", str(record.manifest.hold or "")),
         ("Claim", _CLAIMS[record.claim]),

@@ -45,10 +45,12 @@ from gitsync.report.folding import (
     name_kinds,
 )
 from gitsync.report.hidden_people import leave_out_people
+from gitsync.report.identity_texts import IDENTITY_HINT, format_identity
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import (
     DELETES,
     FAILED,
+    IDENTITY,
     IN_SYNC,
     OUTSIDE,
     REFUSED,
@@ -282,6 +284,7 @@ class _Listing:
         common = messages[results[0].key] if len(results) > 1 and len(set(messages.values())) == 1 else ""
         lines = [self._paint.bold(f"{section.choose_title(writes=self._writes)} ({len(results)})")]
         lines += indent(common, self._width, by=2) if common else []
+        lines += indent(IDENTITY_HINT, self._width, by=2) if section == IDENTITY else []
         lines += [f"  Values: {self._sides}"] if section == self._compared else []
         lines += [f"  Values: {_OUTSIDE_SIDES}"] if section == OUTSIDE else []
         listed, folds = self._fold(section, results)
@@ -349,7 +352,8 @@ class _Listing:
         for finding in list_shown(first, writes=self._writes):
             yield from self._format_check(finding, format_statement(finding, first, with_location=False))
         advice = "" if repeats_check(first) else find_condition_advice(first.condition, first.arm_id)
-        for note in filter(None, (message, _label("What to do: ", escape_controls(advice)))):
+        what_to_do = _label("What to do: ", escape_controls(advice))
+        for note in filter(None, (escape_controls(format_identity(first)), message, what_to_do)):
             yield from indent(note, self._width, by=4)
         for change in list_changes(first, with_locations=False):
             yield from _format_change(change, self._width, self._paint)
@@ -374,6 +378,7 @@ class _Listing:
         yield from self._format_checks(result)
         advice = "" if repeats_check(result) else find_condition_advice(result.condition, result.arm_id)
         notes = (
+            escape_controls(format_identity(result)),
             message,
             escape_controls(describe_replacement(result)),
             describe_loss(result.arm_id, done=self._writes and section is DELETES)

@@ -136,6 +136,7 @@ def format_headline(report: Report) -> str:
             ]
         ),
         _format_effect(report, "it" if refusal else "a sync"),
+        _format_identity_count(report),
         f"cannot replace {replacements}" if replacements else "",
         _format_reset_count(report),
         format_outside_count(count_outside(report)),
@@ -185,6 +186,13 @@ def may_reset(result: Result, *, writes: bool) -> bool:
 def list_reset(result: Result, *, writes: bool) -> tuple[ResetValue, ...]:
     """List what the write of a resource may reset."""
     return result.change.resets if may_reset(result, writes=writes) else ()
+
+
+def _format_identity_count(report: Report) -> str:
+    """Format how many resources another identity writes: `2 resources change identity`; "" for none."""
+    count = sum(result.change.identity is not None for result in report.results)
+    verb = "changed" if report.command == "sync" else "changes" if count == 1 else "change"
+    return f"{format_plural(count, 'resource')} {verb} identity" if count else ""
 
 
 def format_holds(holds: Iterable[HeldUntil | None]) -> str:

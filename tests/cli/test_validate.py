@@ -425,17 +425,9 @@ VARIABLES = {f"GITSYNC_SECRET_DEFAULT_TEAM_AZURE_{name}": "x" for name in ("SUBS
             ["Secret default/team,"],
             "in another namespace",
         ),
-        ({"a": NAMED, "secret": CREDENTIAL % "AZURE_TENANT_ID: t"}, [], {}, ["AZURE_SUBSCRIPTION_ID and AZURE_CLIENT_ID of"], "keys"),
         ({"a": NAMED}, [], VARIABLES, [], "variables have it"),
         ({"a": NAMED}, ["--secret-sources", "manifests,kubernetes"], {}, [], "the cluster may have it"),
         ({"a": GOOD}, [], {}, [], "without one, a namespace has the global credential"),
-        (
-            {"a": GOOD, "secret": (CREDENTIAL % "AZURE_TENANT_ID: t").replace("team", "aso-credential")},
-            [],
-            {},
-            ["No source has AZURE_SUBSCRIPTION_ID and AZURE_CLIENT_ID of Secret default/aso-credential, the credential of"],
-            "the Secret of the namespace lacks keys",
-        ),
         ({"a": GOOD, "secret": COMPLETE.replace("team", "aso-credential")}, [], {}, [], "it has them"),
     ],
 )  # fmt: skip
@@ -448,3 +440,36 @@ def test_a_credential_that_no_source_has_is_a_warning(
     told = capsys.readouterr().out
     assert told.count("warning: ValueNotFound") == len(lacking), why
     assert all(text in told for text in lacking), told
+
+
+LACKING = CREDENTIAL % "AZURE_SUBSCRIPTION_ID: s, AZURE_TENANT_ID: t"
+OF_NAMESPACE = LACKING.replace("team", "aso-credential")
+NO_CLIENT = 'does not contain key "AZURE_CLIENT_ID"'
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "variables", "error", "why"),
+    [
+        ({"a": NAMED, "secret": LACKING}, [], {}, NO_CLIENT, "a resource names it"),
+        ({"a": GOOD, "secret": OF_NAMESPACE}, [], {}, NO_CLIENT, "it is that of the namespace"),
+        ({"a": GOOD, "secret": LACKING}, [], {}, "", "no resource has it"),
+        ({"a": GOOD, "secret": OF_NAMESPACE.replace("{name: aso-credential}", "{name: aso-credential, namespace: b}")}, [], {}, "", "no resource is in its namespace"),
+        ({"a": NAMED, "secret": LACKING}, [], VARIABLES, "", "a variable has the key"),
+        ({"a": NAMED, "secret": LACKING}, ["--secret-sources", "manifests,kubernetes"], {}, "", "the cluster may have it"),
+        ({"a": NAMED, "secret": LACKING}, ["--secret-sources", "environment"], {}, "", "manifests are no source"),
+        ({"a": NAMED, "secret": COMPLETE.replace("c}", "c d}")}, [], {}, "AZURE_CLIENT_ID of credential Secret", "no id"),
+        ({"a": NAMED, "secret": COMPLETE.replace("c}", "c, AUTH_MODE: other}")}, [], {}, "authorization mode", "no mode"),
+        ({"a": NAMED, "secret": COMPLETE.replace("c}", "c, AZURE_AUTHORITY_HOST: https://a}")}, [], {}, "another Azure cloud", "not allowed"),
+        ({"a": NAMED, "secret": COMPLETE}, [], {}, "", "workload identity needs no more"),
+    ],
+)  # fmt: skip
+def test_a_credential_that_cannot_be_used_is_an_error_at_its_secret(
+    files, flags, variables, error, why, source, monkeypatch, capsys
+):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(["validate", source(**files), *flags]) == bool(error), why
+    told = capsys.readouterr().out
+    assert told.count("secret.yaml:1: error: CredentialNotUsable") == bool(error), told
+    assert error in " ".join(told.split())
+    assert "ValueNotFound" not in told or not error

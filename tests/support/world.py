@@ -35,6 +35,7 @@ from gitsync.emulator.state.store import MemoryStore
 from gitsync.extensions.registry import BUILT_IN, Registry
 from gitsync.model.check import NO_CHECKS
 from gitsync.model.gvk import Key
+from gitsync.model.identity import IdentityIds
 from gitsync.model.limits import ARM_LIMITS
 from gitsync.model.record import Trust
 from gitsync.model.report import Report
@@ -207,6 +208,7 @@ class World:
                         azure=AzureConnection(
                             arm=await arms.open(access.sign_in),
                             subscription=config.subscription or "",
+                            ids=IdentityIds(access.sign_in.client_id, access.sign_in.tenant_id),
                             open_as=make_opener(config, access, arms),
                             endpoint=azure.url,
                             is_local=self.is_local,

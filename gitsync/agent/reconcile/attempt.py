@@ -22,6 +22,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import GVK, Key
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.live import Live
 from gitsync.model.outside import OutsideChange, RecordedOutside, ResetValue
 from gitsync.model.plan import Apply, Prune, Reviewed
@@ -189,6 +190,7 @@ class AttemptBase:
     """What an apply and a prune have in common."""
 
     subscription: str  # of the credential of the resource
+    ids: IdentityIds = NO_IDS  # of the identity that signs in with it
     refusal: Condition | None  # why that credential cannot be used, None if it can
     session: Session
     before: Mapping[Key, Result]  # the results of the resource's dependencies

@@ -23,6 +23,7 @@ from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.record import Record
@@ -48,6 +49,7 @@ class AzureConnection:
 
     arm: Arm  # the client of the global credential
     subscription: str  # of resources whose manifests contain no ARM id
+    ids: IdentityIds = NO_IDS  # of the global credential, as far as the settings name them
     open_as: OpenAs | None = None  # opens the client of another credential; without it, all resources use `arm`
     endpoint: str = ""  # its name for people
     is_local: bool = True  # the endpoint is an emulator on this machine

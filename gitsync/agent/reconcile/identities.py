@@ -15,6 +15,7 @@ from gitsync.desired.request.credential_choice import GLOBAL, Credential, Creden
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.plan import Apply, Node
 from gitsync.model.signin import Identity
 from gitsync.planning.status.conditions import FAILED, make_warning
@@ -30,6 +31,7 @@ class ResourceIdentity:
 
     credential: str = GLOBAL  # the name of the Secret, "" for the global one
     subscription: str = ""
+    ids: IdentityIds = NO_IDS
     arm: Arm | None = None  # the client of this credential, None if it cannot be used
     refusal: Condition | None = None  # why there is no `Arm`, None if there is one
 
@@ -45,10 +47,10 @@ Identities = Mapping[Key, ResourceIdentity]
 
 
 async def open_identities(
-    nodes: Iterable[Node], credentials: Credentials, global_arm: Arm, open_as: OpenAs | None
+    nodes: Iterable[Node], credentials: Credentials, global_arm: Arm, global_ids: IdentityIds, open_as: OpenAs | None
 ) -> Identities:
     """Find the identity of every node. `global_arm` is the Arm of the global credential, and of all credentials if
-    `open_as` is None (an emulator needs no sign-in); each still has its own subscription.
+    `open_as` is None (an emulator needs no sign-in); each still has its own subscription and ids.
 
     No token is requested yet.
     """
@@ -62,7 +64,8 @@ async def open_identities(
         if not isinstance(credential, Credential):
             identities[node.key] = ResourceIdentity(refusal=make_warning(FAILED, credential.message, credential.hint))
         elif credential.identity is None or open_as is None:
-            identities[node.key] = _make_identity(credential, global_arm)
+            ids = global_ids if credential.name == GLOBAL else credential.ids
+            identities[node.key] = _make_identity(credential, ids, global_arm)
         else:
             identities[node.key] = await _open_identity(credential, credential.identity, open_as)
     return identities
@@ -75,14 +78,15 @@ def uses_global(identities: Identities) -> bool:
 
 async def _open_identity(credential: Credential, identity: Identity, open_as: OpenAs) -> ResourceIdentity:
     try:
-        return _make_identity(credential, await open_as(identity))
+        return _make_identity(credential, credential.ids, await open_as(identity))
     except ConfigError as error:
         return ResourceIdentity(
             credential=credential.name,
             subscription=credential.subscription,
+            ids=credential.ids,
             refusal=make_warning(FAILED, error.message, error.hint),
         )
 
 
-def _make_identity(credential: Credential, arm: Arm) -> ResourceIdentity:
-    return ResourceIdentity(credential=credential.name, subscription=credential.subscription, arm=arm)
+def _make_identity(credential: Credential, ids: IdentityIds, arm: Arm) -> ResourceIdentity:
+    return ResourceIdentity(credential=credential.name, subscription=credential.subscription, ids=ids, arm=arm)

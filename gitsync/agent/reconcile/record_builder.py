@@ -70,15 +70,27 @@ def build_apply_record(
         ),
         spec=_record_spec(attempt, spec),
         writes=_record_writes(attempt, spec.generation, rules, now),
-        access=RecordedAccess(
-            credential=prepared.credential,
-            subscription=attempt.subscription if prepared.credential else "",
-            operator=rules.agent,
-        ),
+        access=_record_access(attempt, rules),
         exports=_join_exports(attempt),
         kept=_find_kept(attempt),
         condition=condition,
         trust=old.trust if old else Trust.UNCHECKED,
+    )
+
+
+def _record_access(attempt: ApplyAttempt, rules: RunRules) -> RecordedAccess:
+    """Record the identity that the resource was reconciled with. One that could not reconcile a resource of ours does
+    not replace the one on record: the next plan still shows that another identity would write the resource.
+    """
+    old, stop, credential = attempt.record, attempt.stop, attempt.prepared.credential
+    is_reconciled = stop is None or stop.kind.is_fine or attempt.write.done is not Action.NONE
+    if old and old.claim.is_ours and not is_reconciled:
+        return replace(old.access, operator=rules.agent)
+    return RecordedAccess(
+        credential=credential,
+        subscription=attempt.subscription if credential else "",
+        ids=attempt.ids,
+        operator=rules.agent,
     )
 
 

@@ -23,6 +23,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
+from gitsync.model.identity import IdentityIds
 from gitsync.model.report import BUILT_IN_EMULATOR, RunTarget
 from gitsync.model.signin import Identity, Method, SignIn
 from gitsync.providers.arm.arms import Arms, open_arms
@@ -110,6 +111,7 @@ async def _connect_to_azure(config: Config, access: ArmAccess, arms: Arms) -> Az
     return AzureConnection(
         arm=await arms.open(access.sign_in),
         subscription=find_global_subscription(config),
+        ids=IdentityIds(access.sign_in.client_id, access.sign_in.tenant_id),
         open_as=make_opener(config, access, arms),
         endpoint=BUILT_IN_EMULATOR if config.emulator is not None else access.cloud.endpoint,
         is_local=access.cloud.is_loopback,

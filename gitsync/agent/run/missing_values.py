@@ -95,7 +95,9 @@ async def _warn(prepared: Sequence[Prepared], known: _Sources) -> tuple[Problem,
     missing = [_make_warning(use) for _, use in sorted(uses.items()) if not await known.have(use)]
     exported = {address for address, _ in known.exported}
     for address, users in sorted(_group_by_credential(prepared).items()):
-        lacking = "" if address in exported else await _find_lacking(address, known)
+        # What is wrong with a Secret of the manifests is an error (`credential_secrets`).
+        is_checked = (address.namespace, address.name) in known.manifests.objects.secrets
+        lacking = "" if address in exported or is_checked else await _find_lacking(address, known)
         if lacking:
             missing.append(_make_credential_warning(lacking, users))
     return tuple(missing)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitsync.agent.run.connections import name_source
 from gitsync.agent.run.git_settings import make_git_access
@@ -34,6 +34,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
 from gitsync.desired.manifests.units import list_manifest_paths, make_declaration
 from gitsync.desired.request.credential_choice import choose_offline
+from gitsync.desired.request.offline_identities import describe_offline
 from gitsync.desired.request.placeholders import Secrets
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock, format_rfc3339
@@ -61,10 +62,14 @@ from gitsync.repository.git.source.checkout import Checkout, open_checkout
 from gitsync.repository.git.source.commit_signatures import read_trusted_keys
 from gitsync.repository.git.source.history import ManifestPaths
 from gitsync.repository.git.source.revisions import RevisionManifests, find_commits_before, read_revision
+from gitsync.repository.secrets.stores import MANIFESTS
 from gitsync.repository.units.build_sandbox import Builds
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.redaction import Redactions
+
+_REMOTE: Final = frozenset({"folder", "key-vault", "kubernetes"})
+"""The sources of Secrets that may have a credential, and that an offline plan does not read."""
 
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
@@ -257,7 +262,19 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
     manifests = replace(manifests, problems=(*manifests.problems, *wrong_rules))
     prepared = assign_writers(prepared, {})
     secrets = {**_list_encrypted(manifests), **manifests.objects.secrets}
-    return Revised(name=name, prepared=prepared, config_maps=manifests.objects.config_maps, secrets=secrets), manifests
+    revised = Revised(
+        name=name,
+        prepared=prepared,
+        config_maps=manifests.objects.config_maps,
+        secrets=secrets,
+        identity_of=describe_offline(
+            secrets if MANIFESTS in config.secret_sources else {},
+            manifests.objects.declared,
+            config.subscription or "",
+            reads_all=_REMOTE.isdisjoint(config.secret_sources),
+        ),
+    )
+    return revised, manifests
 
 
 def _list_encrypted(manifests: Manifests) -> Secrets:

@@ -27,6 +27,7 @@ from gitsync.agent.run.guards import (
     load_approved_plan,
     make_review,
 )
+from gitsync.agent.run.identity_notes import add_identity_changes
 from gitsync.agent.run.prepared_manifests import coverage_of
 from gitsync.agent.run.run_checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.agent.run.run_exports import collect_export_needs
@@ -156,7 +157,8 @@ async def sync_revision(
 
 async def _open_identities(plan: Plan, run_input: RunInput, connections: Connections) -> Identities:
     nodes: tuple[Node, ...] = (*plan.applies.values(), *plan.prunes.values())
-    return await open_identities(nodes, run_input.credentials, connections.azure.arm, connections.azure.open_as)
+    azure = connections.azure
+    return await open_identities(nodes, run_input.credentials, azure.arm, azure.ids, azure.open_as)
 
 
 def _mask(report: Report, config: Config, connections: Connections) -> Report:
@@ -250,7 +252,8 @@ def _make_report(
     collected: Collected,
 ) -> Report:
     connections, writes = run.connections, run.rules.writes
-    reported = locate_fields(selected, plan.applies, connections.catalog)
+    noted = add_identity_changes(selected, plan, run.identities, run_input)
+    reported = locate_fields(noted, plan.applies, connections.catalog)
     problems = (
         *warn_uncompared_secrets(reported),
         *warn_unused_consents(reported, plan.applies),

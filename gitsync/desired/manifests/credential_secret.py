@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from gitsync.model.identity import IdentityIds
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 
@@ -88,6 +89,12 @@ def read_subscription(values: Mapping[str, Secret]) -> str | None:
     """Read the subscription of a Secret; None if it has no valid one."""
     subscription = _read_text(values, SUBSCRIPTION)
     return subscription if is_id(subscription) else None
+
+
+def read_ids(values: Mapping[str, Secret]) -> IdentityIds:
+    """Read the ids of the identity of a Secret, without those that are not valid, as in an encrypted one."""
+    client, tenant = (_read_text(values, key) for key in (CLIENT, TENANT))
+    return IdentityIds(client if is_id(client) else "", tenant if is_id(tenant) else "")
 
 
 def is_id(text: str) -> bool:

@@ -20,6 +20,7 @@ from gitsync.desired.manifests.credential_secret import (
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.annotations import CREDENTIAL_FROM
 from gitsync.model.gvk import Key
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.problem import Level, Problem
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
@@ -61,6 +62,12 @@ class Credential:
     doubt: str = ""
     """Why a plan cannot read the subscription: it is then that of the global credential, or a text in angle brackets.
     """
+
+    @property
+    def ids(self) -> IdentityIds:
+        """The ids that the Secret names; none for the global credential, and for a Secret that was not read."""
+        sign_in = self.identity.sign_in if self.identity else None
+        return IdentityIds(sign_in.client_id, sign_in.tenant_id) if sign_in else NO_IDS
 
 
 CredentialOf = Callable[[Resource], Credential | Finding]
@@ -199,7 +206,7 @@ class Credentials:
             yield _make_warning(
                 f"This plan does not read the credential Secrets {', '.join(names)}. It uses the subscriptions on "
                 "record and its own identity, and did not check that the Secrets still exist, name the same "
-                "subscription and sign in."
+                "identity and subscription, and sign in."
             )
         if namespaces := sorted({namespace for namespace, credential in assumed if credential.doubt}):
             yield _make_warning(

@@ -57,7 +57,7 @@ def decide_exit_code(
         return ExitCode.FINE
     if any(result.verdict in DRIFTED for result in results):
         return ExitCode.DRIFT
-    if any(result.verdict in _PENDING for result in results):
+    if any(result.verdict in _PENDING or result.change.identity for result in results):
         return ExitCode.PENDING
     adopted = (result for result in results if result.verdict is Verdict.ADOPT)
     return (

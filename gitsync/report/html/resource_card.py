@@ -38,6 +38,7 @@ from gitsync.report.escape import format_value as one_line
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
+from gitsync.report.identity_texts import format_identity
 from gitsync.report.ordering import REPLACED, REPLACES, GroupName
 from gitsync.report.outside_texts import OUTSIDE_SIDES, OUTSIDE_TITLE, format_resets, list_outside
 from gitsync.report.wording import (
@@ -109,6 +110,8 @@ def _list_notes(result: Result, context: CardContext) -> Iterator[str]:
     """List what a reader must not miss of a folded resource, beside its name."""
     for check in dict.fromkeys(finding.check for finding in result.list_found(CheckVerdict.REFUSED)):
         yield f"refused by {check}"
+    if result.change.identity:
+        yield "another identity"
     if result.needs_replacement:
         yield REPLACE_NEEDED
     if blocked := context.blocks.get(result.key, 0):
@@ -140,6 +143,7 @@ def render_details(result: Result, context: CardContext) -> Markup:
         result=result,
         context=context,
         message="" if repeats_check(result) else shorten(result.message, _LONGEST_MESSAGE),
+        identity=format_identity(result),
         checks=_format_checks(result, writes=context.writes),
         answers=_format_answers(result),
         portal=context.links.make_portal_link(result),

@@ -20,8 +20,10 @@ from gitsync.report.html.looks import LOOKS
 from gitsync.report.html.markup import render_template
 from gitsync.report.html.resource_card import CardContext, render_card, render_details, render_row
 from gitsync.report.html.sections import TONES
+from gitsync.report.identity_texts import IDENTITY_HINT
 from gitsync.report.ordering import (
     FAILED,
+    IDENTITY,
     IN_SYNC,
     Section,
     collect_causes,
@@ -96,6 +98,7 @@ def _render_section(
         tone=TONES[section],
         title=section.choose_title(writes=context.writes),
         count=len(results),
+        hint=IDENTITY_HINT if section == IDENTITY else "",
         cards=shown[:first],
         more=shown[first:],
         hidden=len(results) - len(shown),

@@ -25,6 +25,7 @@ class LookupState:
     """The known values of one object."""
 
     values: dict[str, Secret] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)  # the source of each value, by its name
     exists: bool = False  # some source has the object
     unread: str = ""  # why a plan did not read a source that may have more values
 
@@ -91,6 +92,7 @@ class Lookup:
                 self._redact(value)
             for name, value in values.items():
                 state.values.setdefault(name, value)  # an earlier source has it already
+                state.origins.setdefault(name, source.name)
             missing = [key for key in missing if key not in values]
             if not missing:
                 return

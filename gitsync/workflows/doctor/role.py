@@ -124,19 +124,27 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
     clock, registry, name = SystemClock(), Registry.load(), config.from_revision or ""
     _, old = read_resources(config, config.from_revision, clock, redactions)
     _, new = read_resources(config, config.to_revision, clock, redactions)
-    before, after = (
-        list_needed_rights(
-            config, [resource for resource in prepared if not has_own_credential(resource)], registry
-        ).rights
-        for prepared in (old, new)
+    global_old, global_new = ([each for each in side if not has_own_credential(each)] for side in (old, new))
+    elsewhere = [each for each in new if has_own_credential(each)]
+    before, after, of_others = (
+        list_needed_rights(config, prepared, registry).rights for prepared in (global_old, global_new, elsewhere)
     )
     manifests = {find_id(resource): f"{resource.key.kind}/{resource.key.name}" for resource in new}
     advice = f"is needed by {name} only. Remove it from the role once nothing uses it."
     unneeded = _subtract(join_actions(before), join_actions(after))
+    dropped = _subtract(unneeded, join_actions(of_others))
     return [
         *_list_new(before, after, name, manifests),
-        *(make_ok("old-right", f"{action} {advice}") for action in unneeded),
+        *(_make_moved(action) for action in unneeded if action not in dropped),
+        *(make_ok("old-right", f"{action} {advice}") for action in dropped),
     ]
+
+
+def _make_moved(action: str) -> Check:
+    """Make the check of a right that only resources with a credential Secret need now."""
+    message = f"{action} is needed by resources that have a credential Secret now."
+    hint = "Grant it to the identity of the Secret, and remove it from the role after the next sync."
+    return make_doubt("moved-right", message, hint)
 
 
 def _list_new(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitsync.agent.run.connections import find_global_subscription, open_source, open_state
+from gitsync.agent.run.credential_secrets import check_credential_secrets
 from gitsync.agent.run.prepared_manifests import (
     check_rules_of_source,
     prepare_resources,
@@ -93,9 +94,10 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
         *check_rules_of_source(config, settings, manifests, prepared, today),
         *(p for resource in prepared for p in resource.problems),
     )
-    check = _count_problems(len(prepared), problems)
     selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
-    return SourceFindings(checks=(check,), prepared=selected, has_encrypted=bool(manifests.objects.encrypted))
+    wrong_secrets = check_credential_secrets(selected, manifests, config, os.environ)
+    checks = (_count_problems(len(prepared), problems), *map(_make_secret_check, wrong_secrets))
+    return SourceFindings(checks=checks, prepared=selected, has_encrypted=bool(manifests.objects.encrypted))
 
 
 def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
@@ -108,6 +110,12 @@ def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
         hint = "Run `gitsync validate` to see what is skipped." if problems else CHECK_SOURCE
         return make_doubt("manifests", "No resource was found.", hint)
     return make_ok("manifests", f"{count}, no errors")
+
+
+def _make_secret_check(problem: Problem) -> Check:
+    """Make the check of a Secret that a sync would refuse, with all resources whose credential it is."""
+    message = f"{problem.path}:{problem.line}: {problem.message}"
+    return Check(name="credential-secret", level=CheckLevel.ERROR, message=message, hint=problem.hint)
 
 
 def _examine_state(config: Config, source: Checkout, clock: Clock) -> Iterator[Check]:

@@ -71,7 +71,7 @@ def test_a_plan_after_the_first_sync_uses_the_recorded_subscription_and_its_own_
     assert (world.issued, world.cluster.requests) == (["global-client"], [])
     (said,) = warnings(report)
     assert "does not read the credential Secrets default/aso-credential" in said
-    assert "did not check that the Secrets still exist, name the same subscription and sign in." in said
+    assert "did not check that the Secrets still exist, name the same identity and subscription, and sign in." in said
 
 
 def test_a_new_resource_has_the_subscription_of_its_namespace(world):
@@ -169,3 +169,9 @@ def test_the_record_keeps_the_name_of_the_secret_and_its_subscription(world):
     text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
     assert '"credential": "aso-credential"' in text
     assert f'"subscription": "{OTHER}"' in text
+
+
+def test_the_record_keeps_the_ids_of_the_identity(world):
+    world.says(group=GROUP).sync()
+    text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
+    assert f'"identity": {{\n      "clientId": "team-client",\n      "tenantId": "{TENANT}"' in text, text

@@ -167,6 +167,15 @@ async def test_invalid_manifests_and_uncommitted_changes(location):
     assert checks["manifests"].hint == "Run `gitsync validate`."
 
 
+async def test_a_credential_secret_without_a_key_is_an_error_with_its_location(location):
+    (location / "team.yaml").write_text(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: aso-credential}\nstringData: {AZURE_CLIENT_ID: c}\n"
+    )
+    check = (await doctor(location))["credential-secret"]
+    assert check.level == ERROR
+    assert check.message.startswith('team.yaml:1: credential Secret "default/aso-credential" does not contain key')
+
+
 async def test_resources_with_their_own_credential_are_named(location):
     text = (location / "all.yaml").read_text()
     text = text.replace("name: hub", "name: hub\n  annotations: {serviceoperator.azure.com/credential-from: other}")

@@ -10,6 +10,7 @@ from gitsync.errors import ConfigError
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from gitsync.workflows.doctor.role import build_role, compare_rights
+from tests.agent.run.tenants import secret
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, World, annotated
 
 SCOPE = f"/subscriptions/{SUBSCRIPTION}"
@@ -181,4 +182,12 @@ def test_what_nothing_needs_any_more_is_reported_too(world):
     said = compare(world, {"a": IN_GROUP, "s": SUBNET}, {"a": IN_GROUP})
     assert said[1:] == [
         f"ok old-right: {NET}/subnets/write is needed by HEAD~1 only. Remove it from the role once nothing uses it."
+    ]
+
+
+def test_a_right_that_moves_to_another_identity_is_not_called_unneeded(world):
+    named = annotated(SUBNET, credential_from="team")
+    said = compare(world, {"a": IN_GROUP, "s": SUBNET}, {"a": IN_GROUP, "s": named, "team": secret("team", "team")})
+    assert said[1:] == [
+        f"warning moved-right: {NET}/subnets/write is needed by resources that have a credential Secret now."
     ]

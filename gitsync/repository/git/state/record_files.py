@@ -22,6 +22,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
+from gitsync.model.identity import IdentityIds
 from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
@@ -212,7 +213,7 @@ def _build_own_members(record: Record) -> dict[str, Any]:
     }
     non_empty_fields = {
         "agent": record.agent,
-        "credential": record.access.credential,
+        **_build_access(record.access),
         "declaredBy": manifest.declared_by,
         "dependsOn": [str(key) for key in manifest.depends_on],
         "durations": {name: seconds for name, seconds in writes.durations._asdict().items() if seconds is not None},
@@ -230,7 +231,6 @@ def _build_own_members(record: Record) -> dict[str, Any]:
         "advice": condition.advice if condition else "",
         "requestId": condition.request_id if condition else "",
         "specDigest": spec.digest,
-        "subscription": record.access.subscription,
         "unit": manifest.unit,
     }
     known_bodies = {"applied": spec.applied, "baseline": spec.baseline}
@@ -238,6 +238,12 @@ def _build_own_members(record: Record) -> dict[str, Any]:
     members |= {name: body for name, body in known_bodies.items() if body is not None}
     sorted_own: dict[str, Any] = sort_keys(members)
     return sorted_own
+
+
+def _build_access(access: RecordedAccess) -> dict[str, Any]:
+    ids = {"clientId": access.ids.client_id, "tenantId": access.ids.tenant_id}
+    identity = {name: text for name, text in ids.items() if text}
+    return {"credential": access.credential, "identity": identity, "subscription": access.subscription}
 
 
 def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> Record:
@@ -274,6 +280,7 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         access=RecordedAccess(
             credential=own.text("credential", ""),
             subscription=own.text("subscription", ""),
+            ids=_read_ids(own),
             operator=annotations.text(OPERATOR, ""),
         ),
         exports=_read_exports(own, key),
@@ -281,6 +288,12 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
         condition=_read_condition(document, own),
         trust=seals.check(document.values),
     )
+
+
+def _read_ids(own: CheckedMapping) -> IdentityIds:
+    """Read the ids of the identity; older files have none."""
+    identity = own.within("identity", {})
+    return IdentityIds(intern(identity.text("clientId", "")), intern(identity.text("tenantId", "")))
 
 
 def _read_manifest(own: CheckedMapping, api_version: str) -> RecordedManifest:
