@@ -79,8 +79,8 @@ def build_apply_record(
 
 
 def _record_access(attempt: ApplyAttempt, rules: RunRules) -> RecordedAccess:
-    """Record the identity that the resource was reconciled with. One that could not reconcile a resource of ours does
-    not replace the one on record: the next plan still shows that another identity would write the resource.
+    """Record the identity that the resource was reconciled with. One that could not reconcile a resource that gitsync
+    manages does not replace the one on record: the next plan still shows that another identity would write it.
     """
     old, stop, credential = attempt.record, attempt.stop, attempt.prepared.credential
     is_reconciled = stop is None or stop.kind.is_fine or attempt.write.done is not Action.NONE
