@@ -75,8 +75,10 @@ def _read_entries(path: str, content: bytes, authorities: Collection[Authority])
         raise ConfigError(f"{path}: expected a mapping of settings.", hint="Write one `key: value` per line.")
     values: dict[str, FileValue] = {}
     faults: list[str] = []
+    has_wrong_name = False
     for key, value in root.pairs():
         name, complaint = _find_name(key.name, values, authorities)
+        has_wrong_name |= bool(complaint)
         texts, complaints = _read_value(SETTINGS[name], value) if name else ((), [])
         faults += [f"{key.where}: {complaint}"] if complaint else complaints
         if texts:
@@ -87,7 +89,8 @@ def _read_entries(path: str, content: bytes, authorities: Collection[Authority])
             break
     if faults:
         allowed = ", ".join(s.key for s in SETTINGS.values() if s.authority in authorities)
-        hint = "" if Authority.OPERATOR in authorities else f"Keep only source settings in {path}: {allowed}."
+        is_source = has_wrong_name and Authority.OPERATOR not in authorities
+        hint = f"Keep only source settings in {path}: {allowed}." if is_source else ""
         raise ConfigError("\n".join(faults), hint=hint)
     return values
 
