@@ -77,7 +77,7 @@ _ANY_SUBJECT: Final = "The branch, tag, environment or pull request of the job i
 _FETCHED_ISSUER: Final = (
     "Check that ISSUER/.well-known/openid-configuration, and the keys that it names, can be read from the internet. "
     "If they can, run the command again later. "
-    "See https://azure.github.io/azure-workload-identity/docs/troubleshooting.html."
+    "See https://azure.github.io/azure-workload-identity."
 )
 _FORBIDDEN_FEDERATION: Final = (
     "Ask your Entra ID administrators to allow workload identity federation: a tenant policy forbids it for "
