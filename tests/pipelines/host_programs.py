@@ -51,15 +51,20 @@ class _Handler(StreamRequestHandler):
             answer = 0, Call(Path(home), Path(cwd), name, arguments, stdin, variables).answer(), ""
         except SystemExit as refusal:
             answer = 1, "", f"{refusal}\n"
-        except Exception:  # noqa: BLE001 - as an interpreter ends
-            answer = 1, "", traceback.format_exc()
+        except Exception as error:  # noqa: BLE001 - as an interpreter ends
+            answer = 1, "", f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
         self.wfile.write(marshal.dumps(answer))
+
+
+class _Server(TCPServer):
+    request_queue_size = 128
+    """Calls that may wait on a busy machine: the kernel resets those beyond."""
 
 
 @cache
 def _serve() -> int:
     """Answer one call after the other, as long as this process runs; the port."""
-    server = TCPServer(("127.0.0.1", 0), _Handler)
+    server = _Server(("127.0.0.1", 0), _Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_address[1]
 
