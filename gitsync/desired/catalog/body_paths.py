@@ -7,10 +7,11 @@ is: all variants that have the member count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
-from gitsync.desired.formats.json_pointer import JsonPath
+from gitsync.desired.formats.json_pointer import ANY, JsonPath
 from gitsync.desired.formats.secret_names import is_secret_name
 
 OWN_NAMES: Final = frozenset({"id", "name", "type", "apiversion"})
@@ -34,32 +35,39 @@ class PathFacts(NamedTuple):
 
 def find_facts(body_type: BodyType, path: JsonPath) -> PathFacts | None:
     """Find the facts about a path of a body. `*` stands for any index or name. None if the type has no such path."""
-    facts = PathFacts((body_type,), is_read_only=False, is_required=True, is_withheld=False, is_secret=False)
-    for step in path:
-        found = [stepped for type_ in facts.types for stepped in _take_step(type_, step)]
-        if not found and not any(type_.shape == "any" for type_ in facts.types) and facts.types:
-            return None
-        has_secret_name = isinstance(step, str) and is_secret_name(step)
-        is_withheld = facts.is_withheld or any(_is_withheld(*stepped) for stepped in found)
-        facts = PathFacts(
-            tuple(dict.fromkeys(type_ for _, type_ in found)),
-            is_read_only=facts.is_read_only or (bool(found) and all(_is_set_by_azure(member) for member, _ in found)),
-            is_required=any(member is None or member.is_required for member, _ in found),
-            is_withheld=is_withheld,
-            is_secret=facts.is_secret or has_secret_name or is_withheld,
-        )
-    return facts
+    # All entries of a list are of one type.
+    return _find_facts(body_type, tuple(ANY if isinstance(step, int) else step for step in path))
+
+
+@lru_cache(maxsize=4096)  # those of a member are found by those of the object that has it, as its siblings' are
+def _find_facts(body_type: BodyType, path: tuple[str, ...]) -> PathFacts | None:
+    if not path:
+        return PathFacts((body_type,), is_read_only=False, is_required=True, is_withheld=False, is_secret=False)
+    facts, step = _find_facts(body_type, path[:-1]), path[-1]
+    if facts is None:
+        return None
+    found = [stepped for type_ in facts.types for stepped in _take_step(type_, step)]
+    if not found and not any(type_.shape == "any" for type_ in facts.types) and facts.types:
+        return None
+    is_withheld = facts.is_withheld or any(_is_withheld(*stepped) for stepped in found)
+    return PathFacts(
+        tuple(dict.fromkeys(type_ for _, type_ in found)),
+        is_read_only=facts.is_read_only or (bool(found) and all(_is_set_by_azure(member) for member, _ in found)),
+        is_required=any(member is None or member.is_required for member, _ in found),
+        is_withheld=is_withheld,
+        is_secret=facts.is_secret or is_secret_name(step) or is_withheld,
+    )
 
 
 _Step = tuple[BodyMember | None, BodyType]
 """The member that a step leads to, None for an entry of a list or a map; and the type there."""
 
 
-def _take_step(type_: BodyType, step: str | int) -> Iterator[_Step]:
+def _take_step(type_: BodyType, step: str) -> Iterator[_Step]:
     if type_.item is not None:
         yield None, type_.item
         return
-    members = list(_list_members(type_, str(step)))
+    members = list(_list_members(type_, step))
     yield from ((member, member.type) for member in members)
     if not members and type_.others is not None:
         yield None, type_.others
