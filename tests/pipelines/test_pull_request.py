@@ -101,7 +101,7 @@ def test_a_plan_that_is_refused_fails_the_step_and_replaces_the_comment(estate):
     estate.host.put({"id": "IC_1", "viewerDidAuthor": True, "body": "<!-- gitsync -->\nAn older plan."})
     job = estate.job("pull_request", "0" * 40, path="../elsewhere")
     assert job.run("Install gitsync")["exit-code"] == "2"
-    assert estate.host.comments[0]["body"].startswith("<!-- gitsync -->\n### gitsync wrote no report")
+    assert estate.host.comments[0]["body"].startswith("<!-- gitsync -->\n### gitsync wrote no report"), job.log
 
 
 @pytest.mark.parametrize(
