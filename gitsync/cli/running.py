@@ -20,7 +20,7 @@ from gitsync.cli.command import list_left_out
 from gitsync.cli.ending import choose_exit_code
 from gitsync.cli.interruption import Begins, Interruption
 from gitsync.cli.output import show_progress, tell, write_files
-from gitsync.errors import ExitCode
+from gitsync.errors import DeclinedError, ExitCode
 from gitsync.model.report import Report, RunTarget
 from gitsync.report.text import Extent
 from gitsync.repository.git.state.plan_file import encode_plan
@@ -48,7 +48,18 @@ def needs_confirmation(config: Config) -> bool:
     return not config.yes and config.emulator is None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def read_yes() -> bool:
+def confirm(config: Config, prompt: str, declined: str) -> None:
+    """Ask on a terminal whether to go on, unless no person can answer. DeclinedError, with the sentence `declined`, if
+    the answer is no.
+    """
+    if not needs_confirmation(config):
+        return
+    print(f"{prompt} [y/N] ", end="", file=sys.stderr, flush=True)
+    if not _read_yes():
+        raise DeclinedError(declined, hint="Answer y, or set --yes.")
+
+
+def _read_yes() -> bool:
     """Read the answer to a prompt. No answer means no."""
     return sys.stdin.readline().strip().casefold() in _YES
 
@@ -57,7 +68,7 @@ def _confirm(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
     """Print the target and the counts on stderr, and read a line of stdin. No answer means no."""
     with pause():
         print(neutralize(format_confirmation(target, counts)), end="", file=sys.stderr, flush=True)
-        return read_yes()
+        return _read_yes()
 
 
 def format_confirmation(target: RunTarget, counts: ChangeCounts) -> str:

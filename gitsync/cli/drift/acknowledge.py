@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, SplitSource, add_quiet
-from gitsync.errors import ConfigError, DeclinedError, ExitCode
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.attribution import Who
 from gitsync.settings.config.config import Config, list_settings
 from gitsync.settings.config.flags import find_group
@@ -91,17 +91,12 @@ def _record(config: Config, results: Sequence[Result], report: Report) -> list[L
 
 
 def _confirm(config: Config, results: Sequence[Result]) -> None:
-    """Ask on a terminal whether to go on. DeclinedError if the answer is no."""
-    from gitsync.cli.running import needs_confirmation, read_yes
+    from gitsync.cli.running import confirm
     from gitsync.report.wording import format_plural
 
-    if not needs_confirmation(config):
-        return
     changes = format_plural(sum(len(result.comparison.outside) for result in results), "change")
     resources = format_plural(len(results), "resource")
-    print(f"Acknowledge {changes} of {resources}? [y/N] ", end="", file=sys.stderr, flush=True)
-    if not read_yes():
-        raise DeclinedError("It was not confirmed, so nothing was recorded.", hint="Answer y, or set --yes.")
+    confirm(config, f"Acknowledge {changes} of {resources}?", "It was not confirmed, so nothing was recorded.")
 
 
 def _print(lines: Iterable[str], options: argparse.Namespace, *, is_text: bool) -> None:

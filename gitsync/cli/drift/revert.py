@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example, SplitSource, add_verbosity
 from gitsync.cli.report_forms import REPORT_OUTPUTS
-from gitsync.errors import ConfigError, DeclinedError, ExitCode
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
@@ -130,15 +130,11 @@ def _limit(review: Review, changed: Sequence[Result]) -> Review:
 
 
 def _confirm(config: Config, count: int) -> None:
-    """Ask on a terminal whether to go on. DeclinedError if the answer is no."""
-    from gitsync.cli.running import needs_confirmation, read_yes
+    from gitsync.cli.running import confirm
     from gitsync.report.wording import format_plural
 
-    if not needs_confirmation(config):
-        return
-    print(f"Revert {format_plural(count, 'resource')}? [y/N] ", end="", file=sys.stderr, flush=True)
-    if not read_yes():
-        raise DeclinedError("The revert was not confirmed, so nothing was changed.", hint="Answer y, or set --yes.")
+    prompt = f"Revert {format_plural(count, 'resource')}?"
+    confirm(config, prompt, "The revert was not confirmed, so nothing was changed.")
 
 
 def _say(sentence: str) -> None:

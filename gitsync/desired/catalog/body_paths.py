@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_types import BodyMember, BodyType
-from gitsync.desired.formats.json_pointer import ANY, JsonPath
+from gitsync.desired.formats.json_pointer import JsonPath, generalize
 from gitsync.desired.formats.secret_names import is_secret_name
 
 OWN_NAMES: Final = frozenset({"id", "name", "type", "apiversion"})
@@ -36,7 +36,7 @@ class PathFacts(NamedTuple):
 def find_facts(body_type: BodyType, path: JsonPath) -> PathFacts | None:
     """Find the facts about a path of a body. `*` stands for any index or name. None if the type has no such path."""
     # All entries of a list are of one type.
-    return _find_facts(body_type, tuple(ANY if isinstance(step, int) else step for step in path))
+    return _find_facts(body_type, generalize(path))
 
 
 @lru_cache(maxsize=4096)  # those of a member are found by those of the object that has it, as its siblings' are

@@ -10,6 +10,11 @@ ANY: Final = "*"
 """In a pattern of paths: every index of a list, and every key of a map."""
 
 
+def generalize(path: JsonPath) -> tuple[str, ...]:
+    """Return a path with `*` in place of indexes: that of any entry."""
+    return tuple(ANY if isinstance(step, int) else step for step in path)
+
+
 def format_pointer(path: JsonPath) -> str:
     """Write a path of keys and indexes as a pointer: ("tags", "a/b") → "/tags/a~1b"."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)

@@ -17,7 +17,7 @@ from gitsync.desired.catalog.azure_defaults import AzureDefaults, find_azure_def
 from gitsync.desired.catalog.packed_tables import PutEffect, find_azure_values, read_put_effects
 from gitsync.desired.catalog.weakening_fields import protects
 from gitsync.desired.formats.json_members import is_number
-from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, parse_pointer
+from gitsync.desired.formats.json_pointer import JsonPath, format_pointer, generalize, parse_pointer
 from gitsync.desired.formats.list_pairing import (
     ATOMIC_MAPPINGS,
     OPEN_LISTS,
@@ -32,7 +32,6 @@ from gitsync.planning.diff.projection import select_desired
 from gitsync.planning.outside.azure_moves import is_reported_value
 from gitsync.planning.outside.outside_values import find_covers, is_empty
 from gitsync.planning.outside.recorded_outside import OutsideView
-from gitsync.planning.outside.silent_changes import generalize
 
 MOST: Final = 3
 """How many values are named before the first write to a resource: the last one stands for all others, if there are

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.packed_tables import find_azure_values
 from gitsync.desired.formats.json_members import find_in_any_case, is_number, read_text
-from gitsync.desired.formats.json_pointer import ANY, JsonPath
+from gitsync.desired.formats.json_pointer import JsonPath, generalize
 from gitsync.desired.formats.leaf_changes import LeafChange
 from gitsync.desired.formats.list_pairing import TAGS
 from gitsync.planning.diff.equivalence import compare_values
@@ -59,11 +59,6 @@ class Silence:
 def _is_nothing(value: Any) -> bool:
     """Return whether a value is what an absent one means nearly always: False, or 0."""
     return value is False or (is_number(value) and value == 0)
-
-
-def generalize(path: JsonPath) -> JsonPath:
-    """Return a path with `*` in place of indexes."""
-    return tuple(ANY if isinstance(step, int) else step for step in path)
 
 
 def drop_unknown(changes: Iterable[LeafChange], live: Mapping[str, Any]) -> Iterator[LeafChange]:

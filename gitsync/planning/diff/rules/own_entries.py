@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any, Final
 
-from gitsync.desired.formats.json_pointer import ANY, JsonPath
+from gitsync.desired.formats.json_pointer import ANY, JsonPath, generalize
 from gitsync.planning.diff.hints import Hints
 
 
@@ -175,7 +175,7 @@ OWN_ENTRIES: Final = (
 
 def is_own_entry(path: JsonPath, entry: Any, hints: Hints) -> bool:
     """Return whether an entry that git does not request is one of Azure's own."""
-    path = tuple(ANY if isinstance(step, int) else step for step in path)
+    path = generalize(path)
     return any(
         row.path == path and row.arm_type.casefold() == hints.arm_type.casefold() and row.is_one(entry)
         for row in OWN_ENTRIES
