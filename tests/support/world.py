@@ -388,6 +388,17 @@ GROUP = """\
     spec:
       location: westeurope
     """
+ACCOUNT = """\
+    apiVersion: storage.azure.com/v1api20230101
+    kind: StorageAccount
+    metadata:
+      name: data
+    spec:
+      location: westeurope
+      owner: {name: core}
+      kind: StorageV2
+      sku: {name: Standard_LRS}
+    """
 VNET = """\
     apiVersion: network.azure.com/v1api20240301
     kind: VirtualNetwork

@@ -12,20 +12,10 @@ from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action, Verdict
 from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update
+from tests.support.world import ACCOUNT as BARE_ACCOUNT
 from tests.support.world import GROUP, GROUP_ID, VNET, World, annotated, of
 
-ACCOUNT = """\
-    apiVersion: storage.azure.com/v1api20230101
-    kind: StorageAccount
-    metadata:
-      name: data
-    spec:
-      location: westeurope
-      owner: {name: core}
-      kind: StorageV2
-      sku: {name: Standard_LRS}
-      networkAcls: {defaultAction: Deny}
-    """
+ACCOUNT = BARE_ACCOUNT.replace("Standard_LRS}", "Standard_LRS}\n      networkAcls: {defaultAction: Deny}")
 OPENED = "/properties/publicNetworkAccess"
 
 

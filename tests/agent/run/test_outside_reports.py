@@ -11,19 +11,8 @@ from gitsync.errors import ExitCode
 from gitsync.model.secret import Secret
 from gitsync.report import text
 from gitsync.report.json import build_document
-from tests.support.world import GROUP, VNET, World, annotated, of
+from tests.support.world import ACCOUNT, GROUP, VNET, World, annotated, of
 
-ACCOUNT = """\
-    apiVersion: storage.azure.com/v1api20230101
-    kind: StorageAccount
-    metadata:
-      name: data
-    spec:
-      location: westeurope
-      owner: {name: core}
-      kind: StorageV2
-      sku: {name: Standard_LRS}
-    """
 FLOW = """\
     apiVersion: azure.gitsync/v1
     kind: AzureResource

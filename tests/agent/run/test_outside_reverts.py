@@ -14,20 +14,10 @@ from gitsync.planning.removed_values import KEPT
 from gitsync.repository.git.state.plan_file import encode_plan
 from gitsync.repository.git.state.plan_seal import seal_plan
 from tests.support.fault_rules import rules
+from tests.support.world import ACCOUNT as BARE_ACCOUNT
 from tests.support.world import GROUP, GROUP_ID, KilledError, World, annotated, of
 
-ACCOUNT = """\
-    apiVersion: storage.azure.com/v1api20230101
-    kind: StorageAccount
-    metadata:
-      name: data
-    spec:
-      location: westeurope
-      owner: {name: core}
-      kind: StorageV2
-      sku: {name: Standard_LRS}
-      tags: {team: shop}
-    """
+ACCOUNT = BARE_ACCOUNT.replace("Standard_LRS}", "Standard_LRS}\n      tags: {team: shop}")
 ACCOUNT_ID = f"{GROUP_ID}/providers/Microsoft.Storage/storageAccounts/data"
 OPENED, SKU = "/properties/publicNetworkAccess", "/sku/name"
 RULES = [{"value": "1.2.3.4", "action": "Allow"}, {"value": "5.6.7.8", "action": "Allow"}]
