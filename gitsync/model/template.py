@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
+from gitsync.model.secret import Placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,36 @@ class RootRef:
     key: Key
 
 
-ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef
+class ComputedValue(Placeholder):
+    """The value that a CEL expression computes from other resources (docs/values.md).
+
+    A placeholder already in the spec of its manifest, where an annotation has set it: checks of the spec do not look at
+    it, and the conversion takes it over into the body.
+    """
+
+    __slots__ = ("field", "id_of", "known_ids", "sources")
+
+    def __init__(
+        self,
+        expression: str,
+        *,
+        field: str,
+        sources: Mapping[str, Key],
+        known_ids: Mapping[Key, ArmId] | None = None,
+        id_of: Key | None = None,
+    ) -> None:
+        super().__init__(expression, why="an expression computes it", is_public=True)
+        self.field = field  # as messages show it
+        self.sources = sources  # the resources that it needs, by their names in the expression
+        self.known_ids = known_ids or {}  # the ids of those that other sources declare
+        self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
+
+    @property
+    def expression(self) -> str:
+        return self.reveal()
+
+
+ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef | ComputedValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from gitsync.desired.request.exports import (
     iterate_own_addresses,
     may_export,
 )
+from gitsync.desired.request.fill import list_value_refs
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.model.check import NO_CHECKS, CheckName
 from gitsync.model.export import NAMELESS, Address, ObjectKind
@@ -34,7 +35,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.plan import Apply, Plan, Review
 from gitsync.model.record import State
-from gitsync.model.resource import Resource
+from gitsync.model.resource import Prepared, Resource
+from gitsync.model.template import ComputedValue
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, choose_cover, may_be_listed
 from gitsync.providers.arm.http.response_bodies import Entries
@@ -91,6 +93,7 @@ def make_context(
         {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
         _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
+        sources=_list_value_sources(run_input.prepared),
     )
     sessions, clock = Sessions(), connections.clock
     names = {CheckName(name) for name in config.checks if name != NO_CHECKS}
@@ -117,6 +120,12 @@ def make_context(
         ),
         others=OtherShards(connections.store, clock) if isinstance(connections.store, WorkerStore) else None,
     )
+
+
+def _list_value_sources(prepared: Iterable[Prepared]) -> frozenset[Key]:
+    """List the resources whose values expressions of others need during the run."""
+    gaps = (gap for entry in prepared if entry.template for gap in list_value_refs(entry.template.gaps))
+    return frozenset(key for gap in gaps if isinstance(gap, ComputedValue) for key in gap.sources.values())
 
 
 def _list_promised_keys(

@@ -6,7 +6,7 @@ decides the policy only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -20,7 +20,7 @@ from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.manifests.policy_annotations import decide_policy
 from gitsync.desired.problems.finding import Finding, locate_finding
-from gitsync.desired.request.arm_id_builder import ArmIds, is_named_at_random
+from gitsync.desired.request.arm_id_builder import ArmIds, Standing, is_named_at_random
 from gitsync.desired.request.body import collect_sign_in_paths
 from gitsync.desired.request.credential_choice import Credential, CredentialOf
 from gitsync.desired.request.dependencies import Dependencies
@@ -40,6 +40,7 @@ from gitsync.desired.validation.field_rules import FindPaths
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.desired.validation.relations import Member
+from gitsync.desired.validation.set_annotation import has_computed_ids, list_set_entries
 from gitsync.desired.validation.validate import (
     MAX_PROBLEMS,
     UnknownFields,
@@ -47,7 +48,7 @@ from gitsync.desired.validation.validate import (
     validate_resource,
     validate_set,
 )
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
@@ -56,6 +57,7 @@ from gitsync.model.resource import WAITING, Prepared, Relations, Resource
 from gitsync.model.unit import UnitOptions
 
 _USUAL: Final = UnitOptions()
+_NO_SOURCES: Final[Mapping[Key, tuple[Key, ...]]] = {}
 
 
 def prepare(
@@ -76,7 +78,7 @@ def prepare(
     """
     manifests = migrate_versions(manifests, catalog, unknown_fields)
     estate = apply_rules(manifests, catalog, today)
-    manifests = replace(manifests, resources=estate.resources)
+    manifests = replace(manifests, resources=_add_computed(estate.resources, manifests, catalog))
     drafts = _make_drafts(manifests, catalog, subscription)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
@@ -104,6 +106,16 @@ def prepare(
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
+
+
+def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog: Catalog) -> tuple[Resource, ...]:
+    """Return the resources with the values that expressions compute."""
+    entries = {index: found for index, resource in enumerate(resources) if (found := list_set_entries(resource))}
+    if not entries:
+        return resources
+    from gitsync.desired.request.computed_values import add_computed  # noqa: PLC0415 - an engine that most repositories do not need
+
+    return add_computed(resources, entries, manifests.known_ids, catalog)
 
 
 def _check_alone(
@@ -159,15 +171,21 @@ def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | Cre
     def credential_of(resource: Resource) -> Credential | Finding:
         return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
 
-    known_ids = manifests.known_ids
-    starts = [
-        begin_draft(resource, catalog, manifests.objects.config_maps, known_ids) for resource in manifests.resources
-    ]
-    ids = ArmIds(
-        {start.resource.key: start.standing for start in starts if start.standing},
-        partial(find_draft_subscription, credential_of),
+    begin = partial(
+        begin_draft, catalog=catalog, config_maps=manifests.objects.config_maps, known_ids=manifests.known_ids
     )
-    return [finish_draft(start, credential_of, ids) for start in starts]
+
+    def make_ids(standings: Mapping[Key, Standing]) -> ArmIds:
+        return ArmIds(standings, partial(find_draft_subscription, credential_of))
+
+    resources, sources = manifests.resources, _NO_SOURCES
+    if has_computed_ids(resources):
+        from gitsync.desired.request.computed_ids import settle_ids  # noqa: PLC0415 - as above
+
+        resources, sources = settle_ids(resources, lambda resource: begin(resource).standing, make_ids)
+    starts = [begin(resource) for resource in resources]
+    ids = make_ids({start.resource.key: start.standing for start in starts if start.standing})
+    return [finish_draft(start, credential_of, ids, sources.get(start.resource.key, ())) for start in starts]
 
 
 def _make_prepared(

@@ -61,6 +61,7 @@ class Draft:
     credential: Credential | None  # None if there is none, for a reason in the findings
     id_doubt: str  # why a plan cannot fill in the subscription of the id
     findings: tuple[Finding, ...]  # everything that is wrong with it
+    id_sources: tuple[Key, ...] = ()  # the resources from which expressions compute its id
 
     @property
     def known_id(self) -> ArmId | None:
@@ -80,6 +81,7 @@ class Draft:
             owner=self.owner,
             refs=() if is_plain else (*collect_value_refs(self.arm_id), *in_body),
             arm_ids=converted.arm_ids if converted else (),
+            sources=self.id_sources,
         )
 
     def as_member(self, policy: Policy, visits: Iterable[Visit], depends_on: tuple[Key, ...]) -> Member:
@@ -108,7 +110,7 @@ def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, k
     return Start(resource, standing, _convert_body(standing, known_ids))
 
 
-def finish_draft(start: Start, credential_of: CredentialOf, ids: ArmIds) -> Draft:
+def finish_draft(start: Start, credential_of: CredentialOf, ids: ArmIds, id_sources: tuple[Key, ...] = ()) -> Draft:
     """Add what depends on other manifests: the credential, the id, and the request."""
     standing = start.standing
     choice = _choose_credential(start, credential_of, ids)
@@ -123,6 +125,7 @@ def finish_draft(start: Start, credential_of: CredentialOf, ids: ArmIds) -> Draf
         credential=choice.credential,
         id_doubt=choice.doubt,
         findings=choice.findings,
+        id_sources=id_sources,
     )
 
 

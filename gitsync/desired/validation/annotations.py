@@ -22,6 +22,7 @@ from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.replace_annotation import REPLACE, check_replace
+from gitsync.desired.validation.set_annotation import SET
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 
@@ -54,7 +55,7 @@ _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
 _USER_ANNOTATIONS: Final = frozenset(
-    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT, API_VERSION, BODY}
+    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT, API_VERSION, BODY, SET}
 )
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"

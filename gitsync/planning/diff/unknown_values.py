@@ -34,21 +34,21 @@ def collect_unknown_values(body: Any) -> UnknownValues:
     return dict(_iterate_unknown(body, ()))
 
 
-def blank(document: Any, path: JsonPath, reference: Any, text: str | None, inside: str = "") -> Any:
-    """Return a document with `text` in place of the value at a path; the same if it has none.
+def blank(document: Any, path: JsonPath, reference: Any, instead: Any, inside: str = "") -> Any:
+    """Return a document with `instead` in place of the value at a path; the same if it has none.
 
     The indexes of the path are those of `reference`: entries of lists are paired as in a comparison. `inside` is the
     member that has the document.
     """
     if not path:
-        return document if document is None else text
+        return document if document is None else instead
     step, rest = path[0], path[1:]
     if isinstance(step, int):
-        return _blank_entry(document, step, rest, reference, text)
+        return _blank_entry(document, step, rest, reference, instead)
     if not isinstance(document, Mapping) or not isinstance(reference, Mapping):
         return document
     return {
-        key: blank(value, rest, reference.get(step), text, step) if is_same_key(key, step, inside) else value
+        key: blank(value, rest, reference.get(step), instead, step) if is_same_key(key, step, inside) else value
         for key, value in document.items()
     }
 
@@ -114,13 +114,13 @@ def _iterate_unknown(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Pla
             yield from _iterate_unknown(child, (*path, index))
 
 
-def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, text: str | None) -> Any:
+def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, instead: Any) -> Any:
     if not isinstance(document, list) or not isinstance(reference, list):
         return document
     at = _find_counterpart(document, index, reference)
     if at is None:
         return document
-    return [blank(entry, rest, reference[index], text) if i == at else entry for i, entry in enumerate(document)]
+    return [blank(entry, rest, reference[index], instead) if i == at else entry for i, entry in enumerate(document)]
 
 
 def _find_counterpart(document: list[Any], index: int, reference: list[Any]) -> int | None:

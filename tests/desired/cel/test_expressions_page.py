@@ -9,7 +9,7 @@ import yaml
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.cel.evaluate import evaluate
-from gitsync.desired.cel.export_expressions import check_expressions
+from gitsync.desired.exports.export_expressions import check_expressions
 from gitsync.desired.cel.expressions import build_environment, compile_expression
 from gitsync.desired.cel.objects import make_self
 from gitsync.desired.cel.syntax.lexer import LONGEST

@@ -13,7 +13,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import ConfigMapKeyRef, ResourceRef
+from gitsync.model.template import ComputedValue, ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.planning.status.conditions import FAILED, make_warning
 from gitsync.repository.secrets.lookup import TIMED_OUT
@@ -32,7 +32,7 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Another provider than ARM signs in with values of the body, also to read.
     needs_body = attempt.prepared.is_written or attempt.provider is not Provider.ARM
     refs = [*collect_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
-    if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are not values of a source
+    if all(isinstance(ref, ResourceRef | ComputedValue) for ref in refs):  # they are not values of a source of Secrets
         return attempt
     session = attempt.session
     # Nothing was requested from a source yet, so a source is not the cause.
