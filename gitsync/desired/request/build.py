@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
@@ -34,6 +34,7 @@ from gitsync.desired.request.exports import SharedExports, check_declared, may_e
 from gitsync.desired.request.patched_body import check_patched_body
 from gitsync.desired.request.rules_of_source import apply_rules
 from gitsync.desired.request.told_by_others import collect_told
+from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.field_rules import FindPaths
@@ -78,8 +79,9 @@ def prepare(
     """
     manifests = migrate_versions(manifests, catalog, unknown_fields)
     estate = apply_rules(manifests, catalog, today)
-    manifests = replace(manifests, resources=_add_computed(estate.resources, manifests, catalog))
-    drafts = _make_drafts(manifests, catalog, subscription)
+    computed = _add_computed(estate.resources, manifests, catalog)
+    manifests = replace(manifests, resources=computed.resources)
+    drafts = _make_drafts(manifests, catalog, subscription, computed.bodies)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
     shared = SharedExports(manifests.resources)
@@ -102,17 +104,29 @@ def prepare(
         others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
         ruled = estate.faults.get(resource.key.namespace, ())
         problems = (*resource.problems, *alone, *of_set, *others, *ruled, *_check_draft(draft))
-        relations = Relations(owner=draft.owner, depends_on=member.depends_on, told=told.get(resource.key, ()))
+        relations = _relate(draft, member, told, computed)
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
 
-def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog: Catalog) -> tuple[Resource, ...]:
+def _relate(
+    draft: Draft, member: Member, told: Mapping[Key, tuple[tuple[str, str], ...]], computed: ValueEstate
+) -> Relations:
+    key = draft.resource.key
+    return Relations(
+        owner=draft.owner,
+        depends_on=member.depends_on,
+        told=told.get(key, ()),
+        computed=computed.values.get(key, ()),
+    )
+
+
+def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog: Catalog) -> ValueEstate:
     """Return the resources with the values that expressions compute."""
     entries = {index: found for index, resource in enumerate(resources) if (found := list_set_entries(resource))}
     if not entries:
-        return resources
+        return ValueEstate(resources)
     from gitsync.desired.request.computed_values import add_computed  # noqa: PLC0415 - an engine that most repositories do not need
 
     return add_computed(resources, entries, manifests.known_ids, catalog)
@@ -167,12 +181,21 @@ def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExpor
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
-def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | CredentialOf) -> list[Draft]:
+def _make_drafts(
+    manifests: Manifests,
+    catalog: Catalog,
+    subscription: str | CredentialOf,
+    bodies: Mapping[Key, Mapping[str, Any]],
+) -> list[Draft]:
     def credential_of(resource: Resource) -> Credential | Finding:
         return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
 
     begin = partial(
-        begin_draft, catalog=catalog, config_maps=manifests.objects.config_maps, known_ids=manifests.known_ids
+        begin_draft,
+        catalog=catalog,
+        config_maps=manifests.objects.config_maps,
+        known_ids=manifests.known_ids,
+        bodies=bodies,
     )
 
     def make_ids(standings: Mapping[Key, Standing]) -> ArmIds:
