@@ -22,6 +22,9 @@ from gitsync.model.facts import Kind
 KNOWN_ELSEWHERE: Final = make_struct_type("resource", {"id": STRING, "name": STRING})
 """The type of a resource that another source declares: its id is known, and nothing else of it."""
 
+UNKNOWN_KIND: Final = make_struct_type("resource", {"id": STRING, "name": STRING, "spec": DYN, "status": DYN})
+"""The type of a resource whose kind is not known, which is a problem of its own manifest."""
+
 _OPERATOR: Final = ("genruntime.", "core.")
 """Go packages of references and destinations: the operator reads them, and Azure never gets them as they are."""
 
@@ -94,13 +97,15 @@ def _take_step(type_: Type, field: FieldPath, kind: Kind) -> Type | Unsettable:
     step, shown = field[-1], format_field(field)
     if type_.name in {"list", "map"}:
         is_right = (type_.name == "list") is isinstance(step, int)
-        return (
-            type_.params[-1] if is_right else Unsettable(f"{format_field(field[:-1])} is a {type_.name}: fix {shown}.")
-        )
+        fault = f"{kind.gvk.kind} has no field {shown}."
+        return type_.params[-1] if is_right else Unsettable(fault, f"{format_field(field[:-1])} is a {type_.name}.")
     found = (type_.fields or {}).get(escape_name(step)) if isinstance(step, str) else None
     if found is None:
         close = suggest(str(step), type_.fields or ())
-        return Unsettable(f"{kind.gvk.kind} has no field {shown}.", f"Did you mean {close}?" if close else "")
+        hint = f"{format_field(field[:-1])} is a single value." if not type_.fields else "Fix its name."
+        if close:
+            hint = f"Did you mean {format_field((*field[:-1], close))}?"
+        return Unsettable(f"{kind.gvk.kind} has no field {shown}.", hint)
     if type_.name.startswith(_OPERATOR) and step != "armId":
         return Unsettable(f"{shown} is not a value that Azure gets.", "Set armId of an owner or a reference.")
     return found

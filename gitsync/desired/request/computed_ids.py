@@ -62,7 +62,7 @@ def _list_id_values(resource: Resource) -> tuple[Computed, ...]:
     return tuple(
         Computed(field, value)
         for field, value in values
-        if isinstance(value, ComputedValue) and not (value.id_of and "owner" in field)
+        if isinstance(value, ComputedValue) and value.sources and not (value.id_of and "owner" in field)
     )
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.cel.expressions import quote_expression
 from gitsync.desired.cel.source_types import (
     KNOWN_ELSEWHERE,
+    UNKNOWN_KIND,
     Unsettable,
     find_choices,
     find_field_type,
@@ -73,6 +74,13 @@ def add_computed(
     return ValueEstate(added, setting.bodies, setting.values)
 
 
+_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression"})
+"""Codes of what is wrong with an expression, and not with its field."""
+
+
+_PARTS: Final = "Fix the expression. A resource has id, name, spec and status."
+
+
 class _EntryError(Exception):
     """An entry is wrong."""
 
@@ -108,6 +116,8 @@ class _Setting:
                     patched[entry.field] = entry.source
             except _EntryError as error:
                 problems.append(_locate(error, resource, entry))
+                if error.code in _OF_EXPRESSION:
+                    manifest = _hide_fault(manifest, entry)
         self.values[resource.key] = tuple(values)
         if any(entry.field[: len(BODY_PATH)] == BODY_PATH for entry in entries):
             self.bodies[resource.key] = find_member(manifest, *BODY_PATH)
@@ -121,19 +131,21 @@ class _Setting:
         wanted = find_field_type(kind, entry.field)
         if isinstance(wanted, Unsettable):
             raise _EntryError("SetField", wanted.message, wanted.hint)
+        sources: Mapping[str, Key] = {}
         try:
             expression = parse_value(entry.expression)
             sources = self._find_sources(resource, expression)
             given = check_value(expression, {name: self._make_type(key) for name, key in sources.items()})
         except ExpressionError as error:
-            raise _EntryError("InvalidExpression", f"{error.message}.", error.hint) from error
+            hint = error.hint or self._explain_elsewhere(sources) or _PARTS
+            raise _EntryError("InvalidExpression", f"{error.message}.", hint) from error
         if secret := find_secret_read(expression, {name: self._find_kind(key) for name, key in sources.items()}):
             message = f"The expression {quote_expression(expression.text)} reads {secret}, which may be a secret."
             hint = "Export it to a Secret with operatorSpec, and refer to that Secret."
             raise _EntryError("SecretInExpression", message, hint)
         if not fits_field(wanted, given):
             message = f"{format_field(entry.field)} must be {_name_type(wanted)}, and the expression gives {given}."
-            raise _EntryError("ExpressionOutput", message, f"Convert it with {wanted}(…)." if not wanted.params else "")
+            raise _EntryError("ExpressionOutput", message, _suggest_conversion(wanted, given))
         return ComputedValue(
             entry.expression,
             field=format_field(entry.field),
@@ -155,16 +167,41 @@ class _Setting:
             sources[name] = found
         if not sources:
             message = f"The expression {quote_expression(expression.text)} names no resource."
-            raise _EntryError("SetField", message, 'Write the value itself, or name a resource: resource("Kind/name").')
+            raise _EntryError(
+                "InvalidExpression", message, 'Write the value itself, or name a resource: resource("Kind/name").'
+            )
         return sources
 
     def _make_type(self, key: Key) -> Type:
+        if key not in self._resources:
+            return KNOWN_ELSEWHERE
         kind = self._find_kind(key)
-        return make_source_type(kind) if kind else KNOWN_ELSEWHERE
+        return make_source_type(kind) if kind else UNKNOWN_KIND
+
+    def _explain_elsewhere(self, sources: Mapping[str, Key]) -> str:
+        names = [name for name, key in sources.items() if key not in self._resources]
+        return f"Another source declares {names[0]}: use its .id or .name." if names else ""
 
     def _find_kind(self, key: Key) -> Kind | None:
         resource = self._resources.get(key)
         return self._catalog.kind_of(resource) if resource else None
+
+
+def _suggest_conversion(wanted: Type, given: Type) -> str:
+    if given.fields is not None:
+        return "Select a member of it, such as .id or .name."
+    if wanted.fields is not None or wanted.params:
+        return "Set its members one by one."
+    return f"Convert it with {wanted}(…)."
+
+
+def _hide_fault(manifest: Any, entry: SetEntry) -> Any:
+    """Return a manifest with an unknown value in place of one that is wrong, so that nothing else reports the field."""
+    unknown = ComputedValue(entry.expression, field=format_field(entry.field), sources={})
+    try:
+        return _put(manifest, entry.field, unknown, is_word=entry.is_word)
+    except _EntryError:
+        return manifest
 
 
 def _name_type(type_: Type) -> str:
