@@ -198,7 +198,7 @@ def collect_former_dependents(applies: Mapping[Key, Apply], results: Iterable[Re
         key: result.key
         for result in results
         if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.manifest.depends_on
+        for key in record.manifest.needs
     }
 
 

@@ -61,9 +61,7 @@ class Spread:
             near = self._deletes if is_container else self._content
             waiting += self._keep_all(near[own_id], f"Held with {prune.key}, which stays in Azure.")
             used = (
-                key
-                for key in prune.record.manifest.depends_on
-                if key in self._prunes and not self._prunes[key].detaches
+                key for key in prune.record.manifest.needs if key in self._prunes and not self._prunes[key].detaches
             )
             waiting += self._keep_all(used, f"{prune.key} depends on it, and is held.")
 
