@@ -102,15 +102,14 @@ def prepare(
         others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
         ruled = estate.faults.get(resource.key.namespace, ())
         problems = (*resource.problems, *alone, *of_set, *others, *ruled, *_check_draft(draft))
-        relations = Relations(
-            owner=draft.owner,
-            depends_on=member.depends_on,
-            named_first=member.named_first,
-            told=told.get(resource.key, ()),
-        )
+        relations = _relate(member, told.get(resource.key, ()))
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
+
+
+def _relate(member: Member, told: tuple[tuple[str, str], ...]) -> Relations:
+    return Relations(owner=member.owner, depends_on=member.depends_on, named_first=member.named_first, told=told)
 
 
 def _check_alone(
