@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
+from gitsync.model.lock_ids import is_lock
 from gitsync.model.plan import Prune
 from gitsync.model.record import Record
-from gitsync.planning.managed_locks import ManagedLock, is_lock, make_recorded_lock
+from gitsync.planning.managed_locks import ManagedLock, make_recorded_lock
 
 
 class Spread:

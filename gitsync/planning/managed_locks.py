@@ -11,24 +11,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.check import PlannedChange
 from gitsync.model.gvk import AZURE_RESOURCE, Key
+from gitsync.model.lock_ids import LOCK_TYPE, find_scope, is_lock
 from gitsync.model.plan import Apply, Plan, Prune
 from gitsync.model.record import Record
-from gitsync.model.resource import Resource
+from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action
 
-LOCK_TYPE: Final = "Microsoft.Authorization/locks"
+LOCKED: Final = "BlockedByLock"
+"""The reason of a resource that is not written, since a lock that stays forbids it."""
+
 READ_ONLY: Final = "readonly"
 CAN_NOT_DELETE: Final = "cannotdelete"
-_LOCKS: Final = f"/providers/{LOCK_TYPE.casefold()}/"
 _MANAGEMENT_GROUPS: Final = "/providers/microsoft.management/managementgroups/"
-
-
-def is_lock(arm_id: ArmId) -> bool:
-    return _LOCKS in arm_id.key
 
 
 def declares_lock(resource: Resource) -> bool:
@@ -37,11 +35,6 @@ def declares_lock(resource: Resource) -> bool:
         return False
     arm_type = resource.spec.get("type")
     return isinstance(arm_type, str) and arm_type.partition("@")[0].casefold() == LOCK_TYPE.casefold()
-
-
-def find_scope(arm_id: ArmId) -> ArmId:
-    """Return the id that a lock is set on."""
-    return ArmId(arm_id[: arm_id.key.rfind(_LOCKS)])
 
 
 def read_level(body: Any) -> str:
@@ -78,7 +71,7 @@ class ManagedLock:
 
     def forbids_delete(self, arm_id: ArmId) -> bool:
         """Return whether Azure refuses a delete: of a resource that it holds for, or of one that it is below."""
-        return self.covers(arm_id) or (not is_lock(arm_id) and self.scope.is_below(arm_id))
+        return self.covers(arm_id) or (bool(arm_id) and not is_lock(arm_id) and self.scope.is_below(arm_id))
 
     def forbids_write(self, arm_id: ArmId) -> bool:
         return self.level == READ_ONLY and self.covers(arm_id)
@@ -94,6 +87,18 @@ def make_recorded_lock(key: Key, record: Record) -> ManagedLock:
     return ManagedLock(
         key, find_scope(record.arm_id), read_level(record.spec.applied) or read_level(record.spec.baseline)
     )
+
+
+def find_moving_scope(prepared: Prepared, record: Record | None) -> ArmId:
+    """Find the scope of a lock of git that a run may create or change; "" for one that stays as it is on record, and
+    for all else. What a lock that stays forbids is blocked, so nothing waits for it.
+    """
+    if prepared.arm_id is None or not is_lock(prepared.arm_id):
+        return NO_ID
+    is_there = record is not None and record.claim.is_ours and record.writes.operation is None
+    desired = read_level(prepared.template.body) if prepared.template else ""
+    is_same = record is not None and make_recorded_lock(prepared.key, record).level == desired
+    return NO_ID if is_there and is_same else find_scope(prepared.arm_id)
 
 
 def list_recorded_locks(records: Mapping[Key, Record], without: Collection[Key] = ()) -> tuple[ManagedLock, ...]:
@@ -121,7 +126,7 @@ def split_turns(plan: Plan) -> Turns:
     lifted = {key: prune for key, prune in plan.prunes.items() if is_lock(prune.record.arm_id)}
     if not (locks or lifted):
         return Turns(usual=plan)
-    weakened = {key: apply for key, apply in locks.items() if _is_weakened(apply)}
+    weakened = {key: apply for key, apply in locks.items() if is_weakened(apply)}
     last = _add_dependents(locks.keys() - weakened.keys(), plan.applies)
     taken = {*weakened, *last}
     return Turns(
@@ -136,10 +141,10 @@ def split_turns(plan: Plan) -> Turns:
     )
 
 
-def _is_weakened(apply: Apply) -> bool:
+def is_weakened(apply: Apply) -> bool:
     """Return whether a lock that forbids writes is to forbid deletes only: the writes below need that first."""
     template, record = apply.prepared.template, apply.record
-    if template is None or record is None or not record.claim.is_ours:
+    if template is None or record is None or not (record.claim.is_ours and is_lock(record.arm_id)):
         return False
     return make_recorded_lock(apply.key, record).level == READ_ONLY != read_level(template.body)
 
@@ -179,6 +184,14 @@ class LockView:
 
 
 NO_LOCKS: Final = LockView()
+
+
+def foresee_standing(plan: Plan, records: Mapping[Key, Record], *, prune: bool) -> LockView:
+    """Foresee which locks forbid writes while a plan is carried out; with `prune`, those that it deletes do not."""
+    lifted = {key for key, node in plan.prunes.items() if prune and is_to_delete(node)}
+    weakened = {key for key, apply in plan.applies.items() if is_weakened(apply)}
+    standing = list_recorded_locks(records, without={*lifted, *weakened})
+    return LockView(standing=standing) if standing else NO_LOCKS
 
 
 def list_open_deletes(prunes: Mapping[Key, Prune], results: Mapping[Key, Result]) -> dict[Key, ArmId]:

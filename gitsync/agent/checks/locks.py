@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
-from gitsync.planning.managed_locks import is_lock
+from gitsync.model.lock_ids import is_lock
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.http.response_bodies import Entries
 

@@ -41,6 +41,17 @@ spec: {{location: westeurope, owner: {{name: {owner}}}, addressSpace: {{addressP
 """
 
 
+LOCK = f"""\
+apiVersion: azure.gitsync/v1
+kind: AzureResource
+metadata: {{name: keep}}
+spec:
+  type: Microsoft.Authorization/locks@2020-05-01
+  owner: {{armId: /subscriptions/{SUBSCRIPTION}}}
+  body: {{properties: {{level: CanNotDelete}}}}
+"""
+
+
 def read(*documents, **files):
     files = {f"{name}.yaml": text.encode() for name, text in files.items()}
     return read_manifests({**files, **({"a.yaml": "---\n".join(documents).encode()} if documents else {})})
@@ -80,6 +91,9 @@ WRONG = [
     ([group("a", "ResourceGroup/b"), group("b", "ResourceGroup/a")], "Cycle",
      "Dependency cycle: ResourceGroup/a → ResourceGroup/b → ResourceGroup/a.", "Remove one of these references.",
      "a cycle of two annotations"),
+    ([group("a", "AzureResource/keep"), LOCK], "DependsOnAnnotation",
+     "AzureResource/keep is a lock that holds for this resource, so it is created after it.",
+     "Remove AzureResource/keep.", "its own lock"),
     ([group("a", "VirtualNetwork/hub"), network("hub", "a")], "Cycle",
      "Dependency cycle: VirtualNetwork/hub → ResourceGroup/a → VirtualNetwork/hub.", "Remove one of these references.",
      "a cycle through an owner"),

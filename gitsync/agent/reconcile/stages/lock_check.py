@@ -6,20 +6,17 @@ Locks that git does not manage are found by the check `locks`, which reads them 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.agent.reconcile.run_views import Observing
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
+from gitsync.model.lock_ids import find_scope, is_lock
 from gitsync.model.provider import Provider
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
-from gitsync.planning.managed_locks import NO_LOCKS, ManagedLock, find_scope, is_lock, read_level
+from gitsync.planning.managed_locks import LOCKED, NO_LOCKS, ManagedLock, read_level
 from gitsync.planning.status.conditions import make_kept, make_warning
-
-LOCKED: Final = "BlockedByLock"
-"""The reason of a resource that is not written, since a lock that stays forbids it."""
 
 
 async def check_write_locks(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
