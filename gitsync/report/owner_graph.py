@@ -31,6 +31,7 @@ class Relation(StrEnum):
     OWNER = "owner"
     REFERENCE = "reference"
     VALUE = "value"  # an expression computes a field from it
+    NAMED = "depends-on"  # its annotation `gitsync/depends-on` names it
     ORDER = "order"  # waits for a value of a Secret, or is below it by ARM id
 
 
@@ -51,8 +52,7 @@ class Edge:
     source: str  # the id of the vertex that depends
     target: str  # the id of the vertex that it depends on
     relation: Relation
-    fields: tuple[str, ...] = ()
-    """The fields that expressions compute from the target."""
+    fields: tuple[str, ...] = ()  # those that expressions compute from the target
 
     @property
     def label(self) -> str:
@@ -102,6 +102,8 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
             yield _make_missing(key), Relation.REFERENCE
     for value in prepared.relations.computed:
         yield from ((_make_missing(key), Relation.VALUE) for key in value.sources.values())
+    for key in prepared.relations.named_first:
+        yield _make_missing(key), Relation.NAMED
     for key in prepared.relations.depends_on:
         yield _make_missing(key), Relation.ORDER
 
@@ -123,11 +125,18 @@ def _make_missing(key: Key) -> Vertex:
 # early.
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/-]")
 
-_ARROWS: Final = {Relation.OWNER: "-->", Relation.REFERENCE: "-.->", Relation.VALUE: "==>", Relation.ORDER: "-.-o"}
+_ARROWS: Final = {
+    Relation.OWNER: "-->",
+    Relation.REFERENCE: "-.->",
+    Relation.VALUE: "==>",
+    Relation.NAMED: "-. depends-on .->",
+    Relation.ORDER: "-.-o",
+}
 _STYLES: Final = {
     Relation.OWNER: "",
     Relation.REFERENCE: "style=dashed",
     Relation.VALUE: "style=bold",
+    Relation.NAMED: 'style=dotted, label="depends-on"',
     Relation.ORDER: "style=dotted",
 }
 _MERMAID_CLASSES: Final = {
