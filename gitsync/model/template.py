@@ -62,7 +62,7 @@ class ComputedValue(Placeholder):
     it, and the conversion takes it over into the body.
     """
 
-    __slots__ = ("field", "id_of", "known_ids", "sources")
+    __slots__ = ("field", "id_of", "known_ids", "reads", "sources")
 
     def __init__(
         self,
@@ -72,16 +72,24 @@ class ComputedValue(Placeholder):
         sources: Mapping[str, Key],
         known_ids: Mapping[Key, ArmId] | None = None,
         id_of: Key | None = None,
+        reads: frozenset[Key] = frozenset(),
     ) -> None:
         super().__init__(expression, why="an expression computes it", is_public=True)
         self.field = field  # as messages show it
         self.sources = sources  # the resources that it needs, by their names in the expression
         self.known_ids = known_ids or {}  # the ids of those that other sources declare
         self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
+        self.reads = reads  # those of `sources` of which it needs more than id and name
 
     @property
     def expression(self) -> str:
         return self.reveal()
+
+
+class AwaitedValue(Placeholder):
+    """What an expression gives after a sync: in a plan, a resource that it reads is still to be written."""
+
+    __slots__ = ()
 
 
 ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef | ComputedValue

@@ -98,6 +98,7 @@ class Observation:
 
     is_listed: bool = False  # a list showed the resource as unchanged, so it is not read
     is_sampled: bool = False  # a list did, and it is read anyway
+    missed_values: int = 0  # the number of tries that found no value for an expression
     writes_before: int = 0  # the number of this run's writes near the resource before the read
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The bodies of those that go along with an update, by ARM ids in lower case."""

@@ -119,6 +119,7 @@ class _Setting:
             sources=sources,
             known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
             id_of=sources.get(expression.find_id_name()),
+            reads=frozenset(sources[name] for name in expression.list_read_names()),
         )
 
     def _find_sources(self, resource: Resource, expression: ValueExpression) -> Mapping[str, Key]:
