@@ -141,6 +141,11 @@ class Request:
     body: Mapping[str, Any]  # secrets in it are `Secret` values until they are serialised
 
 
+def list_computed_values(template: Template) -> tuple[ComputedValue, ...]:
+    """List the values of a body that expressions compute, in order."""
+    return tuple(gap for gap in template.gaps if isinstance(gap, ComputedValue))
+
+
 _GAPS = get_args(Gap)
 
 

@@ -19,19 +19,19 @@ MOST_MISSED: Final = 6
 """Tries that may find no value: with the pauses between two, they take a minute."""
 
 
-async def await_values(attempt: ApplyAttempt, values: Iterable[ComputedValue], run: Observing) -> ApplyAttempt:
+async def await_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Stop for another try if one of the values is missing, and this run has written a resource that it comes from:
     each try reads that one again. Otherwise the request is filled, which reports what is missing.
     """
     written = [key for key, result in attempt.before.items() if result.action is not Action.NONE]
-    awaited = {key for value in values for key in value.reads.intersection(written)}
+    awaited = {key for value in attempt.computed for key in value.reads.intersection(written)}
     missed = attempt.observed.missed_values
     if not awaited or not run.rules.writes or missed == MOST_MISSED:
         return attempt
     if missed:
         for key in sorted(awaited):
             await run.cache.read_source_again(key, attempt.session)
-    missing = _find_missing(values, run)
+    missing = _find_missing(attempt.computed, run)
     if missing is None:
         return attempt
     attempt = attempt.with_observed(replace(attempt.observed, missed_values=missed + 1))

@@ -25,7 +25,6 @@ from gitsync.model.condition import Condition
 from gitsync.model.live import Absence, Live
 from gitsync.model.provider import Provider
 from gitsync.model.result import Result
-from gitsync.model.template import ComputedValue
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.actions import (
     WriteRules,
@@ -278,7 +277,7 @@ def _foretell(attempt: ApplyAttempt, comparison: Comparison, run: Observing) -> 
 
 
 def _describe_followed(attempt: ApplyAttempt, comparison: Comparison) -> str:
-    if not any(isinstance(gap, ComputedValue) for gap in attempt.template.gaps):
+    if not attempt.computed:
         return ""
     return describe_followed(attempt.template.body, attempt.filled_request.body, comparison.differences)
 

@@ -251,8 +251,7 @@ def _explain_lost_value(attempt: ApplyAttempt, result: Result) -> Condition | No
 
 def _find_value_of(attempt: ApplyAttempt, key: Key) -> ComputedValue | None:
     """Find a value that an expression computes from a resource, preferably one that needs more than its id and name."""
-    gaps = attempt.prepared.template.gaps if attempt.prepared.template else ()
-    found = [gap for gap in gaps if isinstance(gap, ComputedValue) and key in gap.sources.values()]
+    found = [value for value in attempt.computed if key in value.sources.values()]
     return min(found, key=lambda value: key not in value.reads, default=None)
 
 

@@ -33,8 +33,8 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Another provider than ARM signs in with values of the body, also to read.
     needs_body = attempt.prepared.is_written or attempt.provider is not Provider.ARM
     refs = [*collect_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
-    if computed := [ref for ref in refs if isinstance(ref, ComputedValue)]:
-        attempt = await await_values(attempt, computed, run)
+    if needs_body and attempt.computed:
+        attempt = await await_values(attempt, run)
     # Neither ids nor what expressions compute are values of a source of Secrets.
     if attempt.stop or all(isinstance(ref, ResourceRef | ComputedValue) for ref in refs):
         return attempt
