@@ -62,7 +62,7 @@ class ComputedValue(Placeholder):
     it, and the conversion takes it over into the body.
     """
 
-    __slots__ = ("choices", "field", "id_of", "known_ids", "sources")
+    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "sources")
 
     def __init__(
         self,
@@ -72,18 +72,25 @@ class ComputedValue(Placeholder):
         sources: Mapping[str, Key],
         known_ids: Mapping[Key, ArmId] | None = None,
         id_of: Key | None = None,
-        choices: tuple[str, ...] = (),
+        reads: frozenset[Key] = frozenset(),
     ) -> None:
         super().__init__(expression, why="an expression computes it", is_public=True)
         self.field = field  # as messages show it
         self.sources = sources  # the resources that it needs, by their names in the expression
         self.known_ids = known_ids or {}  # the ids of those that other sources declare
         self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
-        self.choices = choices  # the words that the field may have; empty for any text
+        self.choices: tuple[str, ...] = ()  # the words that the field may have; empty for any text
+        self.reads = reads  # those of `sources` of which it needs more than id and name
 
     @property
     def expression(self) -> str:
         return self.reveal()
+
+
+class AwaitedValue(Placeholder):
+    """What an expression gives after a sync: in a plan, a resource that it reads is still to be written."""
+
+    __slots__ = ()
 
 
 ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef | ComputedValue
@@ -133,6 +140,11 @@ class Request:
     arm_id: ArmId
     api_version: str
     body: Mapping[str, Any]  # secrets in it are `Secret` values until they are serialised
+
+
+def list_computed_values(template: Template) -> tuple[ComputedValue, ...]:
+    """List the values of a body that expressions compute, in order."""
+    return tuple(gap for gap in template.gaps if isinstance(gap, ComputedValue))
 
 
 _GAPS = get_args(Gap)

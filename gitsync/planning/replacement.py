@@ -33,7 +33,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
-from gitsync.planning.diff.unknown_values import NOT_KNOWN, collect_unknown_values
+from gitsync.planning.diff.unknown_values import NOT_KNOWN, add_differences, collect_unknown_values
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.referrers import collect_referrers
 from gitsync.planning.status.conditions import make_warning
@@ -91,16 +91,7 @@ def add_new_values(
         is_kept = value is None or (isinstance(value, str) and value.startswith("/"))
         if placeholder.is_new and not is_kept and is_immutable(arm_type, pointer):
             found.append(Difference(pointer, repr(placeholder), value, NOT_KNOWN))
-    if not found:
-        return comparison
-    paths = {difference.path for difference in found}
-    return replace(
-        comparison,
-        verdict=Verdict.PENDING if comparison.verdict is Verdict.IN_SYNC else comparison.verdict,
-        differences=(*comparison.differences, *found),
-        unverified=tuple(path for path in comparison.unverified if path not in paths),
-        because={path: why for path, why in comparison.because.items() if path not in paths},
-    )
+    return add_differences(comparison, found)
 
 
 def decide_replacement(  # noqa: PLR0913 - what the consent is compared with

@@ -157,7 +157,7 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
         if run.values.is_source(attempt.key):
             from gitsync.agent.reconcile.value_sources import share_values  # noqa: PLC0415 - an engine that most runs do not need
 
-            share_values(attempt, run.values, writes=run.rules.writes)
+            await share_values(attempt, run)
         result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
         prune_attempt = await _repeat(PRUNE, _begin_prune(node, before, run), run)

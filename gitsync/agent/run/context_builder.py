@@ -27,7 +27,6 @@ from gitsync.desired.request.exports import (
     iterate_own_addresses,
     may_export,
 )
-from gitsync.desired.request.fill import list_value_refs
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.model.check import NO_CHECKS, CheckName
 from gitsync.model.export import NAMELESS, Address, ObjectKind
@@ -36,7 +35,7 @@ from gitsync.model.manifests import DeclaredObject
 from gitsync.model.plan import Apply, Plan, Review
 from gitsync.model.record import State
 from gitsync.model.resource import Prepared, Resource
-from gitsync.model.template import ComputedValue
+from gitsync.model.template import list_computed_values
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, choose_cover, may_be_listed
 from gitsync.providers.arm.http.response_bodies import Entries
@@ -124,8 +123,8 @@ def make_context(
 
 def _list_value_sources(prepared: Iterable[Prepared]) -> frozenset[Key]:
     """List the resources whose values expressions of others need during the run."""
-    gaps = (gap for entry in prepared if entry.template for gap in list_value_refs(entry.template.gaps))
-    return frozenset(key for gap in gaps if isinstance(gap, ComputedValue) for key in gap.sources.values())
+    values = (value for entry in prepared if entry.template for value in list_computed_values(entry.template))
+    return frozenset(key for value in values for key in value.sources.values())
 
 
 def _list_promised_keys(

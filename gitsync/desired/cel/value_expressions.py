@@ -22,6 +22,7 @@ from gitsync.desired.cel.syntax.syntax_tree import (
     Literal,
     Position,
     Select,
+    iterate_children,
     map_tree,
 )
 from gitsync.desired.cel.types.types import Type
@@ -48,6 +49,17 @@ class ValueExpression:
         operand = tree.operand if isinstance(tree, Select) and is_id else None
         written = (name for name in self.names if isinstance(operand, Ident) and operand.name == name_variable(name))
         return next(written, "")
+
+    def list_read_names(self) -> frozenset[str]:
+        """List the resources of which the expression needs more than id and name."""
+        waiting, read = [self.tree], set[str]()
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Ident):
+                read.add(node.name)
+            if not (isinstance(node, Select) and isinstance(node.operand, Ident) and node.field in {"id", "name"}):
+                waiting.extend(iterate_children(node))
+        return frozenset(name for name in self.names if name_variable(name) in read)
 
     def refuse(self, at: Position, said: str, hint: str) -> ExpressionError:
         """Return the error for something that is wrong at a position."""

@@ -146,14 +146,16 @@ class _Setting:
         if not fits_field(wanted, given):
             message = f"{format_field(entry.field)} must be {_name_type(wanted)}, and the expression gives {given}."
             raise _EntryError("ExpressionOutput", message, _suggest_conversion(wanted, given))
-        return ComputedValue(
+        value = ComputedValue(
             entry.expression,
             field=format_field(entry.field),
             sources=sources,
             known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
             id_of=sources.get(expression.find_id_name()),
-            choices=find_choices(kind, entry.field),
+            reads=frozenset(sources[name] for name in expression.list_read_names()),
         )
+        value.choices = find_choices(kind, entry.field)
+        return value
 
     def _find_sources(self, resource: Resource, expression: ValueExpression) -> Mapping[str, Key]:
         sources = {}

@@ -6,14 +6,14 @@ has in its place would seem to be drift.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key, is_plain, is_same_key
 from gitsync.model.secret import Placeholder, is_hidden
-from gitsync.model.verdict import Comparison
+from gitsync.model.verdict import Comparison, Difference, Verdict
 
 NOT_KNOWN: Final = "not known to a plan"
 """How the reason of each of them begins."""
@@ -101,6 +101,20 @@ def add_unknown_values(comparison: Comparison, unknown: UnknownValues, id_doubt:
     )
 
 
+def add_differences(comparison: Comparison, found: Sequence[Difference]) -> Comparison:
+    """Return the comparison of a plan with values that are not known, and that differ whatever they are."""
+    if not found:
+        return comparison
+    paths = {difference.path for difference in found}
+    return replace(
+        comparison,
+        verdict=Verdict.PENDING if comparison.verdict is Verdict.IN_SYNC else comparison.verdict,
+        differences=(*comparison.differences, *found),
+        unverified=tuple(path for path in comparison.unverified if path not in paths),
+        because={path: why for path, why in comparison.because.items() if path not in paths},
+    )
+
+
 def _iterate_unknown(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Placeholder]]:
     if isinstance(value, Placeholder):
         yield path, value
@@ -117,13 +131,13 @@ def _iterate_unknown(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Pla
 def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, instead: Any) -> Any:
     if not isinstance(document, list) or not isinstance(reference, list):
         return document
-    at = _find_counterpart(document, index, reference)
+    at = find_counterpart(document, index, reference)
     if at is None:
         return document
     return [blank(entry, rest, reference[index], instead) if i == at else entry for i, entry in enumerate(document)]
 
 
-def _find_counterpart(document: list[Any], index: int, reference: list[Any]) -> int | None:
+def find_counterpart(document: list[Any], index: int, reference: list[Any]) -> int | None:
     """The index in a document of the entry that `reference` has at an index."""
     if index >= len(reference):
         return None
