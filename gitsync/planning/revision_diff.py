@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
+from typing import Final
 
+from gitsync.desired.catalog.type_words import format_short_key, join_with_and
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.manifests.units import make_declaration
 from gitsync.desired.request.arm_id_builder import ConfigMaps
@@ -43,6 +45,7 @@ from gitsync.planning.replacement import (
 from gitsync.planning.status.conditions import check_subscription, make_error, make_kept, make_undeletable, make_warning
 
 _ID_RULE = "the ARM id, which cannot change"
+_CHANGES: Final = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
         results[key] = _rehearse_prune(removed, prune=prune)
     results = add_takes(results, records, plan.applies)
     results = _note_identities(results, plan, old, new)
+    results = _note_values(results, plan)
     return tuple(results[key] for key in sorted(results))
 
 
@@ -131,6 +135,27 @@ def _note_identities(results: Mapping[Key, Result], plan: Plan, old: Revised, ne
         if change := find_identity_change(old.identity_of(former), now):
             result = results[former.key]
             noted[former.key] = replace(result, change=replace(result.change, identity=change))
+    return noted
+
+
+def _note_values(results: Mapping[Key, Result], plan: Plan) -> dict[Key, Result]:
+    """Add which fields would be computed again, because a resource changes whose status they use."""
+    noted = dict(results)
+    for key, apply in plan.applies.items():
+        for value in apply.prepared.relations.computed:
+            actions = {source: results[source].action for source in value.reads if source in results}
+            changed = sorted(source for source, action in actions.items() if action in _CHANGES)
+            if not changed or noted[key].verdict in {Verdict.INVALID, Verdict.BLOCKED}:
+                continue
+            names = join_with_and([format_short_key(source) for source in changed])
+            note = f"{value.field} would be computed again: {names} changes."
+            message = " ".join(filter(None, (noted[key].condition.message, note)))
+            result = replace(noted[key], condition=replace(noted[key].condition, message=message))
+            # An update may leave the value as it is, which only Azure shows.
+            is_new = result.verdict is Verdict.IN_SYNC and not {actions[source] for source in changed} <= {
+                Action.UPDATE
+            }
+            noted[key] = replace(result, verdict=Verdict.PENDING) if is_new else result
     return noted
 
 

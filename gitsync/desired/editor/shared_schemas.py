@@ -47,6 +47,7 @@ from gitsync.desired.validation.explain import resolve_rules
 from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.references import ARM_ID, NEVER_IN_IDS
 from gitsync.desired.validation.replace_annotation import REPLACE
+from gitsync.desired.validation.set_annotation import SET
 from gitsync.model.facts import Field
 from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
@@ -99,6 +100,14 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
     RUN_SCRIPT: _describe("Consents to the script that Azure runs for the resource.", ALLOW),
     API_VERSION: _describe("The api-version of ARM at which the resource is written.", "2025-01-01"),
     BODY: _describe("A merge patch in YAML for the ARM body that is sent.", "{properties: {newField: true}}"),
+    SET: {
+        "description": "Fields that CEL expressions compute from other resources: a YAML mapping. "
+        'resource("Kind/name") has id, name, spec and status; null leaves the field out. This resource is created '
+        "after the others, and deleted before them.",
+        "type": "string",
+        "examples": ['{spec.tags.hub: resource("VirtualNetwork/hub").id}'],
+        "errorMessage": f"{SET} must be a string: a YAML mapping, in quotes or as a block.",
+    },
 }
 
 _OF_NAMESPACES: Final[Mapping[str, Schema]] = {
