@@ -22,13 +22,12 @@ from gitsync.agent.attribution.change import (
     format_time,
     name_client,
     read_guid,
-    read_time,
 )
 from gitsync.agent.checks.check_requests import CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.json_members import read_mapping, read_text
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
-from gitsync.model.clock import format_rfc3339
+from gitsync.model.clock import format_rfc3339, read_time
 
 API_VERSION: Final = "2015-04-01"
 RETENTION: Final = timedelta(days=90)

@@ -24,6 +24,7 @@ from gitsync.emulator.changes.log import log_request, look_before
 from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.changes.resource_graph import answer_query
 from gitsync.emulator.faults import Drop, FaultRule, Script
+from gitsync.emulator.governance.policy_tokens import acquire_policy_token
 from gitsync.emulator.governance.write_checks import check_policy_restrictions, validate_resources
 from gitsync.emulator.graph.answers import identify_answer
 from gitsync.emulator.graph.groups import answer_graph
@@ -241,6 +242,7 @@ _TABLE: Mapping[tuple[PathShape, str], _Verb] = {
 
 _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     (PERMISSIONS_TYPE, "GET"): list_permissions,
+    ("microsoft.authorization/acquirepolicytoken", "POST"): acquire_policy_token,
     ("microsoft.policyinsights/checkpolicyrestrictions", "POST"): check_policy_restrictions,
     ("microsoft.resources/validateresources", "POST"): validate_resources,
     ("microsoft.resourcegraph/resources", "POST"): answer_query,

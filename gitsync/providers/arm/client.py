@@ -37,6 +37,7 @@ from gitsync.providers.arm.http.response_bodies import (
 from gitsync.providers.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.providers.arm.lro.operations import Operations
 from gitsync.providers.arm.lro.poll import AcceptedWrite, accept_write
+from gitsync.providers.arm.policy_tokens import PolicyTokens
 from gitsync.providers.arm.registration import Registrations
 from gitsync.providers.arm.session import Pace, Session
 
@@ -78,10 +79,12 @@ class Arm:
         self._traffic = traffic = traffic or Traffic(clock, access)
         pace = Pace(clock, access.poll_interval)
         retrier = Retrier(transport, access, clock, traffic=traffic)
+        operations = Operations(retrier, access.cloud, pace)
         self._parts = _Parts(
             cloud=access.cloud,
             retrier=retrier,
-            operations=Operations(retrier, access.cloud, pace),
+            operations=operations,
+            policy_tokens=PolicyTokens(retrier, operations, pace, access.cloud, access.redactions),
             registrations=Registrations(retrier, pace),
         )
 
@@ -161,6 +164,7 @@ class _Parts:
     cloud: Cloud
     retrier: Retrier
     operations: Operations
+    policy_tokens: PolicyTokens
     registrations: Registrations
 
 
@@ -310,21 +314,21 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Send the complete resource. Even a 200 may only begin the work: hand the reply to `wait`."""
         request = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
-        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
 
     async def patch(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
         request = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
-        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
         """Delete a resource; one that does not exist counts as deleted."""
         request = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
-        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
 
     async def post(
         self,
@@ -336,7 +340,7 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. `result` has its response."""
         request = _make_write("POST", path, api_version, body, query=query)
-        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end and return its response, None if the deadline passed first.

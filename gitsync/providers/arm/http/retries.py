@@ -99,9 +99,8 @@ class Retrier:
             # An optional read has a substitute, so only throttling is worth a wait.
             may_try_again = is_throttled if request.is_optional else may_read_again
             return await self._repeat(partial(self._try, request, session), may_try_again, session)
-        # One id for all tries, so that Azure's log shows them as one operation.
-        sent_id = self._traffic.make_correlation_id(request)
-        request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
+        request = self.identify(request)
+        sent_id = request.headers[CORRELATION_ID]
         sent_at = format_rfc3339(self.clock.now())
         try:
             answer = await self._repeat(partial(self._try, request, session), may_write_again, session)
@@ -115,6 +114,13 @@ class Retrier:
         write = LastWrite(correlation_id=sent_id, returned_id=returned_id, at=sent_at)
         session.note_write(request.method, write, is_accepted=True)
         return answer
+
+    def identify(self, request: ArmRequest) -> ArmRequest:
+        """Return a write with its correlation id: one for all tries, so that Azure's log shows one operation."""
+        if CORRELATION_ID in request.headers:
+            return request
+        sent_id = self._traffic.make_correlation_id(request)
+        return replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
 
     async def _repeat(
         self, once: Callable[[int], Awaitable[T]], may_try_again: Callable[[ArmError], bool], session: Session
