@@ -131,7 +131,7 @@ class PolicyTokens:
             reason = "Azure issues policy tokens for writes in subscriptions and management groups only."
             raise _refuse(refusal, reason, "Exempt the resource from the policy assignment.")
         if refusal.needs_change_reference and not reference:
-            reason = "The policy token needs the reference of a change, and the source has no commit."
+            reason = "The policy token needs the reference of a change, and the files are not those of a commit."
             raise _refuse(refusal, reason, "Sync a commit of a git repository.")
         path = f"{scope[1]}/providers/{ACTION}"
         return ArmRequest(
