@@ -48,6 +48,8 @@ _KEYS = re.compile(
 )
 """Actions that return what opens a resource. Some providers have a word of their own for it."""
 
+_EVALUATION = "microsoft.authorization/acquirepolicytoken/action"  # its token opens nothing
+
 _RENEWS = re.compile(r".*/(re|ro|create|generate|update|delete|set)[a-z]*/action", re.DOTALL)
 """Actions that change what opens it: regenerate, renew, reset, rotate."""
 
@@ -157,7 +159,7 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
 
 def is_key_action(operation: str) -> bool:
     """Return whether an operation returns or renews keys, passwords or the like."""
-    return _KEYS.fullmatch(operation.casefold()) is not None
+    return operation.casefold() != _EVALUATION and _KEYS.fullmatch(operation.casefold()) is not None
 
 
 def _find_verb(operation: str) -> Verb | None:
@@ -165,7 +167,7 @@ def _find_verb(operation: str) -> Verb | None:
     if is_key_action(operation):
         return Verb.ACTION if _RENEWS.fullmatch(operation) else Verb.KEYS
     if verb == "action":
-        return None if _HARMLESS.fullmatch(operation) else Verb.ACTION
+        return None if operation == _EVALUATION or _HARMLESS.fullmatch(operation) else Verb.ACTION
     return {"write": Verb.WRITE, "delete": Verb.DELETE}.get(verb)
 
 
