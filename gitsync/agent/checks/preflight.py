@@ -40,7 +40,7 @@ NOT_VALIDATED: Final = "NotValidated"
 NO_PREFLIGHT: Final = "NoPreflight"
 """The code of a resource that preflight does not take."""
 
-NEEDS_TOKEN: Final = "PolicyTokenNeeded"
+EVALUATED_OUTSIDE: Final = "PolicyTokenNeeded"
 """The code of a resource whose write needs a policy token."""
 
 _NO_GROUP: Final = "ResourceGroupNotFound"
@@ -315,7 +315,7 @@ def _make_token_finding(assignment: str) -> CheckFinding:
     return CheckFinding(
         check=CheckName.PREFLIGHT,
         verdict=CheckVerdict.WARNING,
-        code=NEEDS_TOKEN,
+        code=EVALUATED_OUTSIDE,
         message=f"{assignment} is evaluated outside Azure Resource Manager. The sync requests a policy token for the "
         "write, and only then Azure allows or denies it.",
     )

@@ -215,7 +215,7 @@ def _list_reasons(body: Mapping[str, Any], results: list[Mapping[str, Any]]) -> 
 
 
 def _read_text(value: object) -> str:
-    """Read a message of Azure on one line, of bounded length."""
+    """Read a message on one line, of bounded length."""
     return truncate(" ".join(value.split()), _LONGEST) if isinstance(value, str) else ""
 
 

@@ -25,7 +25,7 @@ from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBSCRIPTION, VNET, VNE
 
 SCOPE = f"/subscriptions/{SUBSCRIPTION}"
 FOR_POLICIES = "Microsoft.Authorization/acquirePolicyToken/action"
-"""Only used where a policy of Azure demands a token, which git does not show."""
+"""Only used where an Azure Policy demands a token, which git does not show."""
 
 OF_GROUP = f"{{armId: {GROUP_ID}}}"
 
