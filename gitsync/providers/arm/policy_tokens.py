@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gitsync.desired.formats.json_members import as_mapping, read_mapping
@@ -30,7 +30,7 @@ from gitsync.providers.arm.http.messages import (
     format_target,
     mask_payload,
 )
-from gitsync.providers.arm.http.retries import Retrier
+from gitsync.providers.arm.http.retries import Retrier, may_read_again
 from gitsync.providers.arm.lro.operations import Operations
 from gitsync.providers.arm.lro.poll import accept_write
 from gitsync.providers.arm.session import Pace, Session
@@ -151,11 +151,12 @@ class PolicyTokens:
         """Read an answer with status 200 or 202; an operation has its result in `properties`."""
         body = read_mapping(answer.body, "properties") or answer.mapping()
         token, result = body.get("token"), str(body.get("result") or "")
-        if result.casefold() == "succeeded" and isinstance(token, str) and _is_header(token):
+        if result.casefold() != "failed" and isinstance(token, str) and _is_header(token):
             return _Evaluation(token=token)
         now = self._pace.clock.now()
         if answer.status == 202 and not result:  # accepted, without a URL that shows the result
-            return _Evaluation(retry_at=now, reason="Azure has not evaluated the write yet.")
+            again = now + timedelta(seconds=answer.read_retry_after(now) or 0.0)
+            return _Evaluation(retry_at=again, reason="Azure has not evaluated the write yet.")
         results = [as_mapping(each) for each in body["results"]] if isinstance(body.get("results"), list) else []
         reason = " ".join(_list_reasons(body, results)) or "Azure issued no policy token, and gives no reason."
         shown = mask_payload(scrub(reason), (token,) if isinstance(token, str) and token else ())
@@ -226,14 +227,16 @@ def _refuse(refusal: PolicyTokenMissingError, reason: str, hint: str = "") -> Ar
 
 def _make_unissued(refusal: PolicyTokenMissingError, error: ArmError, path: str) -> ArmError:
     """Make the error of a write whose token Azure refused, or did not respond about. The write was not done."""
+    # A code such as InvalidResourceType is about the request for the token, and would mislead about the resource.
+    is_own = error.status in {401, 403} or may_read_again(error)
     # Azure may also miss the right to the write itself, which the hint names then.
     is_right = f"{ACTION}/action".casefold() in error.hint.casefold()
     scope = path.removesuffix(f"/providers/{ACTION}")
     return _make_error(
         refusal,
         f"Azure issued no policy token: {error.code}: {error.message}",
-        code=error.code,
-        status=error.status,
+        code=error.code if is_own else POLICY_REFUSAL,
+        status=error.status if is_own else refusal.status,
         retry_after=error.retry_after,
         hint=f"Grant {ACTION}/action on {scope} to gitsync's identity." if is_right else error.hint,
     )

@@ -129,6 +129,7 @@ ANSWERS = [
         (2, 2),
         "an outage",
     ),
+    ([Say(200, {"token": TOKEN})], [DONE], "", "", (2, 1), "a token without a result"),
     ([ISSUED], [DEMAND, DONE], "", "", (3, 2), "a token that expired"),
     ([ISSUED], [DEMAND], "RequestDisallowedByPolicy", "accepted neither", (3, 2), "tokens that Azure does not accept"),
     (
@@ -176,8 +177,8 @@ ANSWERS = [
     (
         [Say(404, {"error": {"code": "InvalidResourceType", "message": "Unknown."}})],
         [],
-        "InvalidResourceType",
-        "Azure issued no policy token",
+        "RequestDisallowedByPolicy",
+        "Azure issued no policy token: InvalidResourceType: Unknown.",
         (1, 1),
         "a cloud without the endpoint",
     ),
@@ -227,9 +228,10 @@ async def test_each_answer_of_the_endpoint_has_its_outcome(
     assert (len(writes(rig)), len(tokens(rig))) == sent, why
 
 
-async def test_the_wait_is_what_azure_requests(rig: Rig):
+@pytest.mark.parametrize("location", [{"Location": f"{{url}}{RESULT}"}, {}], ids=["of a poll", "of another request"])
+async def test_the_wait_is_what_azure_requests(rig: Rig, location: dict[str, str]):
     rig.server.on("PUT", VNET, DEMAND, DONE)
-    rig.server.on("POST", ACQUIRE, Say(202, None, {"Location": f"{{url}}{RESULT}", "Retry-After": "40"}))
+    rig.server.on("POST", ACQUIRE, Say(202, None, {**location, "Retry-After": "40"}), ISSUED)
     rig.server.on("GET", RESULT, ISSUED)
     await put(rig)
     assert 40 <= rig.clock.elapsed < 60
