@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, PolicyTokenMissingError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
@@ -78,13 +78,17 @@ class Arm:
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(clock, access)
         pace = Pace(clock, access.poll_interval)
-        retrier = Retrier(transport, access, clock, traffic=traffic)
+
+        async def satisfy(request: ArmRequest, refusal: PolicyTokenMissingError, session: Session) -> Response:
+            return await tokens.satisfy(request, refusal, session)  # which sends with the same retrier
+
+        retrier = Retrier(transport, access, clock, traffic=traffic, satisfy=satisfy)
         operations = Operations(retrier, access.cloud, pace)
+        tokens = PolicyTokens(retrier, operations, pace, access.cloud, access.redactions)
         self._parts = _Parts(
             cloud=access.cloud,
             retrier=retrier,
             operations=operations,
-            policy_tokens=PolicyTokens(retrier, operations, pace, access.cloud, access.redactions),
             registrations=Registrations(retrier, pace),
         )
 
@@ -164,7 +168,6 @@ class _Parts:
     cloud: Cloud
     retrier: Retrier
     operations: Operations
-    policy_tokens: PolicyTokens
     registrations: Registrations
 
 
@@ -314,21 +317,21 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Send the complete resource. Even a 200 may only begin the work: hand the reply to `wait`."""
         request = _make_write("PUT", arm_id, api_version, body, if_match=if_match)
-        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def patch(
         self, arm_id: str, api_version: str, body: Mapping[str, Any], *, if_match: str | None = None
     ) -> AcceptedWrite:
         """Send a merge patch (RFC 7396)."""
         request = _make_write("PATCH", arm_id, api_version, body, if_match=if_match)
-        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def delete(
         self, arm_id: str, api_version: str, *, if_match: str | None = None, query: Mapping[str, str] | None = None
     ) -> AcceptedWrite:
         """Delete a resource; one that does not exist counts as deleted."""
         request = _make_write("DELETE", arm_id, api_version, if_match=if_match, query=query)
-        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def post(
         self,
@@ -340,7 +343,7 @@ class Writer(Reader):
     ) -> AcceptedWrite:
         """Call an action: the id of a resource and the action's name. `result` has its response."""
         request = _make_write("POST", path, api_version, body, query=query)
-        return accept_write(request, api_version, await self._parts.policy_tokens.send(request, self._session))
+        return accept_write(request, api_version, await self._parts.retrier.send(request, self._session))
 
     async def result(self, reply: AcceptedWrite) -> Response | None:
         """Follow an action to its end and return its response, None if the deadline passed first.

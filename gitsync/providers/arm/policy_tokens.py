@@ -60,7 +60,7 @@ class _Evaluation:
 
 
 class PolicyTokens:
-    """Sends the writes of one credential, those that need a policy token with one."""
+    """Sends the writes of one credential again that need a policy token."""
 
     def __init__(
         self, retrier: Retrier, operations: Operations, pace: Pace, cloud: Cloud, redactions: Redactions
@@ -71,18 +71,12 @@ class PolicyTokens:
         self._cloud = cloud
         self._redactions = redactions
 
-    async def send(self, request: ArmRequest, session: Session) -> Response:
-        """Send a write; if it needs a policy token, send the same bytes once more with one.
+    async def satisfy(self, request: ArmRequest, refusal: PolicyTokenMissingError, session: Session) -> Response:
+        """Get a token for a write that was refused for the lack of one, and send the same bytes with it.
 
         Raises ArmError as `Retrier.send` does, and if Azure issues no token: with the code of the policy's refusal, of
         the refusal of the token, or of the deadline.
         """
-        # The same operation in Azure's logs, with and without the token.
-        request = self._retrier.identify(request)
-        try:
-            return await self._retrier.send(request, session)
-        except PolicyTokenMissingError as error:
-            refusal = error
         for _ in range(MOST_TOKENS):
             refused_at = len(session.failures) - 1
             token = await self._acquire(request, refusal, session)

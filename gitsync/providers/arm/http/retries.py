@@ -1,7 +1,8 @@
 """One request to Azure with everything that belongs to it: its turn, its count, its attempts, its failure.
 
 Nothing else sends a request to Azure again as it is (docs/reference/design.md#requests). Reads are retried until the
-deadline; a write is sent again only if it was certainly not done: a 429, or a connection that was never established.
+deadline; a write is sent again only if it was certainly not done: a 429, a connection that was never established, or
+a policy token that Azure demands (`policy_tokens`).
 After any other refusal of a write, agent/reconcile/reconcile.py begins with a read. Any request is sent once more
 with a new token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the
 last byte of its answer.
@@ -23,7 +24,15 @@ from uuid import uuid5
 
 from loguru import logger
 
-from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
+from gitsync.errors import (
+    ArmError,
+    AuthorityError,
+    ConfigError,
+    DeadlineError,
+    PolicyTokenMissingError,
+    TokenRefusedError,
+    TransportError,
+)
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
@@ -33,7 +42,7 @@ from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.http.failures import make_arm_error, read_error
-from gitsync.providers.arm.http.messages import CORRELATION_ID, ArmRequest, Response
+from gitsync.providers.arm.http.messages import CORRELATION_ID, EXTERNAL_EVALUATIONS, ArmRequest, Response
 from gitsync.providers.arm.http.throttle import PausedTime, RequestTally, Throttle
 from gitsync.providers.arm.session import THROTTLED, Session
 from gitsync.settings.backoff import Backoff
@@ -74,10 +83,24 @@ _BACKOFF: Final = Backoff(first=1.25, most=50.0, jitter=0.2)
 """Without a Retry-After: 1 to 1.5 seconds, 2 to 3, 4 to 6 … 40 to 60. The deadline of the session ends it."""
 
 
+SatisfyDemand = Callable[[ArmRequest, PolicyTokenMissingError, Session], Awaitable[Response]]
+"""Sends a write again that needs a policy token, with one."""
+
+
 class Retrier:
     """Sends the requests of all nodes of one credential. The limit is on requests in flight, not on nodes."""
 
-    def __init__(self, transport: Transport, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        access: ArmAccess,
+        clock: Clock,
+        *,
+        traffic: Traffic,
+        satisfy: SatisfyDemand | None = None,
+    ) -> None:
+        """Without `satisfy`, a write that needs a policy token stays refused."""
+        self._satisfy = satisfy
         self._transport = transport
         self._throttle = traffic.choose_throttle(access)
         self.host = traffic.find_host(access)
@@ -99,11 +122,17 @@ class Retrier:
             # An optional read has a substitute, so only throttling is worth a wait.
             may_try_again = is_throttled if request.is_optional else may_read_again
             return await self._repeat(partial(self._try, request, session), may_try_again, session)
-        request = self.identify(request)
-        sent_id = request.headers[CORRELATION_ID]
+        # One id for all tries, also with a policy token, so that Azure's log shows them as one operation.
+        sent_id = request.headers.get(CORRELATION_ID) or self._traffic.make_correlation_id(request)
+        request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
         sent_at = format_rfc3339(self.clock.now())
         try:
             answer = await self._repeat(partial(self._try, request, session), may_write_again, session)
+        except PolicyTokenMissingError as refusal:
+            # Azure did nothing, so the same write may be sent again; this one was, if it has a token.
+            if self._satisfy is None or EXTERNAL_EVALUATIONS in request.headers:
+                raise
+            return await self._satisfy(request, refusal, session)
         except ArmError as error:
             # The write may be in Azure's log, so the record keeps its id to find it by.
             if error.outcome_unknown:
@@ -114,13 +143,6 @@ class Retrier:
         write = LastWrite(correlation_id=sent_id, returned_id=returned_id, at=sent_at)
         session.note_write(request.method, write, is_accepted=True)
         return answer
-
-    def identify(self, request: ArmRequest) -> ArmRequest:
-        """Return a write with its correlation id: one for all tries, so that Azure's log shows one operation."""
-        if CORRELATION_ID in request.headers:
-            return request
-        sent_id = self._traffic.make_correlation_id(request)
-        return replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
 
     async def _repeat(
         self, once: Callable[[int], Awaitable[T]], may_try_again: Callable[[ArmError], bool], session: Session
