@@ -65,6 +65,8 @@ class Limits:
     reads: Bucket = Bucket(size=250, per_second=25)
     writes: Bucket = Bucket(size=200, per_second=10)
     deletes: Bucket = Bucket(size=200, per_second=10)
+    jobs: Bucket | None = None
+    """The background jobs of ARM that writes and deletes of a subscription start, by whomever; None for any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,7 +360,7 @@ _BUCKET: Mapping[str, FieldReader] = {
     "perSecond": ("per_second", YamlNode.number),
 }
 _LIMITS: Mapping[str, FieldReader] = {
-    kind: (kind, read_as(Bucket, _BUCKET, *_BUCKET)) for kind in ("reads", "writes", "deletes")
+    kind: (kind, read_as(Bucket, _BUCKET, *_BUCKET)) for kind in ("reads", "writes", "deletes", "jobs")
 }
 _DELETION: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),

@@ -386,6 +386,11 @@ class RequestLog(list[LoggedRequest]):
 
 
 _KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
+_BUSY_JOBS = (
+    "The request for subscription '{}' could not be processed due to an excessive volume of traffic. Please try again "
+    "later."
+)
+"""Microsoft documents this text alone (request-limits-and-throttling); code and status are those of other limits."""
 
 
 class EmulatedThrottle:
@@ -418,5 +423,19 @@ class EmulatedThrottle:
                 actor=request.caller.actor,
                 seconds=seconds,
             )
+        self._take_job(request, kind, now)
         self._buckets[key] = (remaining - 1, now)
         return {name: str(int(remaining - 1))}
+
+    def _take_job(self, request: ServerRequest, kind: str, now: float) -> None:
+        """Take a background job of the subscription, which all principals share. Refused if there is none."""
+        bucket = self._limits.jobs if self._limits else None
+        subscription = request.target.subscription
+        if bucket is None or kind == "reads" or not subscription:
+            return
+        key = ("", subscription.casefold(), "jobs")
+        remaining, since = self._buckets.get(key, (float(bucket.size), now))
+        remaining = min(float(bucket.size), remaining + (now - since) * bucket.per_second)
+        self._buckets[key] = (remaining - 1 if remaining >= 1 else remaining, now)
+        if remaining < 1:
+            raise Refused(make_refusal("TooManyRequests", message=_BUSY_JOBS.format(subscription)))

@@ -12,6 +12,7 @@ from typing import Final
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, Severity, WaitReason
+from gitsync.model.limits import describes_busy_jobs
 from gitsync.planning.status.conditions import find_code
 from gitsync.planning.status.passing_refusals import describes_other_work, is_code_of_other_work
 
@@ -48,6 +49,8 @@ _OWN_REASONS: Final = frozenset(WaitReason)
 
 def _find_meaning(code: str, message: str) -> str:
     """Find the meaning in the message of a code that has several, or that is not known."""
+    if describes_busy_jobs(message):  # ARM's own sentence, whatever code comes with it
+        return _BUSY_JOBS
     is_known, rows = code.casefold() in BY_CODE, _BY_MEANING.get(code.casefold(), {})
     # The code has one meaning, so a word of the message must not change it.
     if is_known and code.casefold() not in _BY_MEANING:
@@ -322,6 +325,11 @@ _VALUES: Final = {
 _OTHER_WORK: Final = (
     "Another operation is changing this resource or a related one. The run waited and tried again, and the next run "
     "does too. If the error persists, check the activity log for the caller."
+)
+_BUSY_JOBS: Final = (
+    "Azure throttles the background jobs of the subscription, and began nothing. The run waited and tried again, and "
+    "the next run does too. If the error persists, run less often, reduce other deployments in the subscription, or "
+    "open a request with Azure support."
 )
 _WAITING: Final = {
     "PreconditionFailed": "The resource changed between gitsync's read and its write. The next run reads it again.",
