@@ -151,6 +151,8 @@ class EmulatedPrincipal:
     federated: tuple[EmulatedFederation, ...] | None = None
     """Its federated credentials; None if it may use any assertion."""
 
+    needs_mfa: bool = False  # its writes are challenged without a token that was requested with the claims for them
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenName:
@@ -428,6 +430,7 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "userName": ("user", YamlNode.text),
     "client": ("app", YamlNode.text),
     "managedIdentity": ("identity", YamlNode.text),
+    "needsMfa": ("needs_mfa", YamlNode.flag),
     "federatedCredentials": (
         "federated",
         read_each(read_as(EmulatedFederation, _FEDERATED, "issuer", "subject")),

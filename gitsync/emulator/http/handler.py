@@ -39,7 +39,7 @@ from gitsync.emulator.http.messages import (
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, name_needed_action, read_version
 from gitsync.emulator.identity.roles import list_permissions
-from gitsync.emulator.identity.tokens import Tokens
+from gitsync.emulator.identity.tokens import Tokens, require_mfa
 from gitsync.emulator.lists import list_collection, list_groups, list_resources
 from gitsync.emulator.lro.operations import (
     answer_location_poll,
@@ -114,6 +114,7 @@ class RequestHandler:
         request = replace(request, caller=caller)
         if request.target.shape is PathShape.DIRECTORY:  # Graph has no versions and not these buckets
             return replace(request, body=_parse_json(content)) if content else request, {}
+        require_mfa(request)
         # ARM checks in this order: a request without a valid token does not count against a limit.
         request = replace(request, api_version=read_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())

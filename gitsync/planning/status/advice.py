@@ -81,6 +81,10 @@ _ACCESS: Final = {
     "AuthenticationFailed InvalidAuthenticationToken ExpiredAuthenticationToken": (
         "Azure rejected the token. Check --credential and its variables, and the clock of the machine."
     ),
+    "InsufficientClaims": (
+        "Azure requires multifactor authentication from people who write, and not from applications: in a pipeline, "
+        "use a workload identity."
+    ),
     "InvalidAuthenticationTokenTenant": (
         "The token is for another tenant than the subscription's. Set AZURE_TENANT_ID to the tenant that the "
         "subscription belongs to."
@@ -408,6 +412,12 @@ _BY_MEANING: Final[Mapping[str, Mapping[str, str]]] = {
         r"\b(sku|tier|plan)\b": "The tier does not allow it. Choose another tier, or remove what the message names.",
     },
     "preconditionfailed": {},
+    "requestdisallowedbyazure": {
+        r"\bMFA\b|\bmulti-?factor": (
+            "Azure requires multifactor authentication from people who write. Sign in again with it, or use a workload "
+            "identity."
+        ),
+    },
 }
 """Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that another
 operation is under way.

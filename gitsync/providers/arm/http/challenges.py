@@ -1,0 +1,50 @@
+"""Challenges of Azure Resource Manager: a 401 that demands a token with more claims, such as multifactor
+authentication (https://learn.microsoft.com/entra/identity-platform/claims-challenge).
+
+azure-core requests such a token and sends the request once more, so an application passes by itself. The login of a
+person cannot: `gitsync.providers.arm.auth.challenge_advice` shows the command to sign in again.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
+
+from gitsync.desired.formats.strict_json import read_json
+
+_INSUFFICIENT = re.compile(r"\berror=\"?insufficient_claims\b", re.IGNORECASE)
+_CLAIMS = re.compile(r"\bclaims=\"([\w+/=-]{1,8000})\"", re.IGNORECASE)
+
+
+class ChallengePolicy(AsyncARMChallengeAuthenticationPolicy):
+    """azure-core's policy, for challenges that can be read."""
+
+    async def on_challenge(self, request: Any, response: Any) -> bool:
+        """Return whether the request is sent again, with a new token. Raises CredentialError if there is none."""
+        # azure-core would fail as on an answer that cannot be read, after which a write may have been done.
+        if not read_claims_challenge(response.http_response.headers):
+            return False
+        return await super().on_challenge(request, response)
+
+
+def read_claims_challenge(headers: Mapping[str, str]) -> str:
+    """Read the claims of a challenge, as JSON; "" for any other answer, and for claims that are not base64 of JSON."""
+    challenge = headers.get("www-authenticate", "")
+    encoded = _CLAIMS.search(challenge) if _INSUFFICIENT.search(challenge) else None
+    return decode_claims(encoded[1]) if encoded else ""
+
+
+def decode_claims(encoded: str) -> str:
+    """Decode claims from base64 with either alphabet; "" if they are not a JSON object in it."""
+    try:
+        text = base64.b64decode(encoded.translate(_URL_SAFE) + "=" * (-len(encoded) % 4), validate=True).decode()
+        return text if isinstance(read_json(text.encode()), dict) else ""
+    except ValueError:
+        return ""
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
