@@ -14,7 +14,7 @@ from gitsync.providers.arm.auth.principal import Principal
 
 CODE: Final = "InsufficientClaims"
 _LONGEST: Final = 4000  # characters of claims in a command; Azure's have some hundred
-_SAFE: Final = re.compile(r"[\w.:/-]{1,300}")
+_SAFE: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,300}")
 _UNSUPPORTED: Final = "support claims challenges"
 """How azure-identity refuses for a tool that a person signs in with."""
 

@@ -17,7 +17,7 @@ from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from gitsync.desired.formats.strict_json import read_json
 
 _INSUFFICIENT = re.compile(r"\berror=\"?insufficient_claims\b", re.IGNORECASE)
-_CLAIMS = re.compile(r"\bclaims=\"([\w+/=-]{1,8000})\"", re.IGNORECASE)
+_CLAIMS = re.compile(r"\bclaims=\"([A-Za-z0-9_+/=-]{1,8000})\"", re.IGNORECASE)
 
 
 class ChallengePolicy(AsyncARMChallengeAuthenticationPolicy):
