@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from gitsync.emulator.graph.answers import ALL
+from gitsync.emulator.graph.graph_settings import GraphSettings
 from gitsync.emulator.http.messages import (
     Caller,
     Refused,
@@ -111,6 +113,7 @@ class Tokens:
         # Claims of some principals only.
         own: dict[str, Any] = {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
         own |= {"acrs": [*contexts]} if contexts else {}
+        own |= _list_graph_claims(principal, self._settings.graph)
         claims = {
             "aud": audience,
             "iss": f"https://sts.windows.net/{tenant}/",
@@ -227,6 +230,14 @@ def _read_contexts(claims: str) -> Sequence[str]:
         return ()
     values = wanted.get("values") or [wanted.get("value")]
     return [value for value in values if isinstance(value, str)]
+
+
+def _list_graph_claims(principal: EmulatedPrincipal, settings: GraphSettings) -> dict[str, Any]:
+    """List the permissions of Microsoft Graph as a token has them: a person's in `scp`, an application's in `roles`."""
+    names = sorted(ALL if settings.permissions is None else settings.permissions)
+    if not names:
+        return {}
+    return {"scp": " ".join(names)} if principal.user else {"roles": names}
 
 
 def _make_discovery(tenant: str, base: str) -> dict[str, Any]:
