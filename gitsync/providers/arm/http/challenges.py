@@ -10,25 +10,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from typing import Any
-
-from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 
 from gitsync.desired.formats.strict_json import read_json
 
 _INSUFFICIENT = re.compile(r"\berror=\"?insufficient_claims\b", re.IGNORECASE)
 _CLAIMS = re.compile(r"\bclaims=\"([A-Za-z0-9_+/=-]{1,8000})\"", re.IGNORECASE)
-
-
-class ChallengePolicy(AsyncARMChallengeAuthenticationPolicy):
-    """azure-core's policy, for challenges that can be read."""
-
-    async def on_challenge(self, request: Any, response: Any) -> bool:
-        """Return whether the request is sent again, with a new token. Raises CredentialError if there is none."""
-        # azure-core would fail as on an answer that cannot be read, after which a write may have been done.
-        if not read_claims_challenge(response.http_response.headers):
-            return False
-        return await super().on_challenge(request, response)
 
 
 def read_claims_challenge(headers: Mapping[str, str]) -> str:

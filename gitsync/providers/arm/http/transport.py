@@ -31,7 +31,7 @@ from gitsync.providers.arm.auth.arm_access import ArmAccess, RenewableCredential
 from gitsync.providers.arm.auth.credentials import open_credential
 from gitsync.providers.arm.auth.principal import Principal, read_principal
 from gitsync.providers.arm.cloud import Cloud
-from gitsync.providers.arm.http.challenges import ChallengePolicy
+from gitsync.providers.arm.http.challenge_policy import ChallengePolicy
 from gitsync.providers.arm.http.connection import (
     BLOCK,
     HttpConnection,
