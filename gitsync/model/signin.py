@@ -44,7 +44,7 @@ class SignIn:
     additional_tenants: tuple[str, ...] = ()  # others to get tokens for
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The variables of CI systems (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`,
-    `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
+    `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`), and of AKS (`AZURE_KUBERNETES_TOKEN_PROXY`).
     """
 
     secret_name: str = field(default="", compare=False)

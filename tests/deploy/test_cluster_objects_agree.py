@@ -21,6 +21,7 @@ from tests.support.programs import needs_helm, needs_kustomize
 
 VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator has
 OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")
+CLIENT = yaml.safe_load(VALUES)["identity"]["clientId"]
 MORE_OVERLAY = """\
 components:
   - base/exports
@@ -98,12 +99,15 @@ FULL_VALUES["image"] = FULL_VALUES["image"] | {"digest": DIGEST}
 FULL_OVERLAY = (OVERLAY + MORE_PATCHES + MORE_OVERLAY).replace("newTag: 0.1.0", f"digest: {DIGEST}")
 
 MANY_WORKERS = "shards: 8\n"
+BINDING_OVERLAY = "components: [base/identity-binding]\n"
+BINDING_VALUES = yaml.safe_dump(yaml.safe_load(VALUES) | {"identity": {"clientId": CLIENT, "binding": True}})
 DATABASES_OVERLAY = "components: [base/databases]\n"
 PAIRS = [
     (OVERLAY, VALUES, VERSIONS, "as the page shows them"),
     (FULL_OVERLAY, yaml.safe_dump(FULL_VALUES), VERSIONS, "everything that values can say"),
     (OVERLAY + SHARDS_OVERLAY, VALUES + MANY_WORKERS, ("1.29", "1.37"), "many workers"),
     (OVERLAY + DATABASES_OVERLAY, f"{VALUES}networkPolicy: {{databases: true}}\n", VERSIONS, "users of databases"),
+    (OVERLAY + BINDING_OVERLAY, BINDING_VALUES, VERSIONS, "an identity binding"),
 ]
 
 
@@ -116,6 +120,14 @@ def test_both_make_the_same_objects_and_valid_ones(overlay, values, versions, wh
     for version in versions:
         for cluster_object in built.values():
             kubernetes_validate.validate(cluster_object, version, strict=True)
+
+
+def test_the_role_that_the_page_shows_for_an_identity_binding_is_valid():
+    role, binding = index(read_block("identity-binding.yaml")).values()
+    assert role["rules"][0]["resources"] == [CLIENT]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    for cluster_object in (role, binding):
+        kubernetes_validate.validate(cluster_object, KUBERNETES, strict=True)
 
 
 def test_the_files_of_the_base_are_valid_by_themselves():

@@ -93,14 +93,14 @@ class Session:
             if not limit.expired() and (limit.when() or soon) >= soon:
                 limit.reschedule(soon)
 
-    def pass_throttled(self, status: int) -> bool:
+    def pass_repeated(self, *, is_throttled: bool) -> bool:
         """Note that the last attempt is repeated. Returns whether Azure throttled it, in which case it does not count
         as failed.
         """
         # Marked, not dropped: the last error before a deadline may be that Azure throttled.
-        if status == THROTTLED:
+        if is_throttled:
             self._passed.add(len(self.failures) - 1)
-        return status == THROTTLED
+        return is_throttled
 
     def pass_demand(self, index: int) -> None:
         """Note that an attempt is repeated with the policy token that Azure demanded, so it does not count as failed.

@@ -24,6 +24,7 @@ from gitsync.model.live import Absence
 from gitsync.model.provisioning_state import FAILED_STATES
 from gitsync.model.secret import truncate
 from gitsync.providers.arm.auth.principal import Principal
+from gitsync.providers.arm.http.challenges import read_claims_challenge
 from gitsync.providers.arm.http.messages import CORRELATION_ID, UNKNOWN_CODE, ArmRequest, Response, mask_payload
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
@@ -52,9 +53,10 @@ _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>
 def refuses_token(answer: Response) -> bool:
     """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1).
 
-    A challenge for more claims is not one of these: the policy of azure-core answers it.
+    A challenge for more claims is not one of these, whatever its code: the policy has answered it, and a third try
+    would be refused as well.
     """
-    if answer.status != 401:
+    if answer.status != 401 or read_claims_challenge(answer.headers):
         return False
     challenge = answer.headers.get("www-authenticate", "")
     return bool(_INVALID_TOKEN.search(challenge)) or read_error(answer)[0].casefold() in _TOKEN_CODES
@@ -194,6 +196,11 @@ def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -
         action = denied["action"] if denied else name_rbac_action(request.method, request.path)
         scope = denied["scope"] if denied else request.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
+    if answer.status == 401 and read_claims_challenge(answer.headers):
+        return (
+            f"{_name_identity(answer.principal)} does not have the claims that Azure requires, also with a new token. "
+            "Ask your Entra ID administrators which Conditional Access policy applies to it."
+        )
     if answer.status == 401:
         return (
             f"{_name_identity(answer.principal)} cannot access {request.resource_id}: check that its tenant is that of "

@@ -34,6 +34,7 @@ from gitsync.errors import (
     TransportError,
 )
 from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.limits import describes_busy_jobs
 from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.result import FailedRequest, Wait
@@ -212,7 +213,7 @@ class Retrier:
 
     def note_repeated(self, error: ArmError, session: Session) -> None:
         """Note that the last attempt is repeated: if it was throttled it is counted, and not reported as failed."""
-        if session.pass_throttled(error.status):
+        if session.pass_repeated(is_throttled=is_throttled(error)):
             self._tally.totals["throttled"] += 1
 
     async def _try(self, request: ArmRequest, session: Session, attempt: int = 1) -> Response:
@@ -277,9 +278,9 @@ class Retrier:
         now = self.clock.now()
         retry_after = answer.read_retry_after(now)
         # Other requests of the bucket wait too: each of them would be refused as well.
-        if answer.status == 429 and retry_after:
-            self._throttle.pause(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
+        if is_throttled(error) and retry_after:
+            self._throttle.pause(request.method, request.path, answer, code, retry_after, sent_at)
         error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but perhaps by a proxy
         raise error
 
@@ -328,14 +329,15 @@ def _log_request(request: ArmRequest, answer: Response | None, attempt: int, sec
 
 
 def is_throttled(error: ArmError) -> bool:
-    return error.status == THROTTLED
+    """Return whether a limit refused the request: nothing was begun. After a 5xx a write may have been done anyway."""
+    return error.status == THROTTLED or (400 <= error.status < 500 and describes_busy_jobs(error.message))
 
 
 def may_read_again(error: ArmError) -> bool:
     """Return whether a failure may be temporary: transport, 408, 429 and 5xx, not a refusal."""
     if isinstance(error, TransportError):
         return True
-    return error.status in {408, 429} or error.status >= 500
+    return error.status == 408 or error.status >= 500 or is_throttled(error)
 
 
 def may_write_again(error: ArmError) -> bool:
