@@ -20,6 +20,7 @@ from gitsync.model.signin import Identity, Method
 NOT_ALLOWED: Final = "IdentityNotAllowed"
 _NOT_CHECKED: Final = "IdentityNotChecked"
 
+_MOST_SHOWN = 100  # characters of an address, which any text may be
 _HINT = "Use an allowed identity, or have the operator add this one to allow-identities."
 
 
@@ -109,7 +110,7 @@ def _list_misses(entry: IdentityEntry, ids: IdentityIds, identity: Identity) -> 
     if identity.cloud:
         for address in (identity.cloud.endpoint, identity.cloud.authority):
             if address.rstrip("/").casefold() not in entry.clouds:
-                yield f"the other cloud {address}"
+                yield f"the other cloud {address if len(address) <= _MOST_SHOWN else f'{address[:_MOST_SHOWN]}…'}"
 
 
 def make_problem(refusal: CredentialRefusal, source: SourceLocation | None, level: Level) -> Problem:

@@ -307,7 +307,7 @@ def test_an_offline_plan_names_what_it_did_not_check(tmp_path, now, settings, na
     assert problems(report) == []
 
 
-def test_secrets_of_manifests_that_are_no_source_are_not_checked(tmp_path):
+def test_secrets_of_manifests_are_not_checked_without_that_source(tmp_path):
     world = World(tmp_path).says(group=GROUP).says(group=GROUP, own=secret("other"))
     report = rehearse(world, subscription=SUBSCRIPTION, allow_identities=TEAM, secret_sources=("environment",))
     assert report.problems == ()

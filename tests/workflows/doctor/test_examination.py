@@ -124,7 +124,7 @@ async def test_the_identities_of_secrets_are_checked_with_the_allow_list(locatio
         ({"emulator": ""}, "needs no identity"),
     ],
 )
-def test_what_no_allow_list_means_is_said(settings, message):
+def test_doctor_reports_what_no_allow_list_means(settings, message):
     assert message in describe_allow_list(Config(**settings)).message
 
 
