@@ -109,7 +109,8 @@ def _list_misses(entry: IdentityEntry, ids: IdentityIds, identity: Identity) -> 
         yield "the client of the managed identity, whose tenant no Secret decides"
     if identity.cloud:
         for address in (identity.cloud.endpoint, identity.cloud.authority):
-            if address.rstrip("/").casefold() not in entry.clouds:
+            # Letters beyond ASCII may fold to those of another host.
+            if not address.isascii() or address.rstrip("/").casefold() not in entry.clouds:
                 yield f"the other cloud {address if len(address) <= _MOST_SHOWN else f'{address[:_MOST_SHOWN]}…'}"
 
 
@@ -127,12 +128,12 @@ def make_problem(refusal: CredentialRefusal, source: SourceLocation | None, leve
 
 
 def warn_unchecked(names: Iterable[tuple[str, str]]) -> Iterator[Problem]:
-    """Warn of Secrets that a plan does not read: it is not known whether their identities are allowed."""
+    """Warn of Secrets whose identity a plan does not read: it is unknown whether it is allowed."""
     if shown := sorted({"/".join(name) for name in names}):
         yield Problem(
             code=_NOT_CHECKED,
             level=Level.WARNING,
-            message=f"This plan does not read the credential Secrets {', '.join(shown)}, so it is not checked whether "
-            "allow-identities has their identities. A sync checks it before it signs in.",
+            message=f"This plan does not read the identities of the credential Secrets {', '.join(shown)}, so it is "
+            "not checked whether allow-identities has them. A sync checks them before it signs in.",
             hint="Set --plan-secrets if the plan may read them, or move their ids to a source that every plan reads.",
         )

@@ -22,6 +22,7 @@ class OfflineAllowList:
     allow_list: AllowList
     not_allowed: Mapping[CredentialName, CredentialRefusal]
     known: frozenset[CredentialName]  # Secrets among the manifests
+    unread: frozenset[CredentialName]  # those of them whose identity is in a file that is not read
     reads_all: bool  # no other source may have the Secret of a namespace
 
     def find_refusal(self, resource: Resource) -> CredentialRefusal | None:
@@ -37,7 +38,8 @@ class OfflineAllowList:
 
     def warn_unread(self, resources: Iterable[Resource], identity_of: IdentityOf) -> Iterator[Problem]:
         """Warn of Secrets whose identity the manifests do not have."""
-        return warn_unchecked(_name_secret(resource) for resource in resources if identity_of(resource).is_unread)
+        named = ((_name_secret(resource), identity_of(resource).is_unread) for resource in resources)
+        return warn_unchecked(name for name, is_unread in named if is_unread or name in self.unread)
 
     def _find(self, resource: Resource) -> CredentialRefusal | None:
         name = _name_secret(resource)
@@ -54,13 +56,17 @@ def decide_offline(
     """
     if allow_list is None:
         return None
-    not_allowed = {}
-    for name, values in secrets.items():
-        identity = read_identity("/".join(name), values, allow_multi_env_management=True)
-        if isinstance(identity, Identity) and (refusal := allow_list.check(*name, identity)):
-            not_allowed[name] = refusal
+    found = {
+        name: read_identity("/".join(name), values, allow_multi_env_management=True) for name, values in secrets.items()
+    }
+    identities = {name: identity for name, identity in found.items() if isinstance(identity, Identity)}
+    refusals = {name: allow_list.check(*name, identity) for name, identity in identities.items()}
     return OfflineAllowList(
-        allow_list=allow_list, not_allowed=not_allowed, known=frozenset(secrets), reads_all=reads_all
+        allow_list=allow_list,
+        not_allowed={name: refusal for name, refusal in refusals.items() if refusal},
+        known=frozenset(secrets),
+        unread=frozenset(n for n, identity in identities.items() if not allow_list.find_ids(*n, identity).is_known),
+        reads_all=reads_all,
     )
 
 

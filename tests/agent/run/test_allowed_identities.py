@@ -293,6 +293,11 @@ UNREAD = {
         "default/aso",
     ),
     "a Secret that SOPS encrypted": ({"group": GROUP, "own": encrypted("a")}, {}, "default/aso-credential"),
+    "an identity file that this machine does not have": (
+        {"group": GROUP, "own": secret("team", **NOTHING, AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS="/mnt/one.json")},
+        {},
+        "default/aso-credential",
+    ),
     "all are read": ({"group": GROUP, "own": secret("team")}, {}, ""),
     "the global credential": ({"group": GROUP}, {}, ""),
 }

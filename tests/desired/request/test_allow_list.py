@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -147,6 +148,25 @@ def open_prepared(namespace: str, credentials: Credentials) -> Any:
     spec = {"location": "westeurope"}
     group = Resource(key=key, gvk=gvk, spec=spec, source=SourceLocation("group.yaml", 1))
     return prepare(Manifests(resources=(group,)), catalog=open_catalog(), subscription=credentials.of)
+
+
+@pytest.mark.parametrize(
+    ("authority", "is_allowed", "why"),
+    [
+        ("https://login.cross.example", True, "as it is written"),
+        ("https://Login.CROSS.example/", True, "case and a slash do not count"),
+        ("https://login.cro\u00df.example", False, "it folds to that host, and is another one"),
+        ("https://login.cross.example.attacker.example", False, "it only begins so"),
+        ("https://login.cross.example\\@attacker.example", False, "readers of addresses differ about it"),
+        ("https://login.cross.example:444", False, "another port"),
+        ("https://login.cross.example/path", False, "another path"),
+    ],
+)
+def test_another_cloud_is_compared_as_a_whole(authority, is_allowed, why):
+    addresses = ("https://management.example", "https://login.cross.example")
+    found = [IdentityEntry(source=SOURCE, clients=("a",), clouds=addresses)]
+    identity = read(EXAMPLE | CLOUD | {"AZURE_AUTHORITY_HOST": authority})
+    assert (allow(found).check("default", "mine", identity) is None) is is_allowed, why
 
 
 def test_every_value_of_a_secret_that_chooses_an_identity_was_looked_at():
