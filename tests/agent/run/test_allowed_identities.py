@@ -185,6 +185,18 @@ PULL_REQUESTS = {
     "a group of Entra ID": PullRequest(
         {}, {"user": USER, "own": secret("other")}, TEAM, "does not have the client.", "own.yaml:1"
     ),
+    "an annotation of a Namespace, which chooses none": PullRequest(
+        {"group": GROUP},
+        {
+            "group": GROUP,
+            "ns": annotated("    apiVersion: v1\n    kind: Namespace\n    metadata:\n      name: default\n", credential_from="mine"),
+            "mine": secret("other", "mine"),
+        },
+        TEAM,
+        "",
+        "",
+        GLOBAL,
+    ),
     "an empty list": PullRequest(
         {"group": GROUP},
         {"group": GROUP, "own": secret("global")},
