@@ -194,6 +194,9 @@ WRONG = [
         "metrics.volume is for one worker",
         "several would write one file",
     ),
+    (f"{VALUES}allowIdentities: {{mode: report}}\n", "allow", "a list without entries allows none"),
+    (f"{VALUES}allowIdentities: {{allow: [{{client: []}}]}}\n", "client", "a key of the list is misspelt"),
+    (f"{VALUES}allowIdentities: {{allow: [{{clients: [me]}}]}}\n", "clients", "an id is a UUID"),
     (VALUES.replace("https://github.com", "/mnt"), "GITSYNC_SOURCE", "a folder is not in the pod"),
 ]  # fmt: skip
 
@@ -239,6 +242,21 @@ def test_workers_are_distinguished_by_what_gitsync_reads(tmp_path):
     assert failed["onExitCodes"]["values"] == [ExitCode.FAILED, ExitCode.REFUSED, ExitCode.FAULT]
     assert ExitCode.UNREACHABLE not in failed["onExitCodes"]["values"], "it is tried again"
     assert "backoffLimit" not in job, "it would end all workers with the first that fails"
+
+
+@needs_helm
+def test_gitsync_reads_the_allow_list_that_the_chart_writes(tmp_path):
+    client = "33333333-3333-3333-3333-333333333333"
+    entry = f"{{namespaces: [team-a], clients: [{client}], clouds: [https://login.example]}}"
+    made = template(f"{VALUES}allowIdentities: {{mode: report, global: [platform], allow: [{entry}]}}\n", tmp_path)
+    variables = made["ConfigMap", "gitsync", "gitsync-settings"]["data"]
+    allowed = resolve(Namespace(), variables, tmp_path).allow_identities
+    assert (allowed.refuses, allowed.of_global) == (False, ("platform",))
+    [entry] = allowed.entries
+    assert (entry.namespaces, entry.clients, entry.clouds) == (("team-a",), (client,), ("https://login.example",))
+    assert (
+        "GITSYNC_ALLOW_IDENTITIES" not in template(VALUES, tmp_path)["ConfigMap", "gitsync", "gitsync-settings"]["data"]
+    )
 
 
 @needs_helm
