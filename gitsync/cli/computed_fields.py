@@ -28,9 +28,9 @@ Bodies = Mapping[Key, Mapping[str, Any] | None]
 class ComputedField:
     """A field with its value, or why there is none."""
 
-    field: str
-    expression: str
-    value: Any = None
+    field: str  # as messages show it
+    expression: str  # in CEL
+    value: Any = None  # JSON; None if the expression leaves the field out
     unknown: str = ""  # a sentence; "" if the value is known
 
     def describe(self) -> str:
