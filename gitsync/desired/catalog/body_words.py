@@ -19,6 +19,9 @@ BODY_WORDS: Final[Mapping[str, str]] = {
 EXPRESSION: Final = "$expression"
 """A value that a CEL expression computes from other resources (docs/values.md)."""
 
+SET: Final = "gitsync/set"
+"""The annotation that has the expressions of other kinds: fields of spec, each with its expression."""
+
 _ALL: Final = frozenset({*BODY_WORDS, EXPRESSION})
 
 

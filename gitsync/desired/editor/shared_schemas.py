@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
-from gitsync.desired.catalog.body_words import BODY_WORDS
+from gitsync.desired.catalog.body_words import BODY_WORDS, SET
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
@@ -47,7 +47,6 @@ from gitsync.desired.validation.explain import resolve_rules
 from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.references import ARM_ID, NEVER_IN_IDS
 from gitsync.desired.validation.replace_annotation import REPLACE
-from gitsync.desired.validation.set_annotation import SET
 from gitsync.model.facts import Field
 from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy

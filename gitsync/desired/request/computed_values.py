@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.cel.expressions import quote_expression
@@ -31,7 +32,7 @@ from gitsync.desired.problems.finding import Finding
 from gitsync.desired.request.secret_reads import find_secret_read
 from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
-from gitsync.desired.validation.set_annotation import SET, SET_PATH, SetEntry
+from gitsync.desired.validation.set_annotation import SET_PATH, SetEntry
 from gitsync.errors import ExpressionError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
@@ -23,7 +24,6 @@ from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.desired.validation.replace_annotation import REPLACE, check_replace
-from gitsync.desired.validation.set_annotation import SET
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.resource import Resource
 

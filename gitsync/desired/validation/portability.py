@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.positions import find_root
 from gitsync.desired.catalog.type_words import join_with_and
@@ -14,7 +15,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, DEPENDS_ON_PATH
-from gitsync.desired.validation.set_annotation import SET, SET_PATH, list_set_entries
+from gitsync.desired.validation.set_annotation import SET_PATH, list_set_entries
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import AZURE_GROUP
 from gitsync.model.problem import Level

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitsync.desired.catalog.body_words import EXPRESSION, find_word
+from gitsync.desired.catalog.body_words import EXPRESSION, SET, find_word
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.problems.field_path import (
@@ -32,7 +32,6 @@ from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.template import ComputedValue
 
-SET: Final = "gitsync/set"
 SET_PATH: Final[FieldPath] = ("metadata", "annotations", SET)
 
 ID_FIELDS: Final[tuple[FieldPath, ...]] = (("spec", "owner", "armId"), ("spec", "azureName"))
