@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
-from typing import Final
 
 from gitsync.desired.catalog.type_words import format_short_key, join_with_and
 from gitsync.desired.formats.ignored_paths import remove_paths
@@ -47,7 +46,6 @@ from gitsync.planning.replacement import (
 from gitsync.planning.status.conditions import check_subscription, make_error, make_kept, make_undeletable, make_warning
 
 _ID_RULE = "the ARM id, which cannot change"
-_CHANGES: Final = frozenset({Action.CREATE, Action.UPDATE, Action.REPLACE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,24 +142,25 @@ def _note_identities(results: Mapping[Key, Result], plan: Plan, old: Revised, ne
 
 
 def _note_values(results: Mapping[Key, Result], plan: Plan) -> dict[Key, Result]:
-    """Add which fields would be computed again, because a resource changes whose status they use."""
+    """Add which fields would be computed again, because a resource is new whose status they use. An update may leave a
+    value as it is, which only Azure shows.
+    """
     noted = dict(results)
     for key, apply in plan.applies.items():
         for value in apply.prepared.relations.computed:
-            actions = {source: results[source].action for source in value.reads if source in results}
-            changed = sorted(source for source, action in actions.items() if action in _CHANGES)
-            if not changed or noted[key].verdict in {Verdict.INVALID, Verdict.BLOCKED}:
+            new = [source for source in sorted(value.reads) if source in results and _becomes_new(results[source])]
+            if not new or noted[key].verdict in {Verdict.INVALID, Verdict.BLOCKED}:
                 continue
-            names = join_with_and([format_short_key(source) for source in changed])
-            note = f"{value.field} would be computed again: {names} changes."
+            names = join_with_and(list(map(format_short_key, new)))
+            note = f"{value.field} would be computed again: it uses the status of {names}."
             message = " ".join(filter(None, (noted[key].condition.message, note)))
             result = replace(noted[key], condition=replace(noted[key].condition, message=message))
-            # An update may leave the value as it is, which only Azure shows.
-            is_new = result.verdict is Verdict.IN_SYNC and not {actions[source] for source in changed} <= {
-                Action.UPDATE
-            }
-            noted[key] = replace(result, verdict=Verdict.PENDING) if is_new else result
+            noted[key] = replace(result, verdict=Verdict.PENDING) if result.verdict is Verdict.IN_SYNC else result
     return noted
+
+
+def _becomes_new(result: Result) -> bool:
+    return result.action in {Action.CREATE, Action.REPLACE} or result.needs_replacement
 
 
 def _block_locked(result: Result, locks: LockView) -> Result:
