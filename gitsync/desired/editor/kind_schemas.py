@@ -218,7 +218,8 @@ def _build_name(kind: Kind) -> Schema:
         "errorMessage": message,
         **refuse(rf"[{forbidden}]|^\.{{1,2}}$|^[{BLANKS}]|[{BLANKS}]$", never),
     }
-    return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
+    name = {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
+    return {"anyOf": [name, {"$ref": f"{DEFINITIONS}bodyExpression"}]} if kind.is_any_type else name
 
 
 def _build_name_limits(kind: Kind) -> Schema:
