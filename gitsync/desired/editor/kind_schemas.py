@@ -200,6 +200,8 @@ def _build_field(kind_field: KindField, context: _Context, pointer: str) -> Sche
         value = _build_value(kind_field.facts, kind_field, context, pointer)
     if not kind_field.facts.get("required"):
         value = allow_null(value)
+    if kind_field.path == "spec.azureName" and context.kind.is_any_type:
+        value = {"anyOf": [value, {"$ref": f"{DEFINITIONS}bodyExpression"}]}
     return {"description": _describe_field(kind_field, context), **value}
 
 
@@ -218,8 +220,7 @@ def _build_name(kind: Kind) -> Schema:
         "errorMessage": message,
         **refuse(rf"[{forbidden}]|^\.{{1,2}}$|^[{BLANKS}]|[{BLANKS}]$", never),
     }
-    name = {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
-    return {"anyOf": [name, {"$ref": f"{DEFINITIONS}bodyExpression"}]} if kind.is_any_type else name
+    return {"type": "string", "errorMessage": message, "if": {"minLength": 1}, "then": limits}
 
 
 def _build_name_limits(kind: Kind) -> Schema:
