@@ -93,6 +93,9 @@ def make_context(
         _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
         sources=_list_value_sources(run_input.prepared),
+        stand_ins=(
+            connections.make_stand_ins(run_input.prepared, state.records) if connections.make_stand_ins else None
+        ),
     )
     sessions, clock = Sessions(), connections.clock
     names = {CheckName(name) for name in config.checks if name != NO_CHECKS}

@@ -43,6 +43,7 @@ from gitsync.model.verdict import DRIFTED, Difference, Verdict
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import project, select_desired
 from gitsync.planning.diff.three_way import UNDONE
+from gitsync.planning.diff.unknown_values import NOT_KNOWN
 from gitsync.report.wording import format_plural
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
@@ -255,7 +256,9 @@ class _Reading:
         search = self.search
         compared = {cut(parse_pointer(pointer)) for pointer in moved}
         in_git = {
-            cut(parse_pointer(difference.path)) for difference in search.result.differences if difference.rule in UNDONE
+            cut(parse_pointer(difference.path))
+            for difference in search.result.differences
+            if difference.rule in UNDONE or difference.rule == NOT_KNOWN
         }
         locations: dict[JsonPath, list[Difference]] = {}
         for difference in search.result.differences:

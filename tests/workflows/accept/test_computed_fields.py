@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.agent.run.test_knowledge_of_values import IP, STAGE, setting
+from tests.agent.run.test_knowledge_of_values import IP, PROD, STAGE, setting
 from tests.support.world import ACCOUNT, GROUP, World, key
 from tests.workflows.accept.test_accept import accept
 
@@ -79,6 +79,15 @@ def test_a_list_with_a_computed_element_is_not_edited(tmp_path):
     assert [left.reason for left in accepted.left] == [
         f"The expression {address} computes spec.sourceAddressPrefixes[1]."
     ]
+
+
+def test_a_field_that_the_next_sync_changes_is_no_drift(tmp_path):
+    world = World(tmp_path)
+    account = setting(TAGGED, f"spec.tags.stage: {STAGE}")
+    world.says(group=GROUP, ip=IP, account=account).sync()
+    world.somebody_changes(DATA, {"/tags/plain": "b"})
+    accepted = accept(world.says(group=GROUP, ip=PROD, account=account), world.plan())
+    assert (accepted.left, list(accepted.texts)) == ((), ["account.yaml"])
 
 
 def test_drift_of_a_source_is_accepted_and_flows(tmp_path):
