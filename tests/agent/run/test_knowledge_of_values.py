@@ -1,4 +1,4 @@
-"""What a plan knows of a value that flows, and when its resource waits (docs/values.md)."""
+"""What a plan has of a value that flows, and when its resource waits (docs/values.md)."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_a_failed_update_of_the_source_holds_its_values(world):
     assert world.azure().resource(ACCOUNT_ID)["tags"] == {"stage": "prod"}
 
 
-def test_an_unknown_value_is_no_part_of_a_review(world):
+def test_an_unknown_value_is_left_out_of_a_review(world):
     file = planned(world.says(group=GROUP, ip=PROD, account=STAGED))
     assert world.sync(plan_file=str(file)).exit_code == 0
     assert world.azure().resource(ACCOUNT_ID)["tags"] == {"stage": "prod"}

@@ -125,9 +125,9 @@ def test_a_run_that_is_killed_leaves_the_rest_to_the_next(tmp_path):
     start = World(tmp_path)
     start.says(group=GROUP, ip=IP, account=STAGED, more=chain).sync()
     start.says(group=GROUP, ip=PROD, account=STAGED, more=chain)
-    whole = start.copy(tmp_path / "whole")
-    whole.sync()
-    requests = len(whole.requests)
+    full = start.copy(tmp_path / "full")
+    full.sync()
+    requests = len(full.requests)
     for at in sample(range(1, requests + 1)):
         world = start.copy(tmp_path / f"at-{at}")
         world.kill_after = at

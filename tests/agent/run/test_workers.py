@@ -284,7 +284,7 @@ async def test_workers_create_together_what_one_creates(synced: Site, tmp_path: 
 
 
 TAKEN = ["id", "spec.addressSpace.addressPrefixes[0]", "status.addressSpace.addressPrefixes[0]"]
-"""What a network takes of another: its id, which any worker knows, or what may change in the run."""
+"""What a network takes of another: its id, which any worker has, or what may change in the run."""
 VALUES = {
     "a": "---\n".join([make_group("a"), make_network("a-net", "a", 1)]),
     "b": "---\n".join([make_group("b"), make_network("b-net", "b", 2, takes='resource("VirtualNetwork/a-net").id')]),

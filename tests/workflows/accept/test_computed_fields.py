@@ -81,7 +81,7 @@ def test_a_list_with_a_computed_element_is_not_edited(tmp_path):
     ]
 
 
-def test_a_field_that_the_next_sync_changes_is_no_drift(tmp_path):
+def test_a_field_that_the_next_sync_changes_has_not_drifted(tmp_path):
     world = World(tmp_path)
     account = setting(TAGGED, f"spec.tags.stage: {STAGE}")
     world.says(group=GROUP, ip=IP, account=account).sync()

@@ -37,7 +37,7 @@ def test_what_git_changes_flows(world):
 
 
 def test_what_only_azure_has_is_made_up(world):
-    """The emulator gives a dynamic address to nobody."""
+    """The emulator gives no dynamic address."""
     rehearsal = rehearse_world(world.says(group=GROUP, ip=DYNAMIC, account=ADDRESSED))
     assert rehearsal.exit_code == 0
     found = find(rehearsal, Blank.VALUES)
