@@ -229,6 +229,13 @@ def test_a_known_value_is_a_part_of_a_review(world):
     assert (found.condition.reason, world.writes) == ("PlanOutdated", [])
 
 
+def test_what_takes_a_value_exports_its_own(world):
+    exports = "      operatorSpec:\n        configMaps: {blobEndpoint: {name: where, key: blob}}\n"
+    report = world.says(group=GROUP, ip=IP, account=STAGED.rstrip() + "\n" + exports).sync()
+    assert of(report, "StorageAccount").is_fine
+    assert of(report, "StorageAccount").record.exports
+
+
 def test_a_record_keeps_what_a_resource_depends_on(world):
     found = of(world.sync(), "StorageAccount").record
     assert EGRESS in found.manifest.depends_on
