@@ -298,7 +298,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("workers", "sizes"), [(1, [12]), (2, [6, 6]), (3, [3, 3, 6]), (4, [0, 3, 3, 6])])
+@pytest.mark.parametrize(("workers", "sizes"), [(2, [6, 6]), (4, [0, 3, 3, 6])])
 async def test_what_takes_a_value_is_in_the_shard_of_its_source(tmp_path: Path, workers: int, sizes: list[int]) -> None:
     """A change of the source is in the tag after one run; what takes just an id is in any shard."""
     site = Site.begin(tmp_path / "site").says(VALUES)
