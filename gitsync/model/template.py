@@ -62,7 +62,7 @@ class ComputedValue(Placeholder):
     it, and the conversion takes it over into the body.
     """
 
-    __slots__ = ("field", "id_of", "known_ids", "reads", "sources")
+    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "sources")
 
     def __init__(
         self,
@@ -79,6 +79,7 @@ class ComputedValue(Placeholder):
         self.sources = sources  # the resources that it needs, by their names in the expression
         self.known_ids = known_ids or {}  # the ids of those that other sources declare
         self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
+        self.choices: tuple[str, ...] = ()  # the words that the field may have; empty for any text
         self.reads = reads  # those of `sources` of which it needs more than id and name
 
     @property

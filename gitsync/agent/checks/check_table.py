@@ -16,10 +16,12 @@ from loguru import logger
 
 from gitsync.agent.checks.allowance import Budget
 from gitsync.agent.checks.check_requests import CheckRequests
+from gitsync.model.arm_id import IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
 from gitsync.model.report import RequestCounts
+from gitsync.planning.managed_locks import find_lowered_level
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.session import Session
 
@@ -67,6 +69,7 @@ class Checks:
         self._requests: dict[int, CheckRequests] = {}
         self._found: dict[Key, tuple[CheckFinding, ...]] = {}
         self._budget = Budget(self._count_sent)
+        self._lowered: dict[IdKey, str] = {}
 
     async def check(
         self, changes: Iterable[PlannedChange], arms: Mapping[Key, Arm | None]
@@ -80,10 +83,13 @@ class Checks:
         by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
         # Without a client the run reports why it has none; a check could only repeat that.
         new = [change for change in changes if change.key not in self._found and arms[change.key] is not None]
+        # A lock may be in another group than what it holds for, and have another credential.
+        lowered = ((change.arm_id.key, find_lowered_level(change)) for change in new)
+        self._lowered.update((key, level) for key, level in lowered if level is not None)
         for change in sorted(new, key=lambda change: change.key):
             arm = cast("Arm", arms[change.key])
             # What an identity may see differs, so each has requests of its own.
-            self._requests.setdefault(id(arm), CheckRequests(arm, self._open_session))
+            self._requests.setdefault(id(arm), CheckRequests(arm, self._open_session, lowered=self._lowered))
             by_arm[id(arm)].append(change)
         allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
         runs = [

@@ -16,6 +16,7 @@ from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
+from gitsync.planning.managed_locks import NO_LOCKS
 from gitsync.providers.arm.session import Session
 
 _LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
@@ -29,6 +30,7 @@ ReadSource = Callable[[Session], Awaitable[None]]
 
 class RunCache:
     def __init__(self) -> None:
+        self.lock_view = NO_LOCKS  # what stays locked in Azure now
         self.has_granted = False  # a role assignment was written: rights may take a while to spread
         self._created: set[IdKey] = set()
         self._writes: Counter[str] = Counter()

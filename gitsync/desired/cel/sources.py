@@ -17,6 +17,7 @@ from gitsync.desired.cel.objects import Object, convert_value
 from gitsync.desired.cel.source_types import KNOWN_ELSEWHERE
 from gitsync.desired.cel.types.types import DYN, Type, make_struct_type
 from gitsync.desired.cel.value_expressions import ValueExpression, name_variable
+from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.errors import EvaluationError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.secret import Placeholder, Secret, list_inner_secrets
@@ -73,6 +74,8 @@ def _hide_secrets(value: Any) -> Any:
     if isinstance(value, str) and any(list_inner_secrets(value)):
         return Secret(value)
     if isinstance(value, dict):
+        if names := list(filter(is_secret_name, value)):
+            raise EvaluationError(f"the value has the member {names[0]}, which may be a secret")
         return {key: _hide_secrets(member) for key, member in value.items()}
     return [_hide_secrets(entry) for entry in value] if isinstance(value, list) else value
 

@@ -72,6 +72,9 @@ def parse_value(text: str) -> ValueExpression:
     names: dict[str, Position] = {}
 
     def replace_call(node: ExpressionNode) -> ExpressionNode:
+        if isinstance(node, Literal) and node.value is None:
+            # Null leaves the field out, also as one branch of a condition, where CEL wants one type.
+            return FunctionCall("dyn", None, (node,), node.at)
         if not isinstance(node, FunctionCall) or node.function != RESOURCE or node.target is not None:
             return node
         name = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], Literal) else None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
@@ -34,8 +34,10 @@ from gitsync.desired.request.exports import SharedExports, check_declared, may_e
 from gitsync.desired.request.patched_body import check_patched_body
 from gitsync.desired.request.rules_of_source import apply_rules
 from gitsync.desired.request.told_by_others import collect_told
+from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, NamedDependencies
 from gitsync.desired.validation.field_rules import FindPaths
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
@@ -54,6 +56,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy, PolicyDecision
 from gitsync.model.resource import WAITING, Prepared, Relations, Resource
+from gitsync.model.template import ComputedValue
 from gitsync.model.unit import UnitOptions
 
 _USUAL: Final = UnitOptions()
@@ -78,15 +81,17 @@ def prepare(
     """
     manifests = migrate_versions(manifests, catalog, unknown_fields)
     estate = apply_rules(manifests, catalog, today)
-    manifests = replace(manifests, resources=_add_computed(estate.resources, manifests, catalog))
-    drafts = _make_drafts(manifests, catalog, subscription)
+    computed = _add_computed(estate.resources, manifests, catalog)
+    manifests = replace(manifests, resources=computed.resources)
+    drafts = _make_drafts(manifests, catalog, subscription, computed.bodies)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
     shared = SharedExports(manifests.resources)
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    checked = list(_check_alone(drafts, decisions, dependencies, catalog, unknown_fields))
+    named = NamedDependencies(manifests)
+    checked = list(_check_alone(drafts, decisions, (dependencies, named), catalog, unknown_fields))
     set_problems = validate_set(
         [member for member, _ in checked],
         catalog=catalog,
@@ -102,17 +107,27 @@ def prepare(
         others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
         ruled = estate.faults.get(resource.key.namespace, ())
         problems = (*resource.problems, *alone, *of_set, *others, *ruled, *_check_draft(draft))
-        relations = Relations(owner=draft.owner, depends_on=member.depends_on, told=told.get(resource.key, ()))
+        relations = _relate(member, told.get(resource.key, ()), computed.values.get(resource.key, ()))
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
 
-def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog: Catalog) -> tuple[Resource, ...]:
+def _relate(member: Member, told: tuple[tuple[str, str], ...], computed: tuple[ComputedValue, ...]) -> Relations:
+    return Relations(
+        owner=member.owner,
+        depends_on=member.depends_on,
+        named_first=member.named_first,
+        told=told,
+        computed=computed,
+    )
+
+
+def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog: Catalog) -> ValueEstate:
     """Return the resources with the values that expressions compute."""
     entries = {index: found for index, resource in enumerate(resources) if (found := list_set_entries(resource))}
     if not entries:
-        return resources
+        return ValueEstate(resources)
     from gitsync.desired.request.computed_values import add_computed  # noqa: PLC0415 - an engine that most repositories do not need
 
     return add_computed(resources, entries, manifests.known_ids, catalog)
@@ -121,20 +136,26 @@ def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog
 def _check_alone(
     drafts: Iterable[Draft],
     decisions: Iterable[PolicyDecision],
-    dependencies: Dependencies,
+    needed: tuple[Dependencies, NamedDependencies],
     catalog: Catalog,
     unknown_fields: UnknownFields,
 ) -> Iterator[tuple[Member, tuple[Problem, ...]]]:
     """Yield what checks across manifests see of each one, and its own problems. The fields that both look at are not
     kept: those of a large estate take as much memory as its requests.
     """
+    dependencies, named_dependencies = needed
     for draft, decision in zip(drafts, decisions, strict=True):
         resource, kind = draft.resource, draft.kind
         visits = visit_spec(kind, resource.spec) if kind else []
         if resource.annotations.get(BODY):
             visits += visit_body(read_body(resource), BODY_PATH)
         own = validate_resource(resource, kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
-        yield draft.as_member(decision.policy, visits, dependencies.of(draft.needs)), own
+        needs = draft.needs
+        if DEPENDS_ON in resource.annotations:
+            named, findings = named_dependencies.of(resource)
+            needs = replace(needs, named=named)
+            own = (*own, *(locate_finding(finding, resource) for finding in findings[:MAX_PROBLEMS]))
+        yield draft.as_member(decision.policy, visits, dependencies.of(needs), needs.named), own
 
 
 def _list_ignored(draft: Draft, today: date | None, find_ignored: FindPaths) -> Paths:
@@ -167,12 +188,21 @@ def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExpor
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
-def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | CredentialOf) -> list[Draft]:
+def _make_drafts(
+    manifests: Manifests,
+    catalog: Catalog,
+    subscription: str | CredentialOf,
+    bodies: Mapping[Key, Mapping[str, Any]],
+) -> list[Draft]:
     def credential_of(resource: Resource) -> Credential | Finding:
         return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
 
     begin = partial(
-        begin_draft, catalog=catalog, config_maps=manifests.objects.config_maps, known_ids=manifests.known_ids
+        begin_draft,
+        catalog=catalog,
+        config_maps=manifests.objects.config_maps,
+        known_ids=manifests.known_ids,
+        bodies=bodies,
     )
 
     def make_ids(standings: Mapping[Key, Standing]) -> ArmIds:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
 from gitsync.desired.cel.source_types import make_source_type
 from gitsync.desired.cel.sources import UnknownValueError, ValueSource, evaluate_value, make_known_source
 from gitsync.desired.cel.value_expressions import parse_value
@@ -34,7 +35,7 @@ def compute_value(value: ComputedValue, find_source: FindSource) -> Any:
         for name, key in value.sources.items()
     }
     try:
-        return evaluate_value(parse_value(value.expression), sources)
+        return _check_choice(value, evaluate_value(parse_value(value.expression), sources))
     except UnknownValueError as unknown:
         found = unknown.placeholder
         return AwaitedValue(f"<{value.expression}>", why=found.why, is_public=True, is_new=found.is_new)
@@ -44,11 +45,18 @@ def compute_value(value: ComputedValue, find_source: FindSource) -> Any:
         raise MissingValueError(WAITING_FOR_VALUE, message, hint=hint) from error
 
 
+def _check_choice(value: ComputedValue, found: Any) -> Any:
+    """Return what an expression gives. Raises EvaluationError if the field cannot have it."""
+    if value.choices and isinstance(found, str) and found not in value.choices:
+        raise EvaluationError(f"the expression gives {quote_scalar(found)}, which is not {join_with_or(value.choices)}")
+    return found
+
+
 def describe_offline(name: str, resource: Resource, arm_id: str) -> ValueSource:
-    """Describe what git knows of a resource. A part of its id that is not known is in angle brackets."""
+    """Describe what git has of a resource. A part of its id that is not known is in angle brackets."""
     kind = open_catalog().kind_of(resource)
     if kind is None:  # a problem of its own manifest
-        raise MissingValueError(WAITING_FOR_VALUE, f"{name} is of an unknown kind.")
+        raise MissingValueError(WAITING_FOR_VALUE, f"{name} has an unknown kind.")
     id_doubt = Placeholder("", why=f"the ARM id of {name} is not known yet")
     return ValueSource(
         type=make_source_type(kind),

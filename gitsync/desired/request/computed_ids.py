@@ -1,4 +1,4 @@
-"""Computes the fields that make an ARM id, `spec.owner.armId` and `spec.azureName`, from what git knows of other
+"""Computes the fields that make an ARM id, `spec.owner.armId` and `spec.azureName`, from what git has of other
 resources: their ids, their names in Azure and their specs (docs/values.md).
 
 An owner whose id is all of the expression needs no value: it is an owner as any other (`arm_id_builder.find_owner`).
@@ -27,18 +27,18 @@ from gitsync.model.template import ComputedValue
 
 _LATER: Final = Placeholder("", why="status is known during a run only")
 
-PlaceResource = Callable[[Resource], Standing | None]
+FindStanding = Callable[[Resource], Standing | None]
 """Finds kind, owner and name of a manifest."""
 
 MakeIds = Callable[[Mapping[Key, Standing]], ArmIds]
 
 
 def settle_ids(
-    resources: Sequence[Resource], place: PlaceResource, make_ids: MakeIds
+    resources: Sequence[Resource], find_standing: FindStanding, make_ids: MakeIds
 ) -> tuple[tuple[Resource, ...], Mapping[Key, tuple[Key, ...]]]:
     """Return the resources with text in place of the values that make ids, and the resources that each of them needs.
 
-    What is in a cycle keeps its values: that is a problem of its own, as is a value that git does not know.
+    What is in a cycle keeps its values: that is a problem of its own, as is a value that only a run has.
     """
     waiting = {index: found for index, resource in enumerate(resources) if (found := _list_id_values(resource))}
     needs = {resources[index].key: _list_sources(found) for index, found in waiting.items()}
@@ -48,7 +48,7 @@ def settle_ids(
         ready = [index for index in waiting if open_keys.isdisjoint(needs[settled[index].key])]
         if not ready:
             break
-        placed = (place(resource) for index, resource in enumerate(settled) if index not in waiting)
+        placed = (find_standing(resource) for index, resource in enumerate(settled) if index not in waiting)
         standings = {standing.resource.key: standing for standing in placed if standing}
         settling = _Settling(standings, make_ids(standings))
         for index in ready:
@@ -62,7 +62,7 @@ def _list_id_values(resource: Resource) -> tuple[Computed, ...]:
     return tuple(
         Computed(field, value)
         for field, value in values
-        if isinstance(value, ComputedValue) and not (value.id_of and "owner" in field)
+        if isinstance(value, ComputedValue) and value.sources and not (value.id_of and "owner" in field)
     )
 
 
@@ -85,7 +85,7 @@ class _Settling:
                 text = evaluate_value(parse_value(value.expression), self._find_sources(value))
                 spec = _replace(spec, field[1:], text)
             except EvaluationError as error:
-                hint = "Use .id, .name or .spec of resources whose ids git knows."
+                hint = "Use .id, .name or .spec of resources whose ids are known offline."
                 message = (
                     f"{format_field(field)} makes the ARM id, and its value is not known offline: {error.message}."
                 )

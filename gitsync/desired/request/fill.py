@@ -87,7 +87,9 @@ class _Filling:
 
     def value(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self.value(member) for key, member in value.items() if not self.leaves_out(member)}
+            filled = {key: self.value(member) for key, member in value.items() if not self.leaves_out(member)}
+            # A map that has nothing else is left out too, as one that a manifest has empty.
+            return {key: member for key, member in filled.items() if member != {} or not value[key]}
         if isinstance(value, list):
             return [self.value(member) for member in value if not self.leaves_out(member)]
         fill_value = _FILLERS.get(type(value))

@@ -97,9 +97,12 @@ class Placeholders:
             describe_offline,
         )
 
-        return compute_value(
-            value, lambda name, key: describe_offline(name, self._prepared[key].resource, self.arm_id(key))
-        )
+        try:
+            return compute_value(
+                value, lambda name, key: describe_offline(name, self._prepared[key].resource, self.arm_id(key))
+            )
+        except MissingValueError as error:  # a run reports it
+            return Placeholder(f"<{value.expression}>", why=error.message, is_public=True)
 
     def _part(self, namespace: str, ref: ConfigMapKeyRef | RootRef) -> str:
         if isinstance(ref, RootRef):

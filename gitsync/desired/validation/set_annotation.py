@@ -1,5 +1,6 @@
 """The expressions that compute fields of a manifest from other resources (docs/values.md): those of the annotation
-`gitsync/set`, a YAML mapping of fields to expressions, and of the word `$expression` in an AzureResource.
+`gitsync/set`, a YAML mapping of fields to expressions, and of the word `$expression` in an AzureResource and in the
+annotation `gitsync/body`.
 
 Here they are read and located. `request.computed_values` checks them, and puts their values into the spec.
 """
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.body_words import EXPRESSION, find_word
 from gitsync.desired.catalog.type_words import quote_scalar
+from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.problems.field_path import (
     EVERY,
     Entry,
@@ -24,6 +26,7 @@ from gitsync.desired.problems.field_path import (
 )
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.validation.annotation_text import locate_in_annotation, read_annotation
+from gitsync.desired.validation.body_annotation import BODY_PATH, locate_member, read_body
 from gitsync.model.gvk import AZURE_RESOURCE
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
@@ -43,20 +46,25 @@ _LONGEST_SHOWN: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetEntry:
-    """A field with its expression; if something is wrong with the entry, `fault` says what."""
+    """A field with its expression, or an entry that is wrong."""
 
-    field: FieldPath = ()
+    field: FieldPath = ()  # of the manifest; in the annotation `gitsync/body`, below its key
     expression: str = ""
     source: SourceLocation
-    fault: str = ""  # a sentence
+    is_word: bool = False  # it is written in place of the value
+    fault: str = ""  # what is wrong, as a sentence; "" if nothing is
     hint: str = ""
 
 
 def list_set_entries(resource: Resource) -> Sequence[SetEntry]:
     """List the expressions of a manifest, in order."""
     if resource.key[:2] == AZURE_RESOURCE:
-        return list(_list_words(resource))
-    return list(_read_annotation(resource)) if resource.annotations.get(SET) else ()
+        return [*_refuse_annotation(resource), *_list_words(resource)]
+    if resource.annotations.keys().isdisjoint({SET, BODY}):  # as most
+        return ()
+    body = read_body(resource) if resource.annotations.get(BODY) else {}
+    in_spec = _read_annotation(resource) if resource.annotations.get(SET) else ()
+    return [*in_spec, *_find_words(resource, body, BODY_PATH)]
 
 
 def has_computed_ids(resources: Iterable[Resource]) -> bool:
@@ -66,6 +74,13 @@ def has_computed_ids(resources: Iterable[Resource]) -> bool:
         for resource in resources
         for field in ID_FIELDS
     )
+
+
+def _refuse_annotation(resource: Resource) -> Iterator[SetEntry]:
+    if SET in resource.annotations:
+        fault = f"{SET} is not allowed on {resource.key.kind}."
+        hint = f"Write {{{EXPRESSION}: …}} in place of the value."
+        yield SetEntry(source=locate_in_annotation(SET, (), resource), fault=fault, hint=hint)
 
 
 def _read_annotation(resource: Resource) -> Iterator[SetEntry]:
@@ -141,7 +156,9 @@ def _find_words(resource: Resource, body: Any, field: FieldPath) -> Iterator[Set
 
 
 def _read_word(resource: Resource, word: Any, field: FieldPath) -> SetEntry:
-    text, source = word[EXPRESSION], find_location((*field, EXPRESSION), resource)
+    text, at = word[EXPRESSION], (*field, EXPRESSION)
+    source = locate_member(at, resource) if field[:1] == BODY_PATH[:1] else find_location(at, resource)
     if isinstance(text, str) and text.strip():
-        return SetEntry(field=field, expression=text.strip(), source=source)
-    return SetEntry(field=field, source=source, fault=f"{format_field(field)} has no expression.", hint=_WORD_FORM)
+        return SetEntry(field=field, expression=text.strip(), source=source, is_word=True)
+    fault = f"{format_field(field)} has no expression."
+    return SetEntry(field=field, source=source, is_word=True, fault=fault, hint=_WORD_FORM)

@@ -96,6 +96,7 @@ _WAITING_REASONS = frozenset(
         "SecretNotFound",
         "ConfigMapNotFound",
         "AzureResourceNotFound",
+        "WaitingForDependency",
         "WaitingForOwner",
         "WaitingForValue",
     }

@@ -1,4 +1,4 @@
-"""Makes the type of a body of Azure for expressions, from the types of ARM (`catalog.body_types`)."""
+"""Makes the type of an ARM body for expressions, from the types of ARM (`catalog.body_types`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLAIN: Final[Mapping[str, Type]] = {"string": STRING, "choice": STRING, "intege
 
 
 def make_body_type(type_: BodyType) -> Type:
-    """Make the type of a value. An object that may have members of any name besides its own has no type."""
+    """Make the type of a value. An object that may have members of any other name has no type."""
     if type_.item is not None:
         return make_list_type(make_body_type(type_.item))
     if not type_.is_object:
