@@ -30,7 +30,8 @@ def add_awaited_values(
     for path, value in collect_unknown_values(desired).items():
         pointer, now = format_pointer(path), find_member(live, *path)
         is_kept = pointer in reported or (isinstance(now, str) and now.startswith("/"))
-        if isinstance(value, AwaitedValue) and not is_kept and not is_immutable(arm_type, pointer):
+        is_moved = pointer != "/location" or value.is_new  # a region that may stay needs no replacement
+        if isinstance(value, AwaitedValue) and not is_kept and is_moved and not is_immutable(arm_type, pointer):
             found.append(Difference(pointer, repr(value), now, NOT_KNOWN))
     return add_differences(comparison, found)
 

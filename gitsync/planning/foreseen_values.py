@@ -1,4 +1,4 @@
-"""What a plan knows of a resource for the expressions of others: the values that a sync would change are known after it
+"""What a plan has of a resource for the expressions of others: the values that a sync would change are known after it
 (docs/values.md).
 
 A change of one value may change those that Azure sets beside it: a label gives the name of an address, and a tier

@@ -142,6 +142,8 @@ def _explain_kept(named: Mapping[str, _NewValue], resource: Resource, record: Re
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
+    if any(not new.is_known and not new.source for new in named.values()):
+        return f"{restore}. Or sync first: the next plan has the new value, which a consent must name."
     # A consent has the new value, and everybody reads an annotation.
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."

@@ -1,6 +1,7 @@
 """What Azure gives back of what it was given: secrets kept, values added, words rewritten."""
 
 from dataclasses import replace
+from ipaddress import ip_address
 
 import pytest
 from hypothesis import given
@@ -104,6 +105,13 @@ def test_a_label_gives_a_name(kind, member, value, name):
     body = {"location": "westus", "properties": {member: value}}
     made = add_provider_fields(kind, at(kind, "a"), body, "tenant")
     assert made["properties"][member] == {**value, "fqdn": name}
+
+
+def test_an_address_has_its_version():
+    kind = "Microsoft.Network/publicIPAddresses"
+    body = {"properties": {"publicIPAllocationMethod": "Static", "publicIPAddressVersion": "IPv6"}}
+    shown = add_provider_fields(kind, at(kind, "a"), body, "tenant")
+    assert ip_address(shown["properties"]["ipAddress"]).version == 6
 
 
 def test_a_record_of_a_zone_shows_its_name_in_full():

@@ -1,4 +1,4 @@
-"""What a plan knows of a resource that a sync would change."""
+"""What a plan has of a resource that a sync would change."""
 
 import pytest
 

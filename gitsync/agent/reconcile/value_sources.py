@@ -43,7 +43,7 @@ async def share_values(attempt: ApplyAttempt, run: Observing) -> None:
         spec=_fill_spec(attempt, run.values) if is_usable else {},
         status=later if is_new else _describe_status(attempt, run) if is_usable else {},
     )
-    run.values.add_source(attempt.key, source)
+    run.values.add_source(attempt.key, source, is_written=attempt.write.done is not Action.NONE)
     run.cache.note_source(attempt.key, lambda session: _read_again(attempt, session, run))
 
 

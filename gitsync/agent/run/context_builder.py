@@ -95,6 +95,9 @@ def make_context(
         _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
         sources=_list_value_sources(run_input.prepared),
+        stand_ins=(
+            connections.make_stand_ins(run_input.prepared, state.records) if connections.make_stand_ins else None
+        ),
     )
     clock, sessions = connections.clock, Sessions(make_change_reference(connections.source, os.environ))
     names = {CheckName(name) for name in config.checks if name != NO_CHECKS}

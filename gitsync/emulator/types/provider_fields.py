@@ -205,7 +205,7 @@ def add_provider_fields(
         "name": path.rpartition("/")[2],
         "parent": path.split("/")[-3],
         "label": make_uuid(key, "label")[:8],
-        "address": _make_address(key),
+        "address": _make_address(key, find_value(body, ("properties", "publicIPAddressVersion"))),
         "group": path.split("/")[4] if path.count("/") > 3 else "",
         "location": str(body.get("location") or "global").casefold().replace(" ", ""),
         "tenant": tenant,
@@ -234,9 +234,11 @@ def _add_following(initial: Any, rows: Iterable[_Following], body: Mapping[str, 
     return initial
 
 
-def _make_address(key: str) -> str:
-    """Make an address of the range that is for tests of devices (RFC 2544)."""
+def _make_address(key: str, version: Any) -> str:
+    """Make an address of the ranges that are for tests of devices (RFC 2544), or for examples (RFC 3849)."""
     number = uuid5(_SPACE, f"address:{key}").int
+    if version == "IPv6":
+        return f"2001:db8::{number % 0xFFFF:x}"
     return f"198.{18 + number % 2}.{number // 2 % 256}.{1 + number // 512 % 254}"
 
 

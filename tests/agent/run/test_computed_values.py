@@ -144,7 +144,7 @@ def test_a_use_waits_for_a_source_that_fails(tmp_path):
     report = by_key(world.says(**documents([*SOURCES, *USES])).sync())
     for use in USES:
         result, needs = report[use.key], "PublicIPAddress/egress" in use.text or "StorageAccount/use01" in use.text
-        is_name_only = use.key.name == "use23"  # the name makes the id, which git knows
+        is_name_only = use.key.name == "use23"  # the name makes the id, which git has
         assert result.is_fine is not needs, (use.why, result.condition)
         if needs:
             assert result.condition.reason == "WaitingForValue" or is_name_only, (use.why, result.condition)

@@ -199,7 +199,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if result.key == attempt.prepared.relations.written_by:
             if not result.is_fine and attempt.policy.allows_modify:
                 return _wait_for_writer(attempt, result)
-        elif waits := _explain_lost_value(attempt, result) or _explain_wait(attempt, result, is_ours=is_ours):
+        elif waits := _find_wait(attempt, result, is_ours=is_ours):
             return _stop_for(attempt, waits, result)
     is_checked = run.registry.checks_owner(*attempt.rule_key)
     address = _find_owner(attempt, run.catalog) if is_checked else None
@@ -240,6 +240,15 @@ def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> Ap
     return attempt.stopped(condition, Verdict.BLOCKED, kind, blocked_by=result.key)
 
 
+def _find_wait(attempt: ApplyAttempt, result: Result, *, is_ours: bool) -> Condition | None:
+    """Return why a resource waits for another one; None if it does not."""
+    if result.is_fine and result.change.replacement is None and result.verdict is not Verdict.BLOCKED:
+        return None  # as most
+    if waits := _explain_lost_value(attempt, result):
+        return waits
+    return None if result.is_fine or (is_ours and result.ending.exists) else _explain_wait(attempt, result)
+
+
 def _explain_lost_value(attempt: ApplyAttempt, result: Result) -> Condition | None:
     """Return why a resource cannot have a value of another one, which failed: what Azure shows of that may not be what
     git has. A plan finds a resource fine that a sync could only replace.
@@ -265,9 +274,7 @@ def _explain_unready_value(value: ComputedValue, result: Result) -> Condition:
     return make_warning("WaitingForValue", text)
 
 
-def _explain_wait(attempt: ApplyAttempt, result: Result, *, is_ours: bool) -> Condition | None:
-    if result.is_fine or (is_ours and result.ending.exists):
-        return None
+def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     owner = attempt.prepared.relations.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
