@@ -3,7 +3,7 @@
 A lock that was removed from git is deleted before anything else. If a delete below it then fails, the lock is created
 again with the body that it had, and stays on record: the next run tries both again. Before the first delete, the
 records show that a lock is being lifted, with its body: if a run is killed in between, the next one finds the lock
-absent, and still knows what to restore.
+absent, and has what to restore on record.
 """
 
 from __future__ import annotations
@@ -47,12 +47,21 @@ def view_standing(run: RunContext, state: State, turns: Turns, first: Mapping[Ke
     """View the locks that stay, once the first turn has ended. What it could not lift stays too."""
     standing = [*list_recorded_locks(state.records, without=turns.first)]
     for key, node in turns.first.items():
-        lock, is_lowered = make_recorded_lock(key, state.records[key]), _is_lowered(node, first[key], run)
+        if node.record is None:
+            continue
+        lock, is_lowered = make_recorded_lock(key, node.record), _is_lowered(node, first[key], run)
         if isinstance(node, Apply):
             standing.append(replace(lock, level=CAN_NOT_DELETE) if is_lowered else lock)
         elif not is_lowered:
             standing.append(lock)
     return LockView(standing=tuple(sorted(standing))) if standing else NO_LOCKS
+
+
+def forget_lifted(state: State, first: Mapping[Key, Result]) -> State:
+    """Return the state without the locks that are gone: no replacement of what they held for takes them along."""
+    gone = {key for key, result in first.items() if result.action is Action.DELETE}
+    records = {key: record for key, record in state.records.items() if key not in gone}
+    return replace(state, records=records) if gone else state
 
 
 def _is_lowered(node: Apply | Prune, result: Result, run: RunContext) -> bool:
@@ -71,7 +80,7 @@ def view_open(turns: Turns, standing: LockView, results: Mapping[Key, Result]) -
 
 
 async def reserve_lifts(run: RunContext, state: State, turns: Turns) -> Turns:
-    """Record that locks are being lifted, with the bodies that they have now, if anything below them is to be deleted.
+    """Record that locks are being lifted, with the bodies that they have now, if anything below them will be deleted.
     Nothing is lifted if that fails.
     """
     lifted = {key: node for key, node in turns.first.items() if isinstance(node, Prune) and is_to_delete(node)}
