@@ -34,7 +34,7 @@ from gitsync.planning.managed_locks import (
     list_recorded_locks,
     make_recorded_lock,
 )
-from gitsync.planning.status.conditions import make_error, make_warning
+from gitsync.planning.status.conditions import DELETING, make_error, make_warning
 
 RESTORED: Final = "LockRestored"
 NOT_RESTORED: Final = "LockNotRestored"
@@ -134,16 +134,36 @@ async def restore_lifted(
     run: RunContext, turns: Turns, first: Mapping[Key, Result], results: Mapping[Key, Result]
 ) -> dict[Key, Result]:
     """Create again the locks that were lifted for a delete that failed. Returns their new results."""
-    failed = list_open_deletes(turns.usual.prunes, results) if turns.first and run.rules.writes else {}
+    if not (turns.first and run.rules.writes):
+        return {}
+    failed, under_way = list_open_deletes(turns.usual.prunes, results), _list_under_way(results)
     restored = {}
     for key, result in sorted(first.items()):
         node = turns.first[key]
         if not (isinstance(node, Prune) and result.is_gone and node.record.writes.operation is not None):
             continue  # it was not lifted by a run
-        cause = _find_cause(make_recorded_lock(key, node.record), failed)
-        if cause is not None:
+        lock = make_recorded_lock(key, node.record)
+        if cause := _find_cause(lock, failed):
             restored[key] = await _restore(run, node.record, result, cause)
+        elif cause := _find_cause(lock, under_way):
+            restored[key] = _keep_record(node.record, result, cause)
     return restored
+
+
+def _list_under_way(results: Mapping[Key, Result]) -> dict[Key, ArmId]:
+    """List the deletes that Azure has accepted, and that the run did not see end."""
+    return {
+        key: result.arm_id
+        for key, result in results.items()
+        if result.action is Action.DELETE and result.arm_id and not result.is_gone
+    }
+
+
+def _keep_record(record: Record, result: Result, cause: Key) -> Result:
+    """Keep a lifted lock on record while a delete below it may still fail: the next run follows that to its end."""
+    text = f"The lock is deleted, and stays on record until the delete of {cause} has ended."
+    condition = replace(DELETING, message=text, generation=record.spec.generation, time=result.condition.time)
+    return replace(result, condition=condition, is_fine=False, record=replace(record, condition=condition))
 
 
 def _find_cause(lock: ManagedLock, failed: Mapping[Key, ArmId]) -> Key | None:

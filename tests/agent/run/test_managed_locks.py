@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.agent.run.revision_plan import plan_revisions
-from gitsync.emulator.settings import EmulatorSettings, ManagementLock
+from gitsync.emulator.settings import EmulatorSettings, ManagementLock, Timing
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.check import CheckName
 from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
@@ -269,6 +270,28 @@ def test_a_run_that_is_killed_at_any_request_loses_no_lock(locked, tmp_path, fai
         assert world.store.below(LOCK.casefold()) == [], count
         assert world.sync(**PRUNING).exit_code == 0, count
         assert world.writes == [], count
+
+
+def test_a_lifted_lock_that_git_has_again_after_a_kill_is_created_again(locked, tmp_path):
+    (folder := tmp_path / "world").mkdir()
+    world = locked.copy(folder)
+    world.settings, world.kill_after = EmulatorSettings(limits=None), 1
+    while world.store.below(LOCK.casefold()):
+        with suppress(KilledError):
+            world.sync(**PRUNING)
+        world.kill_after += 1
+    world.kill_after = None
+    assert world.says(**BASE, alock=lock("ReadOnly", notes="'Ask Ann.'")).sync(**PRUNING).exit_code == 0
+    assert world.writes[-1] == f"PUT {LOCK}"
+    assert world.sync(**PRUNING).exit_code == 0
+    assert world.writes == []
+
+
+def test_a_lock_stays_on_record_while_a_delete_below_it_is_under_way(world):
+    world.says(**BASE, alock=lock()).sync()
+    world.settings = EmulatorSettings(limits=None, operations=Timing(style=Style.ACCEPTED, seconds=3000))
+    left = find(world.says(group=GROUP, hub=network("hub")).sync(**PRUNING, resource_timeout=60.0), "keep")
+    assert (left.action, left.record is not None, left.condition.reason) == (Action.DELETE, True, "Deleting")
 
 
 def test_a_lock_that_somebody_deleted_does_not_come_back(world):
