@@ -98,4 +98,7 @@ def check_value(expression: ValueExpression, types: Mapping[str, Type]) -> Type:
     Raises ExpressionError with every mistake, its line and column, and a hint.
     """
     variables = {name_variable(name): type_ for name, type_ in types.items()}
-    return check_expression(expression.text, expression.tree, variables).type
+    checked = check_expression(expression.text, expression.tree, variables)
+    if checked.secrets or checked.uses_secret_object:  # the checker counts its uses where it is a variable
+        raise make_refused(expression.text, "undeclared reference to 'secret'", "")
+    return checked.type

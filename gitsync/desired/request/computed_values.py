@@ -79,7 +79,7 @@ _OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "Sec
 """Codes of what is wrong with an expression, and not with its field."""
 
 
-_PARTS: Final = "Fix the expression. A resource has id, name, spec and status."
+_PARTS: Final = "Fix the expression: a resource has id, name, spec and status. There is no self or secret."
 
 
 class _EntryError(Exception):
@@ -183,7 +183,7 @@ class _Setting:
 
     def _explain_elsewhere(self, sources: Mapping[str, Key]) -> str:
         names = [name for name, key in sources.items() if key not in self._resources]
-        return f"Another source declares {names[0]}: use its .id or .name." if names else ""
+        return f"No manifest of this run declares {names[0]}: use its .id or .name." if names else ""
 
     def _find_kind(self, key: Key) -> Kind | None:
         resource = self._resources.get(key)

@@ -250,5 +250,5 @@ def test_a_resource_that_another_source_declares_has_an_id_and_a_name():
     )
     (use,) = (each for each in prepared if each.key.name == "use")
     (problem,) = use.problems
-    assert problem.hint == "Another source declares platform/VirtualNetwork/hub: use its .id or .name."
+    assert problem.hint == "No manifest of this run declares platform/VirtualNetwork/hub: use its .id or .name."
     assert show([use], {})[0].request.body["tags"]["a"] == arm_id
