@@ -360,6 +360,12 @@ class ApplyAttempt(AttemptBase):
         is_pending = record is not None and record.writes.operation is not None and not record.is_replacing
         return is_pending and self.write.sent is None
 
+    @property
+    def may_appear(self) -> bool:
+        """Return whether an earlier run began a create that may not show yet; what it began to delete is gone."""
+        operation = self.record.writes.operation if self.record else None
+        return self.is_resumed and operation is not None and operation.kind != "delete"
+
     def with_request(self, request: Request, id_doubt: str) -> ApplyAttempt:
         """The attempt with its request, and with what is doubtful about the id."""
         return replace(self, request=request, id_doubt=id_doubt)
