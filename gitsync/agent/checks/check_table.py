@@ -51,6 +51,9 @@ def list_checks() -> Mapping[CheckName, Check]:
 BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PREFLIGHT})
 """Those of a sync: what they refuse is certain, and is not sent."""
 
+BEFORE_UPDATES: Final = frozenset({CheckName.LOCKS})
+"""Those of an update, which Azure has accepted before: only a lock may be new."""
+
 _ORDER: Final[Mapping[str, int]] = {
     word: rank for words in (CheckVerdict, CheckName) for rank, word in enumerate(words)
 }
@@ -72,10 +75,13 @@ class Checks:
         self._lowered: dict[IdKey, str] = {}
 
     async def check(
-        self, changes: Iterable[PlannedChange], arms: Mapping[Key, Arm | None]
+        self,
+        changes: Iterable[PlannedChange],
+        arms: Mapping[Key, Arm | None],
+        names: Collection[CheckName] = frozenset(CheckName),
     ) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Return the findings of all checks so far, by resource, the most urgent first. A change that was checked
-        before keeps its findings.
+        before keeps its findings. Only `names` run, of those that the settings name.
 
         `arms` has the client of each resource's identity. Without one nothing is checked: the run reports why it has
         none.
@@ -91,11 +97,12 @@ class Checks:
             # What an identity may see differs, so each has requests of its own.
             self._requests.setdefault(id(arm), CheckRequests(arm, self._open_session, lowered=self._lowered))
             by_arm[id(arm)].append(change)
-        allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
+        chosen = [name for name in self.names if name in names]
+        allowance = self._budget.make_allowance(new, len(by_arm) * len(chosen))
         runs = [
             _run(name, same, self._requests[arm].of_check(name, allowance))
             for arm, same in by_arm.items()
-            for name in self.names
+            for name in chosen
         ]
         found: defaultdict[Key, list[CheckFinding]] = defaultdict(list)
         for findings in await asyncio.gather(*runs):

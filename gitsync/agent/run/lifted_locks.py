@@ -3,7 +3,7 @@
 A lock that was removed from git is deleted before anything else. If a delete below it then fails, the lock is created
 again with the body that it had, and stays on record: the next run tries both again. Before the first delete, the
 records show that a lock is being lifted, with its body: if a run is killed in between, the next one finds the lock
-absent, and still knows what to restore.
+absent, and has what to restore on record.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gitsync.planning.managed_locks import (
     list_recorded_locks,
     make_recorded_lock,
 )
-from gitsync.planning.status.conditions import make_error, make_warning
+from gitsync.planning.status.conditions import DELETING, make_error, make_warning
 
 RESTORED: Final = "LockRestored"
 NOT_RESTORED: Final = "LockNotRestored"
@@ -47,12 +47,21 @@ def view_standing(run: RunContext, state: State, turns: Turns, first: Mapping[Ke
     """View the locks that stay, once the first turn has ended. What it could not lift stays too."""
     standing = [*list_recorded_locks(state.records, without=turns.first)]
     for key, node in turns.first.items():
-        lock, is_lowered = make_recorded_lock(key, state.records[key]), _is_lowered(node, first[key], run)
+        if node.record is None:
+            continue
+        lock, is_lowered = make_recorded_lock(key, node.record), _is_lowered(node, first[key], run)
         if isinstance(node, Apply):
             standing.append(replace(lock, level=CAN_NOT_DELETE) if is_lowered else lock)
         elif not is_lowered:
             standing.append(lock)
     return LockView(standing=tuple(sorted(standing))) if standing else NO_LOCKS
+
+
+def forget_lifted(state: State, first: Mapping[Key, Result]) -> State:
+    """Return the state without the locks that are gone: no replacement of what they held for takes them along."""
+    gone = {key for key, result in first.items() if result.action is Action.DELETE}
+    records = {key: record for key, record in state.records.items() if key not in gone}
+    return replace(state, records=records) if gone else state
 
 
 def _is_lowered(node: Apply | Prune, result: Result, run: RunContext) -> bool:
@@ -71,7 +80,7 @@ def view_open(turns: Turns, standing: LockView, results: Mapping[Key, Result]) -
 
 
 async def reserve_lifts(run: RunContext, state: State, turns: Turns) -> Turns:
-    """Record that locks are being lifted, with the bodies that they have now, if anything below them is to be deleted.
+    """Record that locks are being lifted, with the bodies that they have now, if anything below them will be deleted.
     Nothing is lifted if that fails.
     """
     lifted = {key: node for key, node in turns.first.items() if isinstance(node, Prune) and is_to_delete(node)}
@@ -125,16 +134,36 @@ async def restore_lifted(
     run: RunContext, turns: Turns, first: Mapping[Key, Result], results: Mapping[Key, Result]
 ) -> dict[Key, Result]:
     """Create again the locks that were lifted for a delete that failed. Returns their new results."""
-    failed = list_open_deletes(turns.usual.prunes, results) if turns.first and run.rules.writes else {}
+    if not (turns.first and run.rules.writes):
+        return {}
+    failed, under_way = list_open_deletes(turns.usual.prunes, results), _list_under_way(results)
     restored = {}
     for key, result in sorted(first.items()):
         node = turns.first[key]
         if not (isinstance(node, Prune) and result.is_gone and node.record.writes.operation is not None):
             continue  # it was not lifted by a run
-        cause = _find_cause(make_recorded_lock(key, node.record), failed)
-        if cause is not None:
+        lock = make_recorded_lock(key, node.record)
+        if cause := _find_cause(lock, failed):
             restored[key] = await _restore(run, node.record, result, cause)
+        elif cause := _find_cause(lock, under_way):
+            restored[key] = _keep_record(node.record, result, cause)
     return restored
+
+
+def _list_under_way(results: Mapping[Key, Result]) -> dict[Key, ArmId]:
+    """List the deletes that Azure has accepted, and that the run did not see end."""
+    return {
+        key: result.arm_id
+        for key, result in results.items()
+        if result.action is Action.DELETE and result.arm_id and not result.is_gone
+    }
+
+
+def _keep_record(record: Record, result: Result, cause: Key) -> Result:
+    """Keep a lifted lock on record while a delete below it may still fail: the next run follows that to its end."""
+    text = f"The lock is deleted, and stays on record until the delete of {cause} has ended."
+    condition = replace(DELETING, message=text, generation=record.spec.generation, time=result.condition.time)
+    return replace(result, condition=condition, is_fine=False, record=replace(record, condition=condition))
 
 
 def _find_cause(lock: ManagedLock, failed: Mapping[Key, ArmId]) -> Key | None:

@@ -15,7 +15,7 @@ from gitsync.agent.reconcile.context import RunContext
 from gitsync.agent.reconcile.reconcile import reconcile
 from gitsync.agent.reconcile.result_builder import build_unattempted
 from gitsync.agent.reconcile.stages.prune import RESOURCES_API_VERSION
-from gitsync.agent.run.lifted_locks import reserve_lifts, restore_lifted, view_open, view_standing
+from gitsync.agent.run.lifted_locks import forget_lifted, reserve_lifts, restore_lifted, view_open, view_standing
 from gitsync.agent.run.replacements import Due, RunNodes, replace_resources, settle_replacements
 from gitsync.agent.run.run_exports import remove_exports, select_leftovers
 from gitsync.desired.manifests.selection import Selection
@@ -57,7 +57,8 @@ async def walk(
         turns = await reserve_lifts(run, state, split_turns(plan))
         first = await _run_nodes(run, turns.first)
         run.cache.lock_view = view_standing(run, state, turns, first)
-        usual, collected = await _walk_usual(run, turns.usual, state, selection, most_deletes, first)
+        left = forget_lifted(state, first)
+        usual, collected = await _walk_usual(run, turns.usual, left, selection, most_deletes, first)
         first |= await restore_lifted(run, turns, first, usual)
         done = {**first, **usual}
         run.cache.lock_view = view_open(turns, run.cache.lock_view, usual)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.agent.run.shards import cut_shards, list_members
+from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.request.build import prepare
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
 from tests.support.fault_rules import rules
-from tests.support.world import SUBSCRIPTION, World
+from tests.support.world import CATALOG, SUBSCRIPTION, World
 
 ORDER = "gitsync/depends-on"
 
@@ -154,3 +157,11 @@ def test_a_resource_of_the_later_unit_that_stays_broken_holds_no_delete_in_the_o
     report = world.says_files(UNITS | STAYING | changed).sync(prune=True, max_deletes=2)
     assert not find(report, "apps-stay").is_fine
     assert world.sent("DELETE") == [path("a-base")]
+
+
+def test_a_worker_waits_for_what_another_shard_creates():
+    files = {f"{name}.yaml": text.encode() for name, text in CHAIN.items()}
+    prepared = prepare(read_manifests(files), catalog=CATALOG, subscription=SUBSCRIPTION)
+    shards = cut_shards(list_members(prepared, {}), 3)
+    waits = sorted((key.name, other.name) for shard in shards for key, other in shard.waits_for)
+    assert waits == [("a", "limit"), ("limit", "z")]

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.agent.run.revision_plan import plan_revisions
-from gitsync.emulator.settings import EmulatorSettings, ManagementLock
+from gitsync.emulator.settings import EmulatorSettings, ManagementLock, Timing
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.check import CheckName
 from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
@@ -141,6 +142,16 @@ def test_a_lock_of_somebody_else_blocks_in_the_plan_and_nothing_is_sent(world):
     assert world.writes == []
 
 
+def test_a_read_only_lock_of_somebody_else_blocks_an_update(world):
+    world.says(**BASE).sync()
+    lock_of_others = ManagementLock(scope=IN_GROUP, name="theirs", read_only=True)
+    world.settings = EmulatorSettings(limits=None, locks=(lock_of_others,))
+    world.says(**BASE | {"hub": network("hub", a="b")})
+    assert find(world.plan(**CHECKS), "hub").is_refused
+    assert find(world.sync(**CHECKS), "hub").condition.reason == "Refused"
+    assert world.writes == []
+
+
 def test_the_checks_leave_out_a_lock_that_the_run_lifts(world):
     world.says(**BASE, alock=lock("ReadOnly")).sync()
     world.says(group=GROUP, hub=network("hub", a="b"))
@@ -237,7 +248,7 @@ def list_requests(world, folder):
 
 @pytest.mark.parametrize("fails", [True, False], ids=["the delete fails", "the delete does not fail"])
 def test_a_run_that_is_killed_at_any_request_loses_no_lock(locked, tmp_path, fails):
-    """The next run, in which the delete fails, ends with the lock in place; the one after it does the rest."""
+    """The next run, in which the delete fails, ends with the lock in place; the last run does the rest."""
     locked.settings = refuse_delete(SPOKE) if fails else EmulatorSettings(limits=None)
     (folder := tmp_path / "whole").mkdir()
     for count in range(1, list_requests(locked, folder) + 1):
@@ -259,6 +270,28 @@ def test_a_run_that_is_killed_at_any_request_loses_no_lock(locked, tmp_path, fai
         assert world.store.below(LOCK.casefold()) == [], count
         assert world.sync(**PRUNING).exit_code == 0, count
         assert world.writes == [], count
+
+
+def test_a_lifted_lock_that_git_has_again_after_a_kill_is_created_again(locked, tmp_path):
+    (folder := tmp_path / "world").mkdir()
+    world = locked.copy(folder)
+    world.settings, world.kill_after = EmulatorSettings(limits=None), 1
+    while world.store.below(LOCK.casefold()):
+        with suppress(KilledError):
+            world.sync(**PRUNING)
+        world.kill_after += 1
+    world.kill_after = None
+    assert world.says(**BASE, alock=lock("ReadOnly", notes="'Ask Ann.'")).sync(**PRUNING).exit_code == 0
+    assert world.writes[-1] == f"PUT {LOCK}"
+    assert world.sync(**PRUNING).exit_code == 0
+    assert world.writes == []
+
+
+def test_a_lock_stays_on_record_while_a_delete_below_it_is_under_way(world):
+    world.says(**BASE, alock=lock()).sync()
+    world.settings = EmulatorSettings(limits=None, operations=Timing(style=Style.ACCEPTED, seconds=3000))
+    left = find(world.says(group=GROUP, hub=network("hub")).sync(**PRUNING, resource_timeout=60.0), "keep")
+    assert (left.action, left.record is not None, left.condition.reason) == (Action.DELETE, True, "Deleting")
 
 
 def test_a_lock_that_somebody_deleted_does_not_come_back(world):
@@ -283,6 +316,25 @@ def test_a_lock_that_cannot_come_back_is_reported_and_tried_again(world):
     world.settings = refuse_delete(SPOKE)
     world.sync(**PRUNING)
     assert world.writes == [f"DELETE {SPOKE}", f"PUT {LOCK}"]
+
+
+def moved(consents):
+    consent = "annotations: {gitsync/replace: location=northeurope}" if consents else ""
+    document = network("hub").replace("{name: hub}", f"{{name: hub, {consent}}}")
+    return document.replace("westeurope", "northeurope" if consents else "westeurope")
+
+
+def test_a_replacement_follows_the_delete_of_its_lock(world):
+    world.says(group=GROUP, hub=moved(False), alock=lock(scope=OF_HUB)).sync()
+    report = world.says(group=GROUP, hub=moved(True)).sync(**PRUNING)
+    assert report.exit_code == 0
+    assert world.writes == [f"DELETE {HUB}{LOCKS}/keep", f"DELETE {HUB}", f"PUT {HUB}"]
+
+
+def test_a_lock_that_stays_blocks_a_replacement(world):
+    world.says(group=GROUP, hub=moved(False), alock=lock()).sync()
+    report = world.says(group=GROUP, hub=moved(True), alock=lock()).sync(**PRUNING)
+    assert (world.writes, find(report, "hub").condition.reason) == ([], "BlockedByLock")
 
 
 def test_a_plan_between_revisions_has_the_same_blocks(world):

@@ -32,7 +32,7 @@ async def check_write_locks(attempt: ApplyAttempt, run: Observing) -> ApplyAttem
     why = why or view.explain_write(attempt.arm_id)
     if not why:
         return attempt
-    advice = "Remove the lock from git, and add it again after the next sync."
+    advice = "Remove the lock from git, sync with --prune, and add it again after the change."
     attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE, replacement=None))
     return _block(attempt, run, make_warning(LOCKED, why, advice))
 

@@ -22,7 +22,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
-from gitsync.model.identity import IdentityIds
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
@@ -293,7 +293,9 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
 
 def _read_ids(own: CheckedMapping) -> IdentityIds:
     """Read the ids of the identity; older files have none."""
-    identity = own.within("identity", {})
+    if own.mapping("identity") is None:
+        return NO_IDS
+    identity = own.within("identity")
     return IdentityIds(intern(identity.text("clientId", "")), intern(identity.text("tenantId", "")))
 
 
