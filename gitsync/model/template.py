@@ -7,7 +7,7 @@ ConfigMaps and the start of the id can be unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -64,7 +64,7 @@ class ComputedValue(Placeholder):
 
     __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "sources")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a fact about the expression
         self,
         expression: str,
         *,
@@ -73,14 +73,15 @@ class ComputedValue(Placeholder):
         known_ids: Mapping[Key, ArmId] | None = None,
         id_of: Key | None = None,
         reads: frozenset[Key] = frozenset(),
+        choices: Sequence[str] = (),
     ) -> None:
         super().__init__(expression, why="an expression computes it", is_public=True)
         self.field = field  # as messages show it
         self.sources = sources  # the resources that it needs, by their names in the expression
         self.known_ids = known_ids or {}  # the ids of those that other sources declare
         self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
-        self.choices: tuple[str, ...] = ()  # the words that the field may have; empty for any text
         self.reads = reads  # those of `sources` of which it needs more than id and name
+        self.choices = choices  # the words that the field may have; empty for any text
 
     @property
     def expression(self) -> str:

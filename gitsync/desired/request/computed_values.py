@@ -42,6 +42,12 @@ from gitsync.model.resource import Resource
 from gitsync.model.template import ComputedValue
 
 
+_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression"})
+"""Codes of what is wrong with an expression, and not with its field."""
+
+_PARTS: Final = "Fix the expression: a resource has id, name, spec and status. There is no self or secret."
+
+
 class Computed(NamedTuple):
     """A value in a spec, and the field that has it."""
 
@@ -73,13 +79,6 @@ def add_computed(
         setting.add(resource, found[index]) if index in found else resource for index, resource in enumerate(resources)
     )
     return ValueEstate(added, setting.bodies, setting.values)
-
-
-_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression"})
-"""Codes of what is wrong with an expression, and not with its field."""
-
-
-_PARTS: Final = "Fix the expression: a resource has id, name, spec and status. There is no self or secret."
 
 
 class _EntryError(Exception):
@@ -147,16 +146,15 @@ class _Setting:
         if not fits_field(wanted, given):
             message = f"{format_field(entry.field)} must be {_name_type(wanted)}, and the expression gives {given}."
             raise _EntryError("ExpressionOutput", message, _suggest_conversion(wanted, given))
-        value = ComputedValue(
+        return ComputedValue(
             entry.expression,
             field=format_field(entry.field),
             sources=sources,
             known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
             id_of=sources.get(expression.find_id_name()),
             reads=frozenset(sources[name] for name in expression.list_read_names()),
+            choices=find_choices(kind, entry.field),
         )
-        value.choices = find_choices(kind, entry.field)
-        return value
 
     def _find_sources(self, resource: Resource, expression: ValueExpression) -> Mapping[str, Key]:
         sources = {}
