@@ -41,7 +41,6 @@ from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
 from gitsync.model.template import ComputedValue
 
-
 _OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression"})
 """Codes of what is wrong with an expression, and not with its field."""
 
