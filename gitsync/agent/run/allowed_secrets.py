@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from gitsync.desired.manifests.credential_secret import IDENTITY_FILE, read_identity
+from gitsync.desired.manifests.credential_secret import IDENTITY_FILE, KEYS, SUBSCRIPTION, read_identity
 from gitsync.desired.request.allow_list import AllowList
-from gitsync.desired.request.credential_choice import CredentialLookup, CredentialName
+from gitsync.desired.request.credential_choice import CredentialLookup, CredentialName, list_credential_names
 from gitsync.desired.request.offline_allow_list import OfflineAllowList, decide_offline
-from gitsync.errors import ConfigError
-from gitsync.model.export import ObjectKind
+from gitsync.errors import ConfigError, SecretStoreError
+from gitsync.model.export import Address, ObjectKind
 from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.manifests import Manifests
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method
+from gitsync.repository.secrets.sources.environment import EnvironmentSource
 from gitsync.repository.secrets.stores import MANIFESTS
 from gitsync.settings.config.config import Config
 
@@ -44,11 +46,43 @@ def make_allow_list(
     )
 
 
-def decide_about_manifests(config: Config, manifests: Manifests) -> OfflineAllowList | None:
-    """Decide about the identities that manifests name; None if the operator has given no allow-list."""
+def decide_about_manifests(
+    config: Config, manifests: Manifests, environment: Mapping[str, str]
+) -> OfflineAllowList | None:
+    """Decide about the identities that manifests name; None if the operator has given no allow-list. `environment` may
+    have Secrets, or some of their keys.
+    """
+    if config.allow_identities is None:
+        return None
+    secrets = _find_secrets(config, manifests, environment)
+    return decide_offline(make_allow_list(config, manifests, secrets), secrets, reads_all=reads_all_secrets(config))
+
+
+def _find_secrets(
+    config: Config, manifests: Manifests, environment: Mapping[str, str]
+) -> Mapping[CredentialName, Mapping[str, Secret]]:
+    """Find the Secrets that may be credentials, in the order of the sources that offline commands read."""
     declared = manifests.objects.secrets if MANIFESTS in config.secret_sources else {}
-    allow_list = make_allow_list(config, manifests, declared)
-    return decide_offline(allow_list, declared, reads_all=reads_all_secrets(config))
+    found: dict[CredentialName, Mapping[str, Secret]] = {}
+    for word in config.secret_sources:
+        values_by_name = declared if word == MANIFESTS else {}
+        if word == EnvironmentSource.name:
+            values_by_name = _read_environment(manifests, environment)
+        for name, values in values_by_name.items():
+            found[name] = {**values, **found.get(name, {})}
+    # Variables without this key are no Secret: a sync looks for it first.
+    return {name: values for name, values in found.items() if name in declared or SUBSCRIPTION in values}
+
+
+def _read_environment(
+    manifests: Manifests, environment: Mapping[str, str]
+) -> Mapping[CredentialName, Mapping[str, Secret]]:
+    """Read the Secrets of credentials that variables have, without those that a sync cannot read."""
+    source, found = EnvironmentSource(environment), dict[CredentialName, Mapping[str, Secret]]()
+    for name in list_credential_names(manifests.resources, {}):
+        with suppress(SecretStoreError):  # the error of the resources that use it
+            found[name] = source.find(Address(ObjectKind.SECRET, *name), KEYS) or {}
+    return found
 
 
 def reads_all_secrets(config: Config) -> bool:

@@ -6,6 +6,7 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -271,7 +272,7 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
-    allowed = decide_about_manifests(config, manifests)
+    allowed = decide_about_manifests(config, manifests, os.environ)
     subscription = choose_offline(
         manifests.objects.secrets,
         config.subscription or PLACEHOLDER_SUBSCRIPTION,
