@@ -122,6 +122,12 @@ def test_a_file_that_cannot_be_trusted_is_a_warning(source, tmp_path, content, s
     assert not Hunt(token=content).found(ended.out)
 
 
+def test_an_empty_file_is_a_warning(source, tmp_path):
+    (tmp_path / "token").write_text(" \n")
+    empty = read_check(source, AZURE_FEDERATED_TOKEN_FILE=str(tmp_path / "token"))
+    assert (empty["level"], "is not a JWT" in empty["message"]) == ("warning", True)
+
+
 def test_a_file_that_is_missing_and_a_host_that_refuses_are_warnings(source, tmp_path):
     missing = read_check(source, AZURE_FEDERATED_TOKEN_FILE=str(tmp_path / "none"))
     assert (missing["level"], "cannot be read" in missing["message"]) == ("warning", True)
