@@ -26,9 +26,11 @@ _UNREAD: Final = frozenset({"folder", "key-vault", "kubernetes"})
 
 
 def make_allow_list(
-    config: Config, manifests: Manifests, lookups: Mapping[CredentialName, CredentialLookup]
+    config: Config, manifests: Manifests, file_ids: Mapping[CredentialName, IdentityIds]
 ) -> AllowList | None:
-    """Make the allow-list for the Secrets that were looked up; None if the operator has given none."""
+    """Make the allow-list for Secrets; None if the operator has given none. `file_ids` are those of their identity
+    files.
+    """
     if config.allow_identities is None:
         return None
     return AllowList(
@@ -38,12 +40,26 @@ def make_allow_list(
             for address, declared in manifests.objects.declared.items()
             if address.object_kind is ObjectKind.SECRET
         },
-        file_ids={
-            name: _read_file(name, values, config)
-            for name, values in lookups.items()
-            if isinstance(values, Mapping) and IDENTITY_FILE in values
-        },
+        file_ids=file_ids,
     )
+
+
+def read_identity_files(
+    config: Config, lookups: Mapping[CredentialName, CredentialLookup]
+) -> Mapping[CredentialName, IdentityIds]:
+    """Read the ids in the identity files that Secrets name. They count instead of those in the Secret; NO_IDS if a file
+    cannot be read.
+    """
+    named = (
+        (name, read_identity("/".join(name), values, allow_multi_env_management=config.allow_multi_env_management))
+        for name, values in lookups.items()
+        if isinstance(values, Mapping) and IDENTITY_FILE in values
+    )
+    return {
+        name: _read_file(identity, config)
+        for name, identity in named
+        if isinstance(identity, Identity) and identity.sign_in.method is Method.IDENTITY_FILE
+    }
 
 
 def decide_about_manifests(
@@ -55,7 +71,8 @@ def decide_about_manifests(
     if config.allow_identities is None:
         return None
     secrets = _find_secrets(config, manifests, environment)
-    return decide_offline(make_allow_list(config, manifests, secrets), secrets, reads_all=reads_all_secrets(config))
+    allow_list = make_allow_list(config, manifests, read_identity_files(config, secrets))
+    return decide_offline(allow_list, secrets, reads_all=reads_all_secrets(config))
 
 
 def _find_secrets(
@@ -70,7 +87,7 @@ def _find_secrets(
             values_by_name = _read_environment(manifests, environment)
         for name, values in values_by_name.items():
             found[name] = {**values, **found.get(name, {})}
-    # Variables without this key are no Secret: a sync looks for it first.
+    # Without this key, variables do not count as a Secret: a sync looks for it first.
     return {name: values for name, values in found.items() if name in declared or SUBSCRIPTION in values}
 
 
@@ -90,13 +107,10 @@ def reads_all_secrets(config: Config) -> bool:
     return _UNREAD.isdisjoint(config.secret_sources)
 
 
-def _read_file(name: CredentialName, values: Mapping[str, Secret], config: Config) -> IdentityIds:
-    """Read the ids in the identity file of a Secret; NO_IDS if it has no such file, or cannot use it."""
+def _read_file(identity: Identity, config: Config) -> IdentityIds:
+    """Read the ids in the identity file of a Secret; NO_IDS if the file cannot be read or used."""
     from gitsync.providers.arm.auth.certificates import read_file_ids  # noqa: PLC0415 - few Secrets name a file
 
-    identity = read_identity("/".join(name), values, allow_multi_env_management=config.allow_multi_env_management)
-    if not isinstance(identity, Identity) or identity.sign_in.method is not Method.IDENTITY_FILE:
-        return NO_IDS
     try:
         return read_file_ids(replace(identity.sign_in, identity_folder=config.identity_folder or ""))
     except ConfigError:  # the error of the resources that sign in with it

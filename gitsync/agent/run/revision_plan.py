@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from gitsync.agent.run.allowed_secrets import decide_about_manifests, reads_all_secrets
+from gitsync.agent.run.allowed_secrets import decide_about_manifests, read_identity_files, reads_all_secrets
 from gitsync.agent.run.connections import name_source
 from gitsync.agent.run.git_settings import make_git_access
 from gitsync.agent.run.guards import refuse_invalid
@@ -293,6 +293,7 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
             secrets if MANIFESTS in config.secret_sources else {},
             manifests.objects.declared,
             config.subscription or "",
+            read_identity_files(config, manifests.objects.secrets),
             reads_all=reads_all_secrets(config),
         ),
         allowed=allowed,

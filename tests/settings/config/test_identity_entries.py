@@ -156,7 +156,7 @@ def test_a_file_of_the_manifests_is_refused(repository: Path, source: str):
         settings_of([f"--config={repository / 'operator.yaml'}", folder])
 
 
-def test_a_source_that_is_no_url_is_refused_when_it_is_opened(tmp_path: Path):
+def test_a_malformed_url_is_refused_when_it_is_opened(tmp_path: Path):
     (tmp_path / "list.yaml").write_text(MAPPING)
     assert settings_of([f"--allow-identities={tmp_path / 'list.yaml'}", "file://["]).source == "file://["
 
