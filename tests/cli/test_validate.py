@@ -477,6 +477,16 @@ def test_a_credential_that_cannot_be_used_is_an_error_at_its_secret(
 
 OWN = COMPLETE.replace("team", "aso-credential")
 OF_VARIABLES = {"AZURE_SUBSCRIPTION_ID": "s", "AZURE_TENANT_ID": "t", "AZURE_CLIENT_ID": "c"}
+SEALED = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: aso-credential}
+stringData:
+  AZURE_SUBSCRIPTION_ID: ENC[AES256_GCM,data:s,iv:s,tag:s,type:str]
+  AZURE_TENANT_ID: ENC[AES256_GCM,data:t,iv:t,tag:t,type:str]
+  AZURE_CLIENT_ID: ENC[AES256_GCM,data:c,iv:c,tag:c,type:str]
+sops: {lastmodified: "2026-01-01T00:00:00Z", mac: "ENC[AES256_GCM,data:m,iv:m,tag:m,type:str]", version: 3.9.0}
+"""
 EXAMPLE_ID = "44444444-4444-4444-4444-444444444444"
 NO_IDENTITY = "{allow: []}"
 NOT_ALLOWED = "error: IdentityNotAllowed"
@@ -498,6 +508,9 @@ NOT_ALLOWED = "error: IdentityNotAllowed"
         ({"a": GOOD, **OF_VARIABLES}, "{global: [], allow: [{namespaces: default}]}", [], "no problems", 0, "variables have the Secret"),
         ({"a": GOOD, **OF_VARIABLES}, NO_IDENTITY, [], f"a.yaml:1: {NOT_ALLOWED}", 1, "variables have the Secret"),
         ({"a": GOOD, "secret": OF_NAMESPACE, **OF_VARIABLES}, NO_IDENTITY, [], f"secret.yaml:1: {NOT_ALLOWED}", 1, "a variable has the key"),
+        ({"a": GOOD, "secret": SEALED}, "{global: [], allow: []}", [], "no problems", 0, "an encrypted Secret is not read"),
+        ({"a": GOOD, "secret": SEALED, **OF_VARIABLES}, NO_IDENTITY, [], "no problems", 0, "nor completed"),
+        ({"a": GOOD, "secret": SEALED}, "{global: [], allow: []}", ["--secret-sources", "environment"], "may not use the global credential", 1, "manifests are no source"),
         ({"a": GOOD, "AZURE_CLIENT_ID": "c"}, "{global: [], allow: []}", [], "may not use the global credential", 1, "one key is no Secret"),
         ({"a": GOOD, **OF_VARIABLES}, "{global: [], allow: []}", ["--secret-sources", "manifests"], "may not use the global credential", 1, "variables are no source"),
     ],

@@ -88,7 +88,14 @@ def _find_secrets(
         for name, values in values_by_name.items():
             found[name] = {**values, **found.get(name, {})}
     # Without this key, variables do not count as a Secret: a sync looks for it first.
-    return {name: values for name, values in found.items() if name in declared or SUBSCRIPTION in values}
+    read = {name: values for name, values in found.items() if name in declared or SUBSCRIPTION in values}
+    return {**read, **{name: {} for name in _list_encrypted(config, manifests)}}
+
+
+def _list_encrypted(config: Config, manifests: Manifests) -> list[CredentialName]:
+    """List the Secrets that SOPS encrypted: they exist, and no other source stands in for what is not read of them."""
+    encrypted = manifests.objects.encrypted if MANIFESTS in config.secret_sources else ()
+    return [(address.namespace, address.name) for address in encrypted if address.object_kind is ObjectKind.SECRET]
 
 
 def _read_environment(
