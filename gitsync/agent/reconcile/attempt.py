@@ -31,7 +31,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
-from gitsync.model.template import Request, Template
+from gitsync.model.template import ComputedValue, Request, Template, list_computed_values
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.diff.three_way import Remembered
 from gitsync.planning.removed_values import KeptValue
@@ -98,6 +98,7 @@ class Observation:
 
     is_listed: bool = False  # a list showed the resource as unchanged, so it is not read
     is_sampled: bool = False  # a list did, and it is read anyway
+    missed_values: int = 0  # the number of tries that found no value for an expression
     writes_before: int = 0  # the number of this run's writes near the resource before the read
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The bodies of those that go along with an update, by ARM ids in lower case."""
@@ -323,6 +324,12 @@ class ApplyAttempt(AttemptBase):
         return self.request
 
     @property
+    def computed(self) -> tuple[ComputedValue, ...]:
+        """The values of the request that expressions compute."""
+        template = self.apply.prepared.template
+        return list_computed_values(template) if template else ()
+
+    @property
     def arm_id(self) -> ArmId:
         """The ARM id as far as it is known."""
         return self.request.arm_id if self.request else self.apply.prepared.arm_id or NO_ID
@@ -359,6 +366,12 @@ class ApplyAttempt(AttemptBase):
         record = self.record
         is_pending = record is not None and record.writes.operation is not None and not record.is_replacing
         return is_pending and self.write.sent is None
+
+    @property
+    def may_appear(self) -> bool:
+        """Return whether an earlier run began a create that may not show yet; what it began to delete is gone."""
+        operation = self.record.writes.operation if self.record else None
+        return self.is_resumed and operation is not None and operation.kind != "delete"
 
     def with_request(self, request: Request, id_doubt: str) -> ApplyAttempt:
         """The attempt with its request, and with what is doubtful about the id."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -19,7 +19,7 @@ from gitsync.agent.reconcile.run_views import LiveReader, LiveWriter, Others, Re
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.extensions.registry import Registry
-from gitsync.model.check import CheckFinding, PlannedChange
+from gitsync.model.check import CheckFinding, CheckName, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
@@ -27,6 +27,7 @@ from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 from gitsync.providers.arm.client import Arm, Reader, Writer
@@ -36,7 +37,7 @@ from gitsync.report.progress import Progress
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.store import StateStore
 from gitsync.repository.secrets.export_sinks import ExportSinks
-from gitsync.repository.secrets.reference_values import RunValues
+from gitsync.repository.secrets.reference_values import RunValues, StandIns
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config_file import SourceSettings
 from gitsync.settings.logging import writes_debug
@@ -55,6 +56,9 @@ class AzureConnection:
     is_local: bool = True  # the endpoint is an emulator on this machine
 
 
+MakeStandIns = Callable[[Iterable[Prepared], Mapping[Key, Record]], StandIns]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
     """What a run works with."""
@@ -70,6 +74,7 @@ class Connections:
     progress: Progress  # what people see while the run lasts
     redactions: Redactions = field(default_factory=Redactions)  # every secret value
     secret_stores: SecretStores = field(default_factory=SecretStores)
+    make_stand_ins: MakeStandIns | None = None  # of a rehearsal: for values that only Azure has
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""
@@ -156,13 +161,15 @@ class RunContext:
     def has_checks(self) -> bool:
         return bool(self.checks.names)
 
-    async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
+    async def check(
+        self, changes: Iterable[PlannedChange], names: Collection[CheckName] = frozenset(CheckName)
+    ) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Check changes with ARM, which has none of those of other providers."""
         of_arm = [
             change for change in changes if self.catalog.provider(change.key.group, change.key.kind) is Provider.ARM
         ]
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
-        return await self.checks.check(of_arm, {change.key: self.identities[change.key].arm for change in of_arm})
+        return await self.checks.check(of_arm, {c.key: self.identities[c.key].arm for c in of_arm}, names)
 
     def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)

@@ -42,7 +42,7 @@ from gitsync.settings.redaction import Redactions
 PLACEHOLDER_SUBSCRIPTION: Final = "00000000-0000-0000-0000-000000000000"
 """Stands for the subscription of a run where none is set: on the emulator, and where it does not matter."""
 
-_MISSING: Final = frozenset({"OwnerNotFound", "ReferenceNotFound"})
+_MISSING: Final = frozenset({"DependsOnAnnotation", "OwnerNotFound", "ReferenceNotFound"})
 
 
 def read_source(
@@ -160,7 +160,7 @@ def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
     kind = catalog.kind_of(prepared.resource)
     if kind is None or not has_expressions(prepared.resource):
         return prepared
-    from gitsync.desired.cel.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
+    from gitsync.desired.exports.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
 
     problems = check_expressions(prepared.resource, kind)
     return replace(prepared, problems=tuple(sorted((*prepared.problems, *problems), key=lambda problem: problem.order)))

@@ -6,14 +6,15 @@ Each stands for a check of `validation`, with the same constants.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
-from gitsync.desired.catalog.body_words import BODY_WORDS
+from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, SET
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.editor.kind_schemas import (
     OR_NULL,
     TEXT_OR_NULL,
@@ -28,6 +29,7 @@ from gitsync.desired.editor.kind_schemas import (
 )
 from gitsync.desired.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
 from gitsync.desired.validation.annotations import (
+    ALLOW,
     ASO_PREFIX,
     CREDENTIAL_FROM,
     IGNORE,
@@ -36,11 +38,15 @@ from gitsync.desired.validation.annotations import (
     OPERATOR_ANNOTATIONS,
     OUR_PREFIX,
     QUALIFIED_NAME,
+    RUN_SCRIPT,
     UPDATE_METHOD,
     UPDATE_METHODS,
 )
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON
 from gitsync.desired.validation.explain import resolve_rules
+from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.references import ARM_ID, NEVER_IN_IDS
+from gitsync.desired.validation.replace_annotation import REPLACE
 from gitsync.model.facts import Field
 from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
@@ -50,6 +56,11 @@ _POLICIES: Final[Mapping[Policy, str]] = {
     Policy.SKIP: "gitsync reads the resource and never writes it.",
     Policy.DETACH_ON_DELETE: "gitsync writes the resource. If it is removed from git, it stays in Azure.",
 }
+
+
+def _describe(description: str, example: str) -> Schema:
+    return {"description": description, "type": "string", "examples": [example]}
+
 
 _ANNOTATIONS: Final[Mapping[str, Schema]] = {
     RECONCILE_POLICY: {
@@ -76,6 +87,26 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
         "examples": ["[/tags/costCentre]"],
         "errorMessage": f"{IGNORE} must be a string: a YAML list, in quotes or as a block.",
     },
+    DEPENDS_ON: {
+        "description": "Resources that come first although nothing refers to them: Kind/name, or "
+        "namespace/Kind/name, separated by commas. This one is created after them, and deleted before them.",
+        "type": "string",
+        "examples": ["RoleAssignment/reader, platform/VirtualNetwork/hub"],
+        "errorMessage": f"{DEPENDS_ON} must be a string: names of resources, separated by commas.",
+    },
+    HOLD: _describe("Leaves the resource as it is in Azure until a date.", "until 2026-12-01, incident 4711"),
+    REPLACE: _describe("Consents to a delete and a create, field by field.", "location=northeurope"),
+    RUN_SCRIPT: _describe("Consents to the script that Azure runs for the resource.", ALLOW),
+    API_VERSION: _describe("The api-version of ARM at which the resource is written.", "2025-01-01"),
+    BODY: _describe("A merge patch in YAML for the ARM body that is sent.", "{properties: {newField: true}}"),
+    SET: {
+        "description": "Fields that CEL expressions compute from other resources: a YAML mapping. "
+        'resource("Kind/name") has id, name, spec and status; null leaves the field out. This resource is created '
+        "after the others, and deleted before them.",
+        "type": "string",
+        "examples": ['{spec.tags.hub: resource("VirtualNetwork/hub").id}'],
+        "errorMessage": f"{SET} must be a string: a YAML mapping, in quotes or as a block.",
+    },
 }
 
 _OF_NAMESPACES: Final[Mapping[str, Schema]] = {
@@ -94,6 +125,23 @@ _OF_NAMESPACES: Final[Mapping[str, Schema]] = {
 }
 
 
+def list_annotations() -> Iterator[tuple[str, str]]:
+    """List the annotations of a manifest, each with what it does."""
+    return ((name, schema["description"]) for name, schema in sorted(_ANNOTATIONS.items()))
+
+
+def explain_annotation(name: str) -> Mapping[str, str]:
+    """Explain an annotation of a manifest, or else of a Namespace: what it does, and an example or its values, by
+    title. Empty for any other name.
+    """
+    schema = {**_OF_NAMESPACES, **_ANNOTATIONS}.get(name)
+    if schema is None:
+        return {}
+    values = dict(zip(schema.get("enum", ()), schema.get("enumDescriptions", ()), strict=True))
+    example = {"Example": f"{name}: {schema['examples'][0]}"} if "examples" in schema else {}
+    return {"Annotation": schema["description"], **values, **example}
+
+
 def build_definitions(catalog: Catalog) -> Schema:
     """Build the definitions that the schemas of kinds refer to, by their names."""
     forms = {
@@ -104,6 +152,7 @@ def build_definitions(catalog: Catalog) -> Schema:
         "azureOwner": _build_azure_reference("azureOwner", catalog),
         "azureReference": _build_azure_reference("azureReference", catalog),
         "bodyWord": _build_body_word(),
+        "bodyExpression": _build_body_expression(),
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
@@ -227,6 +276,12 @@ def _build_name(rule: NameRule, path: str, description: str) -> Schema:
     return {**schema, **refuse(r"^\.\.|^\.$", message)} if rule.pattern.pattern.startswith(_NO_DOTS) else schema
 
 
+_EXPRESSION_TEXT: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "examples": ['resource("VirtualNetwork/hub").id'],
+}
+
 _NO_DOTS: Final = r"(?!\.\.|\.\Z)"
 """How the pattern of keys begins. Go has no look-ahead, and so not every tool that reads schemas."""
 
@@ -235,11 +290,25 @@ def _build_body_word() -> Schema:
     """Build the object that stands for a value in the body of an AzureResource."""
     return {
         "type": "object",
-        "description": "The ARM id of a resource, or a value of a Secret or a ConfigMap.",
-        "properties": {word: {"$ref": f"#/definitions/{name}"} for word, name in BODY_WORDS.items()},
+        "description": "The ARM id of a resource, or a value of a Secret, a ConfigMap or other resources.",
+        "properties": {
+            **{word: {"$ref": f"#/definitions/{name}"} for word, name in BODY_WORDS.items()},
+            EXPRESSION: _EXPRESSION_TEXT,
+        },
         "additionalProperties": False,
         "minProperties": 1,
         "maxProperties": 1,
+    }
+
+
+def _build_body_expression() -> Schema:
+    """Build the object that stands for a value of any type."""
+    return {
+        "type": "object",
+        "description": "A value that a CEL expression computes from other resources.",
+        "required": [EXPRESSION],
+        "properties": {EXPRESSION: _EXPRESSION_TEXT},
+        "additionalProperties": False,
     }
 
 
@@ -266,7 +335,8 @@ def _build_azure_reference(name: str, catalog: Catalog) -> Schema:
     short = {"if": is_own, "then": _require_texts(("name",)), "else": by_key["else"]}
     schema["allOf"] = [{**by_key, "else": short}, kinds]
     if name.endswith("Owner"):  # a scope above a group: the tenant is a slash
-        schema["properties"]["armId"] = {"anyOf": [schema["properties"]["armId"], {"const": "/"}]}
+        expression = {"$ref": "#/definitions/bodyExpression"}
+        schema["properties"]["armId"] = {"anyOf": [schema["properties"]["armId"], {"const": "/"}, expression]}
     return schema
 
 

@@ -1,5 +1,6 @@
 """Finds the manifests that must be applied before another one (docs/reference/design.md#order): its owner, what its
-request refers to, and what Flux's `spec.dependsOn` and the sync waves of Argo CD put first.
+request refers to, what its annotation `gitsync/depends-on` names, and what Flux's `spec.dependsOn` and the sync waves
+of Argo CD put first.
 
 Separate from the graph, which does not know manifests. Every dependency is a manifest of the same set.
 """
@@ -20,7 +21,7 @@ from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Prepared, Resource
-from gitsync.model.template import ResourceRef, ValueRef
+from gitsync.model.template import ComputedValue, ResourceRef, ValueRef
 from gitsync.model.unit import Unit
 
 _Group = frozenset[Key]
@@ -34,6 +35,8 @@ class Needs:
     owner: OwnerRef | None  # None for kinds without one
     refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
     arm_ids: tuple[ArmId, ...] = ()  # those in the request
+    sources: tuple[Key, ...] = ()  # the resources from which expressions compute its id
+    named: tuple[Key, ...] = ()  # by its annotation `gitsync/depends-on`
 
 
 class Dependencies:
@@ -59,7 +62,7 @@ class Dependencies:
 
     def of(self, needs: Needs) -> tuple[Key, ...]:
         """The manifests that must be applied before one, sorted; never itself."""
-        owner, keys = needs.owner, set[Key]()
+        owner, keys = needs.owner, {*needs.sources, *needs.named}
         if owner and owner.key:
             keys.add(owner.key)
         for arm_id in (*needs.arm_ids, owner.arm_id) if owner and owner.arm_id else needs.arm_ids:
@@ -78,6 +81,8 @@ class Dependencies:
     def _list_sources(self, ref: ValueRef, namespace: str) -> Iterator[Key]:
         if isinstance(ref, ResourceRef):
             yield ref.key
+        elif isinstance(ref, ComputedValue):
+            yield from ref.sources.values()
         elif value := find_value(ref, namespace):
             yield from self._list_exporters(*value)
 
