@@ -74,7 +74,7 @@ def test_a_pod_with_an_identity_binding_gets_the_command_that_binds(source, tmp_
     bound = {"AZURE_KUBERNETES_TOKEN_PROXY": "https://10.0.0.1"}
     check = read_check(source, AZURE_FEDERATED_TOKEN_FILE=str(tmp_path / "token"), **bound)
     assert [shlex.split(command)[:4] for command in check["commands"]] == [["az", "aks", "identity-binding", "create"]]
-    assert "let the service account use it" in check["hint"]
+    assert "grant the service account the verb use-managed-identity" in check["hint"]
 
 
 HOSTILE = "repo:contoso@1/web@2:ref:refs/heads/$(touch owned);`id`'\""
