@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
@@ -251,13 +251,23 @@ def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[
 
 def _is_of_source(allowed: AllowedIdentities, source: str) -> bool:
     """Return whether the file of a list is in the folder of SOURCE or its work tree, or a link there leads to it."""
-    folder = Path(source)
+    folder = _find_source_folder(source)
     if not allowed.is_file or not folder.exists():
         return False
     top = find_repository(folder) or folder.resolve()
     path = Path(allowed.name).absolute()
     paths = (path.resolve(), Path(os.path.normpath(path)))  # a link counts where it is, too
     return any(path.is_relative_to(top) for path in paths)
+
+
+def _find_source_folder(source: str) -> Path:
+    """Find the folder that SOURCE names, as a path or as a URL; the work tree for its `.git`."""
+    try:
+        parts = urlsplit(source)
+    except ValueError:  # refused when it is opened
+        return Path(source)
+    folder = Path(unquote(parts.path) if parts.scheme == "file" else source)
+    return folder.parent if folder.name == ".git" else folder
 
 
 def _parse(setting: Setting, value: Any) -> Any:

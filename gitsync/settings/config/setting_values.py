@@ -68,7 +68,7 @@ def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, 
 def _parse_identities(setting: Setting, texts: tuple[Any, ...]) -> Any:
     from gitsync.settings.config.identity_entries import read_allowed_identities  # noqa: PLC0415 - it needs YAML
 
-    return read_allowed_identities(texts[-1], setting.flag)
+    return read_allowed_identities(texts[-1], setting.key)  # flag, variable or file gave it
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
