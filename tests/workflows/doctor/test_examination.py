@@ -63,6 +63,7 @@ async def test_a_set_up_that_is_fine(location):
     assert list(checks) == [
         "git",
         "source",
+        "catalog",
         "manifests",
         "status",
         "digest-key",

@@ -1,0 +1,143 @@
+"""Take a release of ASO into the catalog: read a checkout, pack its facts, and write what changed.
+
+usage: make_catalog.py CHECKOUT [--release 2.21] [--data DATA] [--facts FOLDER] [--summary FILE]
+
+CHECKOUT is a git checkout of https://github.com/Azure/azure-service-operator at a release. Its submodules are not
+needed: the facts are in the Go source below v2/api, and in v2/azure-arm.yaml. They are packed into DATA, which is
+gitsync/desired/catalog/data by default, whose CATALOG names the release and whose releases.tsv grows by it. FILE gets
+what changed as Markdown, else stdout, and FOLDER the facts as one JSON file a group, to look at.
+
+A version that the release removed stays in the packed facts until the next release, so that manifests with it are still
+read, with a warning. A form of Go that the extractor does not support ends it before anything is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import build_catalog
+from extract_facts.change_summary import compare, format_summary
+from extract_facts.group_facts import Groups, read_groups
+from extract_facts.release import Release, describe, find_release, read_catalog_file, shorten, update_catalog_file
+from extract_facts.release_history import History, extend, list_names, read_history, read_stated, write_history
+
+LISTS = Path(__file__).resolve().parent / "extract_facts" / "lists.tsv"
+"""The lists that Azure's APIs have of each ARM type, which ASO does not state."""
+
+
+def main(argv: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--release", default="", metavar="2.21", help="what a tree that has no tag leads to")
+    parser.add_argument("--without", nargs="*", default=(), metavar="GROUP/VERSION", help="what a fork added")
+    parser.add_argument("--data", type=Path, default=build_catalog.DATA)
+    parser.add_argument("--facts", type=Path, help="a folder for the facts as JSON")
+    parser.add_argument("--summary", type=Path, help="a file for what changed")
+    options = parser.parse_args(argv)
+    release = find_release(options.checkout, options.release)
+    groups = build_catalog.convert_choices(
+        read_groups(options.checkout, [tuple(name.rpartition("/")[::2]) for name in options.without])
+    )
+    summary, size = take_release(groups, options.checkout, release, options.data)
+    if options.facts:
+        write_facts(groups, options.facts)
+    if options.summary:
+        options.summary.write_text(summary, encoding="utf-8")
+    print(f"{size} bytes in {options.data}" if options.summary else summary)
+
+
+def take_release(groups: Groups, checkout: Path, release: Release, data: Path) -> tuple[str, int]:
+    """Pack the facts of a release into DATA. Returns the summary and the size of the packed files in bytes."""
+    last = read_catalog_file(data).get("aso", {}).get("release", "")
+    old, names = read_packed(data), list_names(groups)
+    stated = read_stated(checkout, names, last, release.number)
+    history = extend(read_history(data), names, release.number, stated)
+    lists = build_catalog.read_lists(LISTS)
+    data.mkdir(parents=True, exist_ok=True)
+    size = build_catalog.write_packed(keep_removed(groups, old, history, shorten(release.number)), lists, data)
+    write_history(history, data)
+    update_catalog_file(data, "aso", describe(release))
+    title = f"ASO {release.number}, after {last}" if last else f"ASO {release.number}"
+    return format_summary(title, compare(drop_removed(old), groups), list_notes(groups, lists)), size
+
+
+def read_packed(data: Path) -> Groups:
+    """The facts of ASO's kinds that DATA has, without the kinds of tools/other_kinds.json."""
+    others = json.loads(build_catalog.OTHER_KINDS.read_text(encoding="utf-8"))
+    groups: Groups = {}
+    for file in sorted(data.glob("*.jsonl.xz")):
+        head, *lines = map(json.loads, lzma.decompress(file.read_bytes()).splitlines())
+        versions = dict(zip(head["versions"], lines, strict=True))
+        own = {name: facts for name, facts in versions.items() if name not in others.get(head["group"], ())}
+        if own:
+            groups[head["group"]] = {**head, "versions": own}
+    return groups
+
+
+def drop_removed(groups: Groups) -> Groups:
+    """The facts without the versions that the release before had removed already."""
+    return {
+        group: {
+            part: {
+                version: facts for version, facts in content[part].items() if version not in content.get("removed", ())
+            }
+            for part in ("versions", "aliases")
+        }
+        for group, content in groups.items()
+    }
+
+
+def keep_removed(groups: Groups, old: Groups, history: History, release: str) -> Groups:
+    """The facts with the versions that `release` removed, of kinds that it still serves. A version that it serves in
+    another spelling needs none: manifests with either spelling are read.
+    """
+    gone = {(name.group, name.version) for name, lifetime in history.items() if lifetime.removed == release}
+    return {group: _add_removed(facts, old.get(group), gone) for group, facts in groups.items()}
+
+
+def _add_removed(facts: Mapping[str, Any], old: Mapping[str, Any] | None, gone: Collection[tuple[str, str]]) -> Any:
+    served = {kind for content in facts["versions"].values() for kind in content["kinds"]}
+    versions, aliases = dict(facts["versions"]), dict(facts["aliases"])
+    for version, content in (old["versions"] if old else {}).items():
+        kinds = {kind: fact for kind, fact in content["kinds"].items() if kind in served}
+        if kinds and version not in versions and version not in aliases and (facts["group"], version) in gone:
+            versions[version] = {**content, "kinds": kinds}
+    for version, alias in (old["aliases"] if old else {}).items():
+        kinds = [kind for kind in alias["kinds"] if kind in served]
+        if kinds and alias["of"] in versions.keys() - facts["versions"].keys() and (facts["group"], version) in gone:
+            aliases[version] = {**alias, "kinds": kinds}
+    removed = sorted((versions.keys() - facts["versions"].keys()) | (aliases.keys() - facts["aliases"].keys()))
+    return {**facts, "versions": versions, "aliases": aliases, **({"removed": removed} if removed else {})}
+
+
+def list_notes(groups: Groups, lists: Mapping[str, Any]) -> list[str]:
+    """What a maintainer may add that ASO does not state."""
+    types = {
+        fact["armType"]
+        for facts in groups.values()
+        for content in facts["versions"].values()
+        for fact in content["kinds"].values()
+    }
+    return [
+        f"No row of `tools/extract_facts/lists.tsv` has the lists of {name}: each resource is read by itself."
+        for name in sorted(types)
+        if name.casefold() not in lists
+    ]
+
+
+def write_facts(groups: Groups, folder: Path) -> None:
+    """Write the facts of each group as JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for group, facts in groups.items():
+        text = json.dumps(facts, indent=1, sort_keys=True)
+        (folder / f"{group}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
