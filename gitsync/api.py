@@ -87,6 +87,7 @@ class Settings(TypedDict, total=False):
     audience: Text
     authority: Text
     allow_multi_env_management: Switch
+    allow_identities: Text | Mapping[str, Any]
     user_agent_suffix: Text
     ca_bundle: Text
     database_servers: Names

@@ -17,6 +17,7 @@ GitsyncError                what, where, how to fix it
 │       │   └── AuthorityError          none from the token authority
 │       ├── CredentialError         there is no token
 │       ├── TokenRefusedError       the token is not accepted
+│       ├── PolicyTokenMissingError Azure Policy refuses the write without a policy token
 │       └── DeadlineError           the deadline of the resource has passed
 ├── ExpressionError         an expression of an export does not compile
 ├── EvaluationError         an expression of an export has no value
@@ -232,6 +233,16 @@ class CredentialError(ArmError):
 
 class TokenRefusedError(ArmError):
     """Azure did not accept the token. The next request is sent with a new one."""
+
+
+class PolicyTokenMissingError(ArmError):
+    """Azure Policy refused the write, which has no policy token or one that is not valid; nothing was done.
+    `needs_change_reference`: a token is issued only with the reference of the change.
+    """
+
+    def __init__(self, message: str, *, needs_change_reference: bool, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.needs_change_reference = needs_change_reference
 
 
 class ExpressionError(GitsyncError):

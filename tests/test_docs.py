@@ -141,7 +141,8 @@ def test_commands_in_workflows_exist(workflow):
 def test_variables_that_are_named_exist():
     workflow_variables = {"GITSYNC_ENABLED", "AZURE_PLAN_CLIENT_ID"}
     of_az = {"AZURE_DEVOPS_EXT_PAT", "AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR"}
-    known = VARIABLES | workflow_variables | of_az | {"GITSYNC_CONFIG", "GITSYNC_SECRET"}
+    of_pods = {f"AZURE_KUBERNETES_{name}" for name in ("TOKEN_PROXY", "SNI_NAME", "CA_FILE", "CA_DATA")}
+    known = VARIABLES | workflow_variables | of_az | of_pods | {"GITSYNC_CONFIG", "GITSYNC_SECRET"}
 
     def list_unknown(file: Path) -> set[str]:
         ours = set(re.findall(r"\b(?:GITSYNC|AZURE)_[A-Z_]*[A-Z]\b(?!_)", file.read_text()))

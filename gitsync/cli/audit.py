@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def read_since(text: str, now: datetime) -> datetime:
     """Read the beginning of an audit. ConfigError for another text, or one that Azure's log does not reach."""
     from gitsync.agent.attribution.activity_log import RETENTION
-    from gitsync.agent.attribution.change import read_time
+    from gitsync.model.clock import read_time
 
     age = _AGE.fullmatch(text)
     since = now - int(age[1]) * _UNITS[age[2]] if age else read_time(text)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitsync.emulator.governance.enforcement import admit_by_policies, admit_by_provider
+from gitsync.emulator.governance.enforcement import admit_by_policies, admit_by_provider, admit_delete_by_policies
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, refuse, refuse_method
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import refuse_busy
@@ -117,6 +117,7 @@ def delete(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         return ServerResponse(202, None, make_operation_headers(running_operation, request.base))
     _check_write(cloud, request, before)
     _check_nested(cloud, request, behaviour)
+    admit_delete_by_policies(cloud, request, before.body)
     admit_delete(cloud, request)
     operation = start_delete(cloud, request, behaviour)
     if operation is None:
@@ -133,7 +134,7 @@ def _admit(
     cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None, body: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the body to store, with the changes of policies, then of its type; Refused if one of them refuses."""
-    body = admit_by_policies(cloud, request.target, body)
+    body = admit_by_policies(cloud, request, body)
     admit_by_provider(cloud, request.target, body)
     return admit_write(cloud, request, before, body)
 

@@ -65,6 +65,8 @@ class Limits:
     reads: Bucket = Bucket(size=250, per_second=25)
     writes: Bucket = Bucket(size=200, per_second=10)
     deletes: Bucket = Bucket(size=200, per_second=10)
+    jobs: Bucket | None = None
+    """The background jobs of ARM that writes and deletes of a subscription start, by whomever; None for any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +150,8 @@ class EmulatedPrincipal:
     identity: str = ""  # the id of a managed identity
     federated: tuple[EmulatedFederation, ...] | None = None
     """Its federated credentials; None if it may use any assertion."""
+
+    needs_mfa: bool = False  # its writes are challenged without a token that was requested with the claims for them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,7 +362,7 @@ _BUCKET: Mapping[str, FieldReader] = {
     "perSecond": ("per_second", YamlNode.number),
 }
 _LIMITS: Mapping[str, FieldReader] = {
-    kind: (kind, read_as(Bucket, _BUCKET, *_BUCKET)) for kind in ("reads", "writes", "deletes")
+    kind: (kind, read_as(Bucket, _BUCKET, *_BUCKET)) for kind in ("reads", "writes", "deletes", "jobs")
 }
 _DELETION: Mapping[str, FieldReader] = {
     "id": ("id", YamlNode.text),
@@ -426,6 +430,7 @@ _PRINCIPAL: Mapping[str, FieldReader] = {
     "userName": ("user", YamlNode.text),
     "client": ("app", YamlNode.text),
     "managedIdentity": ("identity", YamlNode.text),
+    "needsMfa": ("needs_mfa", YamlNode.flag),
     "federatedCredentials": (
         "federated",
         read_each(read_as(EmulatedFederation, _FEDERATED, "issuer", "subject")),

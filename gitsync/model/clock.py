@@ -27,3 +27,12 @@ def format_rfc3339(moment: datetime) -> str:
 @lru_cache(maxsize=64)  # many resources end in the same second
 def _format_second(timestamp: int) -> str:
     return datetime.fromtimestamp(timestamp, UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def read_time(value: object) -> datetime | None:
+    """Read a time from Azure, which has up to seven digits of a second; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC) if moment else None
+    except (ValueError, OverflowError):
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,3 +37,12 @@ ARM_LIMITS: Mapping[RequestKind, Limit] = {
     RequestKind.DELETES: Limit(200, 10),
 }
 """ARM's limits per principal and subscription, also for a tenant (Microsoft's request-limits-and-throttling)."""
+
+_JOBS = re.compile(r"could not be processed due to an excessive volume of traffic", re.IGNORECASE)
+
+
+def describes_busy_jobs(message: str) -> bool:
+    """Return whether a message of ARM means that its background jobs are throttled: nothing was begun. Microsoft
+    documents the text, and neither a code nor a status (request-limits-and-throttling, background job throttling).
+    """
+    return bool(_JOBS.search(message))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from gitsync.model.identity import IdentityIds
 from gitsync.model.secret import Secret
 
 
@@ -40,11 +41,12 @@ class SignIn:
     """The path of the credentials of a user-assigned identity; if a Secret names it, it must be in `identity_folder`.
     """
 
+    file_ids: IdentityIds | None = None  # the only ids that this file may have; None for any
     identity_folder: str = ""  # the only folder whose files credential Secrets may name
     additional_tenants: tuple[str, ...] = ()  # others to get tokens for
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The variables of CI systems (`ACTIONS_ID_TOKEN_REQUEST_URL` and `_TOKEN`; `SYSTEM_OIDCREQUESTURI`,
-    `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`).
+    `SYSTEM_ACCESSTOKEN` and `AZURESUBSCRIPTION_SERVICE_CONNECTION_ID`), and of AKS (`AZURE_KUBERNETES_TOKEN_PROXY`).
     """
 
     secret_name: str = field(default="", compare=False)

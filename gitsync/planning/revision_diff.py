@@ -12,8 +12,10 @@ from graphlib import TopologicalSorter
 
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.manifests.units import make_declaration
+from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.desired.request.fill import fill
+from gitsync.desired.request.offline_allow_list import OfflineAllowList
 from gitsync.desired.request.offline_identities import IdentityOf
 from gitsync.desired.request.placeholders import Placeholders, Secrets
 from gitsync.desired.validation.annotations import UPDATE_METHOD
@@ -53,6 +55,7 @@ class Revised:
     config_maps: ConfigMaps  # those that the manifests declare themselves
     secrets: Secrets  # those that the manifests declare themselves
     identity_of: IdentityOf  # gives the identity that would write a resource, as far as the manifests name it
+    allowed: OfflineAllowList | None = None  # None without an allow-list
 
     def requests(self) -> Mapping[Key, Request]:
         """Build the request of each resource that has one."""
@@ -108,8 +111,10 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
         apply = plan.applies[key]
         waits_for = [results[other] for other in apply.depends_on if not results[other].is_fine]
         results[key] = _withhold(apply, rehearsal.apply(apply, waits_for))
+    former = {prepared.key: prepared.resource for prepared in old.prepared}
     for key, removed in plan.prunes.items():
-        results[key] = _rehearse_prune(removed, prune=prune)
+        deleted = _rehearse_prune(removed, prune=prune)
+        results[key] = _refuse_identity(deleted, former[key], new) if deleted.action is Action.DELETE else deleted
     results = add_takes(results, make_records(old), plan.applies)
     results = _note_identities(results, plan, old, new)
     return tuple(results[key] for key in sorted(results))
@@ -129,6 +134,15 @@ def _note_identities(results: Mapping[Key, Result], plan: Plan, old: Revised, ne
             result = results[former.key]
             noted[former.key] = replace(result, change=replace(result.change, identity=change))
     return noted
+
+
+def _refuse_identity(result: Result, resource: Resource, new: Revised) -> Result:
+    """Return a delete, blocked if its identity is not allowed."""
+    refusal = new.allowed.find_refusal(resource) if new.allowed else None
+    if refusal is None:
+        return result
+    condition = make_warning(refusal.code, refusal.message, refusal.hint)
+    return _stop_result(replace(result, action=Action.NONE), Verdict.BLOCKED, condition)
 
 
 def _withhold(apply: Apply, result: Result) -> Result:
@@ -156,6 +170,14 @@ def _withhold(apply: Apply, result: Result) -> Result:
     return replace(result, condition=replace(result.condition, message=" ".join(filter(None, notes))))
 
 
+def _stop_invalid(blank: Result, prepared: Prepared) -> Result:
+    if refused := next((p for p in prepared.problems if p.code == NOT_ALLOWED), None):
+        return _stop_result(blank, Verdict.BLOCKED, make_warning(NOT_ALLOWED, refused.message, refused.hint))
+    first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
+    why = f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
+    return _stop_result(blank, Verdict.INVALID, make_error("Failed", why))
+
+
 class _Rehearsal:
     """The comparison of single resources, with what they share."""
 
@@ -175,11 +197,7 @@ class _Rehearsal:
             waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
             return replace(_stop_result(blank, Verdict.BLOCKED, waits), ending=AttemptEnding(is_tolerated=True))
         if not prepared.is_valid or request is None:
-            first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
-            why = (
-                f"The manifest is invalid: {first.message}" if first else "No request can be built from this manifest."
-            )
-            return _stop_result(blank, Verdict.INVALID, make_error("Failed", why))
+            return _stop_invalid(blank, prepared)
         blank = replace(blank, arm_id=request.arm_id)
         before = self._move_to_known(prepared.resource, before, request)
         if refused := self._refuse_other_id(blank, prepared.resource, before, request):

@@ -38,7 +38,7 @@ _DEFAULT_DELETE_SHARE = 0.2  # of the resources that gitsync owns
 
 _MOST_NAMED = 10  # resources in a message
 
-_SHARED = frozenset({"CredentialNotUsable"})
+_SHARED = frozenset({"CredentialNotUsable", "IdentityNotAllowed"})
 """The codes of problems that many resources have alike, with one cause."""
 
 

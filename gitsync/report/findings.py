@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 
+from gitsync.desired.formats.name_list import name_first
 from gitsync.model.check import CheckFinding, CheckVerdict
 from gitsync.model.condition import WaitReason
 from gitsync.model.gvk import Key
@@ -25,6 +26,7 @@ from gitsync.report.author_texts import list_authors
 from gitsync.report.check_texts import format_check, format_remedy, format_statement, is_left_out, list_shown
 from gitsync.report.differences import Change, find_first_location, list_changes
 from gitsync.report.escape import format_sides
+from gitsync.report.identity_texts import IDENTITY_HINT, describe_identity_change
 from gitsync.report.ordering import collect_causes, describe_causes, sort_by_urgency
 from gitsync.report.outside_texts import ShownChange, format_resets, list_outside
 from gitsync.report.wording import (
@@ -38,6 +40,9 @@ from gitsync.report.wording import (
 
 OUTSIDE_RULE = "outside"
 """The rule for values that were changed in Azure and that git does not set."""
+
+IDENTITY_RULE = "identity"
+"""The rule for resources that another identity than before writes."""
 
 REPLACED_RULE = "replace"
 """The rule for a resource that a sync would replace."""
@@ -108,6 +113,8 @@ def list_findings(report: Report) -> list[ReportFinding]:
         problem: make_problem_finding(problem, report) for problem in sorted(report.problems, key=lambda p: p.order)
     }
     _count_waiting(report, problems, resources)
+    for first, finding in list_identity_findings(sort_by_urgency(report.results), report):
+        resources[first] = [finding, *resources.get(first, ())]
     errors = [finding for finding in problems.values() if finding.weight is Weight.ERROR]
     warnings = [finding for finding in problems.values() if finding.weight is not Weight.ERROR]
     return [*errors, *chain.from_iterable(resources.values()), *_list_unreached(unreached), *warnings]
@@ -200,6 +207,42 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
     ]
     own = None if is_left_out(result) else make_finding(result, report, cause)
     return [*checks, *([own] if own else []), *_list_outside_findings(result, report)]
+
+
+def list_identity_findings(results: Sequence[Result], report: Report) -> Iterator[tuple[Key, ReportFinding]]:
+    """List a finding for each change of identity, with its first resource. One Secret may change the identity of all
+    resources of a namespace, and that is one cause.
+    """
+    # A sync reports only what it did not do.
+    shown = [result for result in results if report.command != "sync" or not result.is_fine]
+    groups: dict[str, list[Result]] = defaultdict(list)
+    for result in shown:
+        if text := describe_identity_change(result):
+            groups[text].append(result)
+    for text, members in groups.items():
+        yield members[0].key, _make_identity_finding(text, members, report)
+
+
+def _make_identity_finding(text: str, members: Sequence[Result], report: Report) -> ReportFinding:
+    """Make the finding for resources with the same change of identity, at the Secret of the new one. It is advice: the
+    verdicts of the resources stay.
+    """
+    first = members[0]
+    now = first.change.identity.now if first.change.identity else None
+    source = (now.source if now else None) or first.manifest.source or first.manifest.last_source
+    names = [f"{member.key.kind}/{member.key.name}" for member in members]
+    return ReportFinding(
+        rule=IDENTITY_RULE,
+        weight=Weight.WARNING,
+        identity=f"{IDENTITY_RULE}\n{first.key.namespace}\n{now.credential if now else ''}",
+        path=_make_path_from_root(source.path, report) if source else "",
+        line=source.line if source else 0,
+        outcome=first.outcome.value,
+        is_advice=True,
+        title=f"Another identity than before writes {names[0] if len(names) == 1 else f'{len(names)} resources'}",
+        message=text,
+        details=(IDENTITY_HINT, *([f"resources: {name_first(names, _MOST_DIFFERENCES)}"] if len(names) > 1 else [])),
+    )
 
 
 def _list_outside_findings(result: Result, report: Report) -> list[ReportFinding]:

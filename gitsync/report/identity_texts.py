@@ -14,11 +14,17 @@ IDENTITY_HINT = (
 
 def format_identity(result: Result) -> str:
     """Format the identity before and now, in a line; "" if it does not change."""
+    described = describe_identity_change(result)
+    return f"identity: {described}" if described else ""
+
+
+def describe_identity_change(result: Result) -> str:
+    """Describe the identity before and now; "" if it does not change."""
     change = result.change.identity
     if change is None:
         return ""
     before, now = change.before, change.now
-    line = f"identity: {_describe(before, result.key)} → {_describe(now, result.key)}"
+    line = f"{_describe(before, result.key)} → {_describe(now, result.key)}"
     is_other = now.subscription and now.subscription.casefold() != before.subscription.casefold()
     moved = f", for subscription {now.subscription} (before: {before.subscription or 'not known'})"
     return f"{line}{moved}" if is_other else line

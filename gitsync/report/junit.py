@@ -16,7 +16,13 @@ from gitsync.model.report import Report
 from gitsync.model.verdict import Verdict
 from gitsync.report.author_texts import list_busy_authors, list_doubts
 from gitsync.report.check_texts import MOST_REASONS, format_way_on, list_unchecked
-from gitsync.report.findings import ReportFinding, Weight, list_result_findings, make_problem_finding
+from gitsync.report.findings import (
+    ReportFinding,
+    Weight,
+    list_identity_findings,
+    list_result_findings,
+    make_problem_finding,
+)
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
 from gitsync.report.run_facts import format_coverage, list_target
@@ -80,7 +86,8 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
     """Make the cases of resources: what failed comes first, then what waits for that."""
     names, causes = shorten_names(result.key for result in report.results), describe_causes(report.results)
     for result in sort_by_urgency(report.results):
-        findings = list_result_findings(result, report, causes.get(result.key, ""))
+        identity = [finding for _, finding in list_identity_findings([result], report)]
+        findings = [*list_result_findings(result, report, causes.get(result.key, "")), *identity]
         case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", *findings)
         if result.verdict is Verdict.SKIP and result.is_fine:
             reason = result.message or f"Its reconcile policy is {result.manifest.policy.value}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.model.problem import REFUSALS, is_refused
 from gitsync.model.report import Report
 from gitsync.model.result import Result
@@ -75,8 +76,8 @@ _TO_WRITE = (
 )
 
 _CREDENTIALS = frozenset({"CredentialNotUsable"})
-_FOUND_ELSEWHERE = frozenset({"ExportNotOwned"})
-"""Codes of problems that may be in a secret source, where `validate` does not look."""
+_FOUND_ELSEWHERE = frozenset({"ExportNotOwned", NOT_ALLOWED})
+"""Codes of problems that may be in a secret source, where `validate` does not look; their hints have the fix."""
 _EXPORTS = frozenset({"ExportNotRemoved"})
 _DENIED = frozenset({401, 403})
 _OWN_WRITES = frozenset({"StatusNotWritten", "HeartbeatNotMoved", "MetricsNotWritten"})

@@ -24,6 +24,7 @@ from gitsync.report.check_texts import make_flag
 from gitsync.report.findings import (
     CHECK_RULE,
     FAILED,
+    IDENTITY_RULE,
     OUTSIDE_RULE,
     REPLACED_RULE,
     ReportFinding,
@@ -31,6 +32,7 @@ from gitsync.report.findings import (
     list_findings,
 )
 from gitsync.report.hidden_people import leave_out_people
+from gitsync.report.identity_texts import IDENTITY_HINT
 from gitsync.report.outside_texts import OUTSIDE_ADVICE
 from gitsync.report.run_facts import build_coverage, build_target
 from gitsync.report.wording import REPLACE_RULE, format_headline
@@ -56,6 +58,10 @@ _HELP = {
     "drifted": (
         "A resource was changed in Azure and not in git.",
         "Run `gitsync sync` to restore the values in git, or `gitsync accept` to keep the values in Azure.",
+    ),
+    IDENTITY_RULE: (
+        "Another identity than before writes a resource.",
+        IDENTITY_HINT,
     ),
     OUTSIDE_RULE: (
         "Values that git does not set were changed in Azure.",

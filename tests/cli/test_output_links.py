@@ -41,6 +41,7 @@ READS = {
     "--identity-file",
     "--identity-folder",
     "--federated-token-file",
+    "--allow-identities",
     "--ca-bundle",
     "--emulator-script",
     "--secrets-folder",

@@ -473,3 +473,31 @@ def test_a_credential_that_cannot_be_used_is_an_error_at_its_secret(
     assert told.count("secret.yaml:1: error: CredentialNotUsable") == bool(error), told
     assert error in " ".join(told.split())
     assert "ValueNotFound" not in told or not error
+
+
+OWN = COMPLETE.replace("team", "aso-credential")
+NO_IDENTITY = "{allow: []}"
+NOT_ALLOWED = "error: IdentityNotAllowed"
+
+
+@pytest.mark.parametrize(
+    ("files", "allowed", "flags", "shown", "code", "why"),
+    [
+        ({"a": GOOD, "secret": OWN}, NO_IDENTITY, [], f"secret.yaml:1: {NOT_ALLOWED}", 1, "it is in no entry"),
+        ({"a": NAMED, "secret": COMPLETE}, NO_IDENTITY, [], f"secret.yaml:1: {NOT_ALLOWED}", 1, "a resource names it"),
+        ({"a": GOOD, "secret": OWN}, "{allow: [{namespaces: default}]}", [], "no problems", 0, "any of the namespace"),
+        ({"a": GOOD, "secret": OWN}, "{mode: report, allow: []}", [], "secret.yaml:1: warning: IdentityNotAllowed", 0, "a warning"),
+        ({"a": GOOD, "secret": OWN}, "{mode: report, allow: []}", ["--strict"], "warning: IdentityNotAllowed", 1, "warnings count"),
+        ({"a": GOOD, "secret": COMPLETE}, NO_IDENTITY, [], "no problems", 0, "no resource has it"),
+        ({"a": GOOD}, "{global: [], allow: []}", [], f"a.yaml:1: {NOT_ALLOWED}", 1, "the global credential is not for it"),
+        ({"a": GOOD}, "{global: [default], allow: []}", [], "no problems", 0, "the global credential is for it"),
+        ({"a": GOOD}, "{global: [], allow: []}", ["--secret-sources", "manifests,key-vault"], "no problems", 0, "it may have a Secret"),
+        ({"a": GOOD, "secret": OWN}, NO_IDENTITY, ["--secret-sources", "environment"], "no problems", 0, "manifests are no source"),
+    ],
+)  # fmt: skip
+def test_an_identity_that_is_not_allowed_is_a_problem_of_its_secret(
+    files, allowed, flags, shown, code, why, source, monkeypatch, capsys
+):
+    monkeypatch.setenv("GITSYNC_ALLOW_IDENTITIES", allowed)
+    assert run(["validate", source(**files), *flags]) == code, why
+    assert shown in capsys.readouterr().out

@@ -21,6 +21,7 @@ from tests.support.programs import needs_helm, needs_kustomize
 
 VERSIONS = ("1.25", "1.37")  # the oldest that the chart allows, and the newest that the validator has
 OVERLAY, VALUES = read_block("kustomization.yaml"), read_block("values.yaml")
+CLIENT = yaml.safe_load(VALUES)["identity"]["clientId"]
 MORE_OVERLAY = """\
 components:
   - base/exports
@@ -98,12 +99,15 @@ FULL_VALUES["image"] = FULL_VALUES["image"] | {"digest": DIGEST}
 FULL_OVERLAY = (OVERLAY + MORE_PATCHES + MORE_OVERLAY).replace("newTag: 0.1.0", f"digest: {DIGEST}")
 
 MANY_WORKERS = "shards: 8\n"
+BINDING_OVERLAY = "components: [base/identity-binding]\n"
+BINDING_VALUES = yaml.safe_dump(yaml.safe_load(VALUES) | {"identity": {"clientId": CLIENT, "binding": True}})
 DATABASES_OVERLAY = "components: [base/databases]\n"
 PAIRS = [
     (OVERLAY, VALUES, VERSIONS, "as the page shows them"),
     (FULL_OVERLAY, yaml.safe_dump(FULL_VALUES), VERSIONS, "everything that values can say"),
     (OVERLAY + SHARDS_OVERLAY, VALUES + MANY_WORKERS, ("1.29", "1.37"), "many workers"),
     (OVERLAY + DATABASES_OVERLAY, f"{VALUES}networkPolicy: {{databases: true}}\n", VERSIONS, "users of databases"),
+    (OVERLAY + BINDING_OVERLAY, BINDING_VALUES, VERSIONS, "an identity binding"),
 ]
 
 
@@ -116,6 +120,14 @@ def test_both_make_the_same_objects_and_valid_ones(overlay, values, versions, wh
     for version in versions:
         for cluster_object in built.values():
             kubernetes_validate.validate(cluster_object, version, strict=True)
+
+
+def test_the_role_that_the_page_shows_for_an_identity_binding_is_valid():
+    role, binding = index(read_block("identity-binding.yaml")).values()
+    assert role["rules"][0]["resources"] == [CLIENT]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    for cluster_object in (role, binding):
+        kubernetes_validate.validate(cluster_object, KUBERNETES, strict=True)
 
 
 def test_the_files_of_the_base_are_valid_by_themselves():
@@ -182,6 +194,9 @@ WRONG = [
         "metrics.volume is for one worker",
         "several would write one file",
     ),
+    (f"{VALUES}allowIdentities: {{mode: report}}\n", "allow", "a list without entries allows none"),
+    (f"{VALUES}allowIdentities: {{allow: [{{client: []}}]}}\n", "client", "a key of the list is misspelt"),
+    (f"{VALUES}allowIdentities: {{allow: [{{clients: [me]}}]}}\n", "clients", "an id is a UUID"),
     (VALUES.replace("https://github.com", "/mnt"), "GITSYNC_SOURCE", "a folder is not in the pod"),
 ]  # fmt: skip
 
@@ -227,6 +242,21 @@ def test_workers_are_distinguished_by_what_gitsync_reads(tmp_path):
     assert failed["onExitCodes"]["values"] == [ExitCode.FAILED, ExitCode.REFUSED, ExitCode.FAULT]
     assert ExitCode.UNREACHABLE not in failed["onExitCodes"]["values"], "it is tried again"
     assert "backoffLimit" not in job, "it would end all workers with the first that fails"
+
+
+@needs_helm
+def test_gitsync_reads_the_allow_list_that_the_chart_writes(tmp_path):
+    client = "33333333-3333-3333-3333-333333333333"
+    entry = f"{{namespaces: [team-a], clients: [{client}], clouds: [https://login.example]}}"
+    made = template(f"{VALUES}allowIdentities: {{mode: report, global: [platform], allow: [{entry}]}}\n", tmp_path)
+    variables = made["ConfigMap", "gitsync", "gitsync-settings"]["data"]
+    allowed = resolve(Namespace(), variables, tmp_path).allow_identities
+    assert (allowed.refuses, allowed.of_global) == (False, ("platform",))
+    [entry] = allowed.entries
+    assert (entry.namespaces, entry.clients, entry.clouds) == (("team-a",), (client,), ("https://login.example",))
+    assert (
+        "GITSYNC_ALLOW_IDENTITIES" not in template(VALUES, tmp_path)["ConfigMap", "gitsync", "gitsync-settings"]["data"]
+    )
 
 
 @needs_helm

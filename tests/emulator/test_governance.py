@@ -470,7 +470,7 @@ WRONG = [
     (
         "policies:\n  - {name: a,\n     effect: Deny}",
         4,
-        "effect: expected deny or audit or append or modify, not 'Deny'",
+        "effect: expected deny or audit or append or modify or denyAction, not 'Deny'",
         "an unknown effect",
     ),
     ("policies:\n  - {name: a,\n     if: {field: location}}", 4, "one operator", "a field without an operator"),

@@ -72,3 +72,19 @@ async def test_throttling_can_be_off():
     async with emulated(OPEN) as azure:
         reply = await azure.get(GROUP)
     assert not [name for name in reply.headers if "ratelimit" in name]
+
+
+async def test_the_background_jobs_of_a_subscription_are_shared_and_reads_need_none():
+    clock = TestClock()
+    principals = tuple(EmulatedPrincipal(client=name, object=name) for name in ("a", "b"))
+    settings = replace(OPEN, principals=principals, limits=Limits(jobs=Bucket(size=1, per_second=0.5)))
+    async with emulated(settings, clock=clock) as azure:
+        tokens = [f"Bearer {azure.emulator.tokens.token(principal)}" for principal in principals]
+        first = await azure.put(GROUP, Authorization=tokens[0])
+        refused = await azure.put(GROUP, Authorization=tokens[1])
+        read = await azure.get(GROUP, Authorization=tokens[1])
+        await clock.sleep(2)
+        after = await azure.put(GROUP, Authorization=tokens[1])
+    assert (first.status, refused.status, read.status, after.status) == (201, 429, 200, 200)
+    assert "could not be processed due to an excessive volume of traffic" in refused.message
+    assert "Retry-After" not in refused.headers

@@ -74,6 +74,7 @@ def test_what_a_plan_did_not_request_is_not_skipped(value, count, why):
         (["CredentialNotUsable", "MissingField"], 1, 1, "both"),
         (["MissingField"], 0, 1, "the manifest alone"),
         (["ExportNotOwned"], 0, 0, "its hint is enough, and validate does not look into secret sources"),
+        (["IdentityNotAllowed"], 0, 0, "its hint is enough, and the operator may have to act"),
         (["ExportNotRemoved"], 0, 0, "a sink refused"),
         ([], 0, 1, "it is invalid, for whatever reason"),
     ],

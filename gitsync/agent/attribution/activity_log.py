@@ -22,13 +22,12 @@ from gitsync.agent.attribution.change import (
     format_time,
     name_client,
     read_guid,
-    read_time,
 )
 from gitsync.agent.checks.check_requests import CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.json_members import read_mapping, read_text
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
-from gitsync.model.clock import format_rfc3339
+from gitsync.model.clock import format_rfc3339, read_time
 
 API_VERSION: Final = "2015-04-01"
 RETENTION: Final = timedelta(days=90)
@@ -48,6 +47,8 @@ _KEYS = re.compile(
     re.DOTALL,
 )
 """Actions that return what opens a resource. Some providers have a word of their own for it."""
+
+_EVALUATION = "microsoft.authorization/acquirepolicytoken/action"  # its token opens nothing
 
 _RENEWS = re.compile(r".*/(re|ro|create|generate|update|delete|set)[a-z]*/action", re.DOTALL)
 """Actions that change what opens it: regenerate, renew, reset, rotate."""
@@ -158,7 +159,7 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
 
 def is_key_action(operation: str) -> bool:
     """Return whether an operation returns or renews keys, passwords or the like."""
-    return _KEYS.fullmatch(operation.casefold()) is not None
+    return operation.casefold() != _EVALUATION and _KEYS.fullmatch(operation.casefold()) is not None
 
 
 def _find_verb(operation: str) -> Verb | None:
@@ -166,7 +167,7 @@ def _find_verb(operation: str) -> Verb | None:
     if is_key_action(operation):
         return Verb.ACTION if _RENEWS.fullmatch(operation) else Verb.KEYS
     if verb == "action":
-        return None if _HARMLESS.fullmatch(operation) else Verb.ACTION
+        return None if operation == _EVALUATION or _HARMLESS.fullmatch(operation) else Verb.ACTION
     return {"write": Verb.WRITE, "delete": Verb.DELETE}.get(verb)
 
 

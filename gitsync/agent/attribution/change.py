@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
@@ -69,15 +69,6 @@ class Records(NamedTuple):
 
     changes: tuple[RecordedChange, ...] = ()
     gap: str = ""
-
-
-def read_time(value: object) -> datetime | None:
-    """Read a time from Azure, which has up to seven digits of a second; None for anything else."""
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC) if moment else None
-    except (ValueError, OverflowError):
-        return None
 
 
 def format_time(moment: datetime) -> str:

@@ -14,10 +14,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gitsync.agent.attribution import activity_log, resource_graph
-from gitsync.agent.attribution.change import RecordedChange, Records, Verb, read_time
+from gitsync.agent.attribution.change import RecordedChange, Records, Verb
 from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
+from gitsync.model.clock import read_time
 from gitsync.model.gvk import Key
 from gitsync.model.record import LastWrite
 

@@ -19,13 +19,12 @@ from gitsync.agent.attribution.change import (
     format_time,
     name_client,
     read_guid,
-    read_time,
 )
 from gitsync.agent.checks.check_requests import CheckRequests, Unanswered, shorten_text
 from gitsync.desired.formats.json_members import as_mapping, read_mapping
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, ChangeSource
-from gitsync.model.clock import format_rfc3339
+from gitsync.model.clock import format_rfc3339, read_time
 
 PATH: Final = "/providers/Microsoft.ResourceGraph/resources"
 API_VERSION: Final = "2022-10-01"

@@ -27,6 +27,7 @@ from gitsync.agent.checks.planned_bodies import list_unknown, write_expressions
 from gitsync.desired.formats.arm_path import choose_deployment_scope, normalize_region
 from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer
+from gitsync.desired.formats.policy_violations import list_violations, read_token_demand
 from gitsync.model.arm_id import ArmId
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 
@@ -38,6 +39,9 @@ NOT_VALIDATED: Final = "NotValidated"
 """The code of a resource that Azure's answer does not name."""
 NO_PREFLIGHT: Final = "NoPreflight"
 """The code of a resource that preflight does not take."""
+
+EVALUATED_OUTSIDE: Final = "PolicyTokenNeeded"
+"""The code of a resource whose write needs a policy token."""
 
 _NO_GROUP: Final = "ResourceGroupNotFound"
 _GROUP: Final = "microsoft.resources/resourcegroups"
@@ -285,28 +289,36 @@ def _evaluate_provider(change: PlannedChange, leaf: _Leaf) -> CheckFinding:
 
 def _evaluate_policies(leaf: _Leaf) -> Iterator[CheckFinding]:
     """Name each assignment that denies it: of the structured part, else of the message."""
-    infos = [addition["info"] for addition in leaf.additions if isinstance(addition, Mapping) and "info" in addition]
     named = _ASSIGNMENT.search(leaf.message)
-    for info in [info for info in infos if isinstance(info, Mapping)] or [{}]:
+    for info in list_violations(leaf.additions) or [{}]:
         title = shorten_text(info.get("policyAssignmentDisplayName")) or shorten_text(named[1] if named else "")
         evaluation = read_mapping(info, "evaluationDetails")
         assignment = f'The policy assignment "{title or "unknown"}"'
         # Azure's sentence ends with the policies as JSON.
         sentence = re.sub(r"\s*Policy identifiers:.*", "", leaf.message, flags=re.DOTALL)
         reason = shorten_text(evaluation.get("reason")) or shorten_text(sentence)
-        needs_token = evaluation.get("missingPolicyTokenDetails")
+        if read_token_demand([info]):
+            yield _make_token_finding(assignment)
+            continue
         yield CheckFinding(
             check=CheckName.PREFLIGHT,
             verdict=CheckVerdict.REFUSED,
             code=shorten_text(leaf.code),
-            message=(
-                f"{assignment} requires a policy token for writes, which gitsync does not have."
-                if needs_token
-                else f"{assignment} denies it: {reason}"
-            ),
+            message=f"{assignment} denies it: {reason}",
             advice="Change the manifest so that it complies with the policy.",
             contact=f'Ask the owner of the policy assignment "{title or "unknown"}" for an exemption.',
         )
+
+
+def _make_token_finding(assignment: str) -> CheckFinding:
+    """Make the finding of a policy that is evaluated when a policy token is requested, which no check does."""
+    return CheckFinding(
+        check=CheckName.PREFLIGHT,
+        verdict=CheckVerdict.WARNING,
+        code=EVALUATED_OUTSIDE,
+        message=f"{assignment} is evaluated outside Azure Resource Manager. The sync requests a policy token for the "
+        "write, and only then Azure allows or denies it.",
+    )
 
 
 def _find_no_answer(leaf: _Leaf) -> CheckFinding | None:

@@ -86,13 +86,14 @@ class Sessions:
     Deadlines are in monotonic seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, change_reference: str = "") -> None:
+        self._change_reference = change_reference
         self._open: list[Session] = []
         self._stopped_at: float | None = None
 
     def begin(self, deadline: float) -> Session:
         """The session of a node; it is over at once if the run was stopped."""
-        session = Session(deadline=deadline)
+        session = Session(deadline=deadline, change_reference=self._change_reference)
         self._open.append(session)
         if self._stopped_at is not None:
             session.end(self._stopped_at)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gitsync.desired.manifests.credential_secret import CredentialRefusal
 from gitsync.desired.problems.finding import Finding
+from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.credential_choice import GLOBAL, Credential, Credentials
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.condition import Condition
@@ -62,7 +63,8 @@ async def open_identities(
         else:
             credential = credentials.of_record(node.record)
         if not isinstance(credential, Credential):
-            identities[node.key] = ResourceIdentity(refusal=make_warning(FAILED, credential.message, credential.hint))
+            reason = NOT_ALLOWED if credential.code == NOT_ALLOWED else FAILED
+            identities[node.key] = ResourceIdentity(refusal=make_warning(reason, credential.message, credential.hint))
         elif credential.identity is None or open_as is None:
             ids = global_ids if credential.name == GLOBAL else credential.ids
             identities[node.key] = _make_identity(credential, ids, global_arm)

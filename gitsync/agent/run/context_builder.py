@@ -5,6 +5,7 @@ Its lists are added once there is a plan, which decides what they may cover.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,6 +16,7 @@ from gitsync.agent.reconcile.identities import Identities
 from gitsync.agent.reconcile.lists import Lists
 from gitsync.agent.reconcile.rules import Approval, OutsideUse, RunRules
 from gitsync.agent.reconcile.run_cache import RunCache
+from gitsync.agent.run.change_reference import make_change_reference
 from gitsync.agent.run.providers import make_provider_opener
 from gitsync.agent.run.run_exports import list_needed_secrets
 from gitsync.agent.run.run_input import RunInput
@@ -92,7 +94,7 @@ def make_context(
         _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
     )
-    sessions, clock = Sessions(), connections.clock
+    clock, sessions = connections.clock, Sessions(make_change_reference(connections.source, os.environ))
     names = {CheckName(name) for name in config.checks if name != NO_CHECKS}
     run_cache = RunCache()
     checks = Checks(

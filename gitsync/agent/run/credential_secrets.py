@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from gitsync.agent.run.allowed_secrets import decide_about_manifests
 from gitsync.desired.manifests.credential_secret import CredentialRefusal, read_identity
 from gitsync.desired.request.credential_choice import CredentialLookup, CredentialName, list_credential_names
 from gitsync.desired.request.exports import find_addresses
@@ -17,6 +18,7 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Prepared
+from gitsync.planning.run_problems import merge_shared
 from gitsync.repository.secrets.lookup import Lookup, look_up_credentials
 from gitsync.repository.secrets.protocols import SecretSource
 from gitsync.repository.secrets.sources.declared_objects import ManifestSource
@@ -27,9 +29,17 @@ from gitsync.settings.config.config import Config
 def check_credential_secrets(
     prepared: Sequence[Prepared], manifests: Manifests, config: Config, environment: Mapping[str, str]
 ) -> tuple[Problem, ...]:
-    """Return an error for each Secret of the manifests that is the credential of a resource and cannot be one. An
-    encrypted Secret is not read.
+    """Return an error for each Secret of the manifests that is the credential of a resource and cannot be one, and the
+    problems of identities that are not allowed. An encrypted Secret is not read.
     """
+    allowed = decide_about_manifests(config, manifests)
+    not_allowed = merge_shared(allowed.report(entry.resource for entry in prepared)) if allowed else ()
+    return (*_check_usable(prepared, manifests, config, environment), *not_allowed)
+
+
+def _check_usable(
+    prepared: Sequence[Prepared], manifests: Manifests, config: Config, environment: Mapping[str, str]
+) -> tuple[Problem, ...]:
     if MANIFESTS not in config.secret_sources:
         return ()
     exported = {address for entry in prepared for address, _ in find_addresses(entry.resource)}

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from gitsync.agent.reconcile.identities import Identities, ResourceIdentity
 from gitsync.agent.run.run_input import RunInput
-from gitsync.desired.manifests.credential_secret import CLIENT
+from gitsync.desired.manifests.credential_secret import CLIENT, OF_NAMESPACE, CredentialRefusal
+from gitsync.desired.request.allow_list import NOT_ALLOWED, make_problem
 from gitsync.desired.request.credential_choice import GLOBAL
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.identity import WritingIdentity
 from gitsync.model.plan import Node, Plan
+from gitsync.model.problem import Level, Problem
 from gitsync.model.result import Result
 from gitsync.planning.identity_changes import describe_recorded, find_identity_change, was_written
 from gitsync.repository.secrets.stores import MANIFESTS
@@ -31,6 +33,20 @@ def add_identity_changes(
         now = _describe(key, identities[key], run_input)
         change = find_identity_change(describe_recorded(node.record), now) if now and was_written(node) else None
         yield replace(result, change=replace(result.change, identity=change)) if change else result
+
+
+def list_refused_deletes(results: Iterable[Result], plan: Plan, run_input: RunInput) -> Iterator[Problem]:
+    """List the problems of deletes whose identity is not allowed: no manifest has them."""
+    declared = run_input.manifests.objects.declared
+    for result in results:
+        prune = plan.prunes.get(result.key)
+        if prune is None or result.condition.reason != NOT_ALLOWED:
+            continue
+        name = prune.record.access.credential or OF_NAMESPACE
+        secret = declared.get(Address(ObjectKind.SECRET, result.key.namespace, name))
+        condition = result.condition
+        refusal = CredentialRefusal(condition.message, condition.advice, code=NOT_ALLOWED)
+        yield make_problem(refusal, secret.source if secret else None, Level.ERROR)
 
 
 def _is_as_recorded(identity: ResourceIdentity, credential: str) -> bool:

@@ -6,12 +6,13 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from gitsync.agent.run.allowed_secrets import decide_about_manifests, reads_all_secrets
 from gitsync.agent.run.connections import name_source
 from gitsync.agent.run.git_settings import make_git_access
 from gitsync.agent.run.guards import refuse_invalid
@@ -34,6 +35,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
 from gitsync.desired.manifests.units import list_manifest_paths, make_declaration
+from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.offline_identities import describe_offline
 from gitsync.desired.request.placeholders import Secrets
@@ -69,9 +71,6 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.redaction import Redactions
 
-_REMOTE: Final = frozenset({"folder", "key-vault", "kubernetes"})
-"""The sources of Secrets that may have a credential, and that an offline plan does not read."""
-
 
 def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
     """Report what changes between `from_revision` and `to_revision`, or the files that a plan would read if
@@ -93,7 +92,7 @@ def _plan_revisions(
     read = _open_reader(config, opened)
     before, after = read(config.from_revision), read(config.to_revision)
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-    old, former = read_revised(reader, before, from_revision)
+    old, former = read_revised(reader.without_allow_list(), before, from_revision)
     new, manifests = read_revised(reader, after, config.to_revision or "")
     check_namespaces(
         # One of two revisions may have nothing in a namespace, as before it was added.
@@ -110,7 +109,7 @@ def _plan_revisions(
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
-    problems = list_problems(plan)
+    problems = list_problems(_add_identity_problems(plan, results, old, new))
     code = decide_exit_code(
         results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
     )
@@ -158,6 +157,19 @@ def _with_refusal(config: Config, plan: Plan, old: Revised) -> Plan:
     return replace(plan, problems=(*plan.problems, found)) if found else plan
 
 
+def _add_identity_problems(plan: Plan, results: Iterable[Result], old: Revised, new: Revised) -> Plan:
+    """Add the problems of the allow-list that the manifests do not have themselves."""
+    if new.allowed is None:
+        return plan
+    former = {prepared.key: prepared.resource for prepared in old.prepared}
+    refused = [result.key for result in results if result.condition.reason == NOT_ALLOWED]
+    deleted = [former[key] for key in refused if key in plan.prunes]
+    declared = [apply.prepared.resource for apply in plan.applies.values()]
+    reported = deleted if new.allowed.allow_list.refuses else declared  # what is declared has its own error
+    problems = (*new.allowed.report(reported), *new.allowed.warn_unread(declared, new.identity_of))
+    return replace(plan, problems=(*plan.problems, *problems))
+
+
 def _make_target(config: Config, after: RevisionManifests) -> RunTarget:
     """Azure has no part in it, so the target has no identity."""
     return RunTarget(
@@ -179,7 +191,7 @@ def read_resources(
     with ExitStack() as opened:
         found = _open_reader(config, opened)(revision)
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
-        revised, manifests = read_revised(reader, found, revision or "")
+        revised, manifests = read_revised(reader.without_allow_list(), found, revision or "")
     if revision is None:  # one of two revisions may have nothing in a namespace
         check_namespaces(config.target_namespaces, [manifests], found.contents.problems)
     config = spell_selection(config, (resource.key for resource in revised.prepared))
@@ -244,6 +256,10 @@ class RevisionReader(NamedTuple):
     redactions: Redactions
     foreign: ForeignRecords  # the records of other sources
 
+    def without_allow_list(self) -> RevisionReader:
+        """Return the reader of what has been applied, with whatever identity."""
+        return self._replace(config=replace(self.config, allow_identities=None))
+
 
 def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str) -> tuple[Revised, Manifests]:
     """Read and prepare the manifests of a revision, which is called `name` in messages."""
@@ -257,7 +273,12 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
-    subscription = choose_offline(manifests.objects.secrets, config.subscription or PLACEHOLDER_SUBSCRIPTION)
+    allowed = decide_about_manifests(config, manifests)
+    subscription = choose_offline(
+        manifests.objects.secrets,
+        config.subscription or PLACEHOLDER_SUBSCRIPTION,
+        allowed.find_refusal if allowed else None,
+    )
     manifests = add_foreign_ids(manifests, foreign, catalog)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     wrong_rules = check_rules_of_source(config, settings, manifests, prepared, clock.now().date())
@@ -273,8 +294,9 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
             secrets if MANIFESTS in config.secret_sources else {},
             manifests.objects.declared,
             config.subscription or "",
-            reads_all=_REMOTE.isdisjoint(config.secret_sources),
+            reads_all=reads_all_secrets(config),
         ),
+        allowed=allowed,
     )
     return revised, manifests
 

@@ -27,7 +27,7 @@ from gitsync.agent.run.guards import (
     load_approved_plan,
     make_review,
 )
-from gitsync.agent.run.identity_notes import add_identity_changes
+from gitsync.agent.run.identity_notes import add_identity_changes, list_refused_deletes
 from gitsync.agent.run.prepared_manifests import coverage_of
 from gitsync.agent.run.run_checks import check_before_writes, check_results, count_repeated, count_unrepeated
 from gitsync.agent.run.run_exports import collect_export_needs
@@ -55,7 +55,7 @@ from gitsync.planning.diff.secret_changes import warn_uncompared_secrets
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.planner import skip_taken
 from gitsync.planning.replacement import warn_unused_consents
-from gitsync.planning.run_problems import decide_agent
+from gitsync.planning.run_problems import decide_agent, merge_shared
 from gitsync.planning.status.exit_code import decide_exit_code
 from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
@@ -258,6 +258,7 @@ def _make_report(
         *warn_uncompared_secrets(reported),
         *warn_unused_consents(reported, plan.applies),
         *list_problems(plan),
+        *merge_shared(list_refused_deletes(reported, plan, run_input)),
         *run_input.lookup.warn_unread(),  # values that a plan could not read
         *run.lists.warn_distrusted(),
         *collected.problems,  # exports of deleted resources that could not be removed

@@ -8,8 +8,10 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from gitsync.desired.editor.kind_schemas import DRAFT, Schema, ignore_case
+from gitsync.model.allowed_identities import IdentityMode
 from gitsync.model.unit_kind import NAMED_KINDS
 from gitsync.settings.config.config import SETTINGS
+from gitsync.settings.config.identity_entries import MOST_IDENTITIES
 from gitsync.settings.config.rule_entries import MOST_RULES
 from gitsync.settings.config.setting import Authority, Setting, SettingForm
 from gitsync.settings.config.setting_values import OFF, ON
@@ -141,7 +143,50 @@ _RULE: Final[Mapping[str, Schema]] = {
     "reason": {"type": "string", "description": "Why the rule exists."},
 }
 
+
+def _build_list(pattern: str, description: str, least: int = 1) -> Schema:
+    """Build the schema of one text, or of a list of them."""
+    text = {"type": "string", "pattern": pattern}
+    return {"anyOf": [text, {"type": "array", "minItems": least, "items": text}], "description": description}
+
+
+_NAMESPACE: Final = r"^[a-z0-9*](?:[-a-z0-9*]*[a-z0-9*])?$"
+_IDENTITY: Final[Mapping[str, Schema]] = {
+    "namespaces": _build_list(_NAMESPACE, "Namespaces of the resources; * stands for any text. Default: all."),
+    "clients": _build_list(_UUID, "Client ids that Secrets may name. Default: any."),
+    "tenants": _build_list(_UUID, "Tenants, additional ones included. Default: any."),
+    "subscriptions": _build_list(_UUID, "Subscriptions. Default: any."),
+    "clouds": _build_list(
+        r"^https://[^\s/?#@\\]+/*$", "Addresses of other clouds, endpoint and authority. Default: none."
+    ),
+}
+_OF_GLOBAL: Final = _build_list(_NAMESPACE, "Namespaces that may use the global credential. Default: all.", least=0)
+
 _NESTED: Final[Mapping[SettingForm, Schema]] = {
+    SettingForm.IDENTITIES: {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {
+                "type": "object",
+                "required": ["allow"],
+                "properties": {
+                    "mode": {"enum": list(IdentityMode), "description": "Refuse other identities, or only warn."},
+                    "global": _OF_GLOBAL,
+                    "allow": {
+                        "type": "array",
+                        "maxItems": MOST_IDENTITIES,
+                        "items": {
+                            "type": "object",
+                            "anyOf": [{"required": [key]} for key in _IDENTITY if key != "clouds"],
+                            "properties": dict(_IDENTITY),
+                            "additionalProperties": False,
+                        },
+                    },
+                },
+                "additionalProperties": False,
+            },
+        ]
+    },
     SettingForm.UNITS: {
         "type": "array",
         "maxItems": MOST_UNITS,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitsync.model.identity import IdentityIds
+from gitsync.model.problem import SourceLocation
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 
@@ -57,6 +58,8 @@ class CredentialRefusal:
 
     message: str
     hint: str
+    code: str = "CredentialNotUsable"  # of its problem
+    source: SourceLocation | None = None  # of the Secret, if its manifest is at fault
 
 
 def read_identity(

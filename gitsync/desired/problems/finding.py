@@ -22,12 +22,13 @@ class Finding:
     hint: str = ""  # full sentences
     level: Level = Level.ERROR
     invalidates: bool = True  # the manifest, so nothing is sent (as in `Problem`)
+    source: SourceLocation | None = None  # what is wrong, if it is not the field itself
     retyped: bool | float | None = None  # a number or a boolean that must be text, None in any other finding
 
 
 def locate_finding(finding: Finding, resource: Resource) -> Problem:
     """Locate a finding: its file, line and field; a missing field has the line of its nearest parent."""
-    location = find_location(finding.path, resource)
+    location = finding.source or find_location(finding.path, resource)
     return Problem(
         code=finding.code,
         message=finding.message,
@@ -35,7 +36,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
         level=finding.level,
         path=location.path,
         line=location.line,
-        field=format_field(finding.path),
+        field="" if finding.source else format_field(finding.path),
         invalidates=finding.invalidates,
         rendered_by=(resource.rendered_by,) if resource.rendered_by else (),
     )

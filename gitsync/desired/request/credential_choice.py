@@ -18,10 +18,11 @@ from gitsync.desired.manifests.credential_secret import (
     read_subscription,
 )
 from gitsync.desired.problems.finding import Finding
+from gitsync.desired.request.allow_list import AllowList, make_problem, warn_unchecked
 from gitsync.desired.validation.annotations import CREDENTIAL_FROM
 from gitsync.model.gvk import Key
 from gitsync.model.identity import NO_IDS, IdentityIds
-from gitsync.model.problem import Level, Problem
+from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
@@ -71,6 +72,13 @@ class Credential:
 
 
 CredentialOf = Callable[[Resource], Credential | Finding]
+FindRefusal = Callable[[Resource], CredentialRefusal | None]
+
+
+def make_finding(refusal: CredentialRefusal, secret_name: str) -> Finding:
+    """Make the finding of a manifest without a credential; `secret_name` is the Secret that it names itself."""
+    path = ("metadata", "annotations", CREDENTIAL_FROM) if secret_name else ("metadata", "namespace")
+    return Finding(code=refusal.code, path=path, message=refusal.message, hint=refusal.hint, source=refusal.source)
 
 
 def list_credential_names(resources: Iterable[Resource], records: Mapping[Key, Record]) -> tuple[CredentialName, ...]:
@@ -119,7 +127,8 @@ def _read_recorded(record: Record | None) -> str:
 class Credentials:
     """The credentials of all resources of a run. `subscription` is that of the global credential, "" if there is none;
     with `allow_multi_env_management`, Secrets may name another cloud. `records` have the last credential of each
-    resource, for a plan that does not read remote Secrets.
+    resource, for a plan that does not read remote Secrets. `allow_list` decides which identities may be used, if the
+    operator has given one.
     """
 
     def __init__(
@@ -129,6 +138,7 @@ class Credentials:
         records: Mapping[Key, Record] | None = None,
         *,
         allow_multi_env_management: bool = False,
+        allow_list: AllowList | None = None,
     ) -> None:
         self._lookups = lookups
         self._subscription = subscription
@@ -139,15 +149,25 @@ class Credentials:
             for scope, values in lookups.items()
             if isinstance(values, Mapping)
         }
+        self._allow_list = allow_list
+        self._not_allowed: dict[CredentialName, CredentialRefusal] = {}
+        if allow_list:
+            self._check_identities(allow_list)
+
+    def _check_identities(self, allow_list: AllowList) -> None:
+        for scope, identity in self._identities.items():
+            if not isinstance(identity, Identity):
+                continue
+            if refusal := allow_list.check(*scope, identity):
+                self._not_allowed[scope] = refusal
+            if allow_list.refuses:
+                self._identities[scope] = refusal or allow_list.bind(*scope, identity)
 
     def of(self, resource: Resource) -> Credential | Finding:
         """The credential of a manifest, or what is wrong with it."""
         secret_name = read_named_secret(resource)
         choice = self._choose(resource.key, secret_name)
-        if isinstance(choice, Credential):
-            return choice
-        path = ("metadata", "annotations", CREDENTIAL_FROM) if secret_name else ("metadata", "namespace")
-        return Finding(code="CredentialNotUsable", path=path, message=choice.message, hint=choice.hint)
+        return choice if isinstance(choice, Credential) else make_finding(choice, secret_name)
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
         """The credential of a removed resource, as for a manifest that names the recorded one."""
@@ -162,7 +182,7 @@ class Credentials:
         namespace, name = key.namespace, secret_name or OF_NAMESPACE
         lookup = self._lookups.get((namespace, name))
         if lookup is None and not secret_name:
-            return self._global  # as most
+            return self._choose_global(namespace) if self._allow_list else self._global  # as most
         # A Secret that may exist would decide, so the global credential must not stand in for it.
         if isinstance(lookup, Unknown):
             return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
@@ -173,6 +193,14 @@ class Credentials:
             return Credential(name=name, subscription=identity.subscription, identity=identity)
         hint = "Add it to a secret source, in the namespace of the resource; no other credential is used instead."
         return CredentialRefusal(f'credential Secret "{namespace}/{name}" does not exist', hint)
+
+    def _choose_global(self, namespace: str) -> Credential | CredentialRefusal:
+        """The global credential, if the namespace may use it."""
+        refusal = self._allow_list.check_global(namespace) if self._allow_list else None
+        if refusal is None or not isinstance(self._global, Credential):
+            return self._global
+        self._not_allowed[namespace, GLOBAL] = refusal
+        return refusal if self._allow_list and self._allow_list.refuses else self._global
 
     def _assume(self, key: Key, secret_name: str) -> Credential:
         """The credential in a plan that does not know a Secret: as recorded, else with a subscription in doubt.
@@ -196,9 +224,14 @@ class Credentials:
         )
 
     def warnings(self, resources: Iterable[Resource], records: Mapping[Key, Record]) -> Iterator[Problem]:
-        """Problems of a plan that does not know the Secrets of credentials: what it assumes of them instead."""
+        """Problems of a plan that does not know the Secrets of credentials: what it assumes of them instead. With an
+        allow-list that only reports, also one for each resource with an identity that is not allowed.
+        """
         chosen: dict[Key, object] = {key: self.of_record(record) for key, record in records.items()}
-        chosen |= {resource.key: self.of(resource) for resource in resources}
+        sources = dict[Key, SourceLocation]()
+        for resource in resources:
+            chosen[resource.key], sources[resource.key] = self.of(resource), resource.source
+        yield from self._report_identities(chosen, sources)
         assumed = [(key.namespace, choice) for key, choice in chosen.items() if isinstance(choice, Credential)]
         if names := sorted(
             {f"{namespace}/{credential.name}" for namespace, credential in assumed if credential.is_recorded}
@@ -214,6 +247,22 @@ class Credentials:
                 "the ARM ids of new resources there are not known yet."
             )
 
+    def _report_identities(
+        self, chosen: Mapping[Key, object], sources: Mapping[Key, SourceLocation]
+    ) -> Iterator[Problem]:
+        """Report the identities that are used although they are not allowed, and those that are not known."""
+        if self._allow_list is None:
+            return
+        used = {key: choice for key, choice in chosen.items() if isinstance(choice, Credential)}
+        for key, credential in used.items():
+            if refusal := self._not_allowed.get((key.namespace, credential.name)):
+                yield make_problem(refusal, sources.get(key), Level.WARNING)
+        yield from warn_unchecked(
+            (key.namespace, credential.name or OF_NAMESPACE)
+            for key, credential in used.items()
+            if not credential.is_sure
+        )
+
 
 def _make_warning(message: str) -> Problem:
     hint = "Set --plan-secrets if the plan may read them, or move them to a source that every plan reads."
@@ -228,15 +277,22 @@ def _refuse_unknown(namespace: str, name: str, lookup: Unknown) -> CredentialRef
     )
 
 
-def choose_offline(secrets: Mapping[CredentialName, Mapping[str, Secret]], subscription: str) -> CredentialOf:
+def choose_offline(
+    secrets: Mapping[CredentialName, Mapping[str, Secret]],
+    subscription: str,
+    find_refusal: FindRefusal | None = None,
+) -> CredentialOf:
     """Return the choice for offline commands, which read only the Secrets of the manifests, and open no credential.
 
     Another source may have a Secret that is not in the manifests: then `subscription` takes the place of its own.
+    `find_refusal` finds why the identity of a resource is not allowed.
     """
     elsewhere = Credential(subscription=subscription, is_sure=False)  # one value for all that have no Secret here
 
-    def of(resource: Resource) -> Credential:
+    def of(resource: Resource) -> Credential | Finding:
         secret_name = read_named_secret(resource)
+        if find_refusal and (refusal := find_refusal(resource)):
+            return make_finding(refusal, secret_name)
         values = secrets.get((resource.key.namespace, secret_name or OF_NAMESPACE))
         found_subscription = read_subscription(values) if values is not None else None
         if found_subscription is None:

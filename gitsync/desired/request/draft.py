@@ -163,7 +163,7 @@ def _check_group(group: Resource, parent: Credential | Finding, credential: Cred
     path = ("spec", "owner")
     if isinstance(parent, Finding):
         message = f"The resource group {group.key.name} has no credential, so its subscription is unknown."
-        return replace(parent, path=path, message=message)
+        return replace(parent, path=path, message=message, source=None)
     # A subscription that a plan assumes may be another one, so only two known ones can differ.
     if _have_same_subscription(credential, parent):
         return None

@@ -13,6 +13,7 @@ from typing import Any
 
 from gitsync.emulator.governance.enforcement import make_content, make_definition_id
 from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, evaluate, list_in_force
+from gitsync.emulator.governance.valid_tokens import list_without_token
 from gitsync.emulator.http.messages import Caller, ServerRequest, ServerResponse
 from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import name_needed_action
@@ -133,7 +134,7 @@ def _list_policies(
         body = merge_patch(before.resource.body if before.resource else {}, body)
     policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
     content, denying = evaluate(policies, make_content(target, body))
-    if denying:
+    if denying := list_without_token(cloud, request, denying):
         return [describe_policy(policy, "deny") for policy in denying]
     if answer.status >= 400:
         return []
@@ -141,7 +142,7 @@ def _list_policies(
     return [
         describe_policy(policy, policy.effect.value)
         for policy in policies
-        if policy.matches(content if policy.effect is Effect.AUDIT else seen)
+        if not policy.effect.denies and policy.matches(content if policy.effect is Effect.AUDIT else seen)
     ]
 
 

@@ -9,23 +9,46 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gitsync.emulator.governance.policies import EmulatedPolicy, PolicyContent, evaluate, explain, list_in_force
-from gitsync.emulator.http.messages import Refused, make_refusal, refuse
+from gitsync.emulator.governance.policies import (
+    EmulatedPolicy,
+    PolicyContent,
+    evaluate,
+    explain,
+    list_denying_delete,
+    list_in_force,
+)
+from gitsync.emulator.governance.valid_tokens import describe_missing_token, list_without_token
+from gitsync.emulator.http.messages import Refused, ServerRequest, make_refusal, refuse
 from gitsync.emulator.http.target import Target
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.types.provider_fields import make_uuid
 
 
-def admit_by_policies(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> dict[str, Any]:
+def admit_by_policies(cloud: EmulatedCloud, request: ServerRequest, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a body with the changes of the policies in force; Refused if one denies it."""
-    settings = cloud.settings
-    policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
+    policies = _list_in_force(cloud, request.target)
     if not policies:
         return dict(body)
-    content, denying = evaluate(policies, make_content(target, body))
-    if denying:
-        raise _make_policy_refusal(denying, content)
+    content, denying = evaluate(policies, make_content(request.target, body))
+    _refuse_denied(cloud, request, denying, content)
     return dict(content.body)
+
+
+def admit_delete_by_policies(cloud: EmulatedCloud, request: ServerRequest, body: Mapping[str, Any]) -> None:
+    """Refuse the DELETE of a resource with this body if a policy denies it."""
+    content = make_content(request.target, body)
+    _refuse_denied(cloud, request, list_denying_delete(_list_in_force(cloud, request.target), content), content)
+
+
+def _list_in_force(cloud: EmulatedCloud, target: Target) -> list[EmulatedPolicy]:
+    return list_in_force(cloud.settings.policies, cloud.settings.exemptions, target.key, cloud.clock.now())
+
+
+def _refuse_denied(
+    cloud: EmulatedCloud, request: ServerRequest, denying: list[EmulatedPolicy], content: PolicyContent
+) -> None:
+    if denying := list_without_token(cloud, request, denying):
+        raise _make_policy_refusal(denying, content)
 
 
 def admit_by_provider(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]) -> None:
@@ -69,6 +92,7 @@ def _make_violation(policy: EmulatedPolicy, content: PolicyContent) -> dict[str,
         "evaluationDetails": {
             "evaluatedExpressions": explain(policy, content),
             **({"reason": policy.message} if policy.message else {}),
+            **describe_missing_token(policy),
         },
         "policyDefinitionId": make_definition_id(policy),
         "policyDefinitionName": make_definition_id(policy).rpartition("/")[2],

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from gitsync.emulator.governance.external_evaluation import ExternalEvaluation, read_external_evaluation
 from gitsync.emulator.http.target import GROUP_TYPE, PathShape, parse
 from gitsync.emulator.patch import set_value
 from gitsync.settings.config.yaml_file import FieldReader, YamlNode, read_each, read_fields
@@ -29,10 +30,15 @@ class Effect(StrEnum):
     AUDIT = "audit"
     APPEND = "append"
     MODIFY = "modify"
+    DENY_ACTION = "denyAction"  # denies a DELETE
 
     @property
     def changes(self) -> bool:
         return self in {Effect.APPEND, Effect.MODIFY}
+
+    @property
+    def denies(self) -> bool:
+        return self in {Effect.DENY, Effect.DENY_ACTION}
 
 
 class Operator(StrEnum):
@@ -105,6 +111,7 @@ class EmulatedPolicy:
     not_scopes: tuple[str, ...] = ()  # ids that it does not apply to, nor to anything below
     field: str = ""  # what an append or a modify sets
     value: Any = None  # what it sets it to
+    external: ExternalEvaluation | None = None  # it only denies what has no policy token
 
     @property
     def id(self) -> str:
@@ -182,6 +189,11 @@ def evaluate(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tupl
             denying.append(policy)
     denying += [policy for policy in policies if policy.effect is Effect.DENY and policy.matches(content)]
     return content, denying
+
+
+def list_denying_delete(policies: Iterable[EmulatedPolicy], content: PolicyContent) -> list[EmulatedPolicy]:
+    """List the policies that deny the DELETE of a resource."""
+    return [policy for policy in policies if policy.effect is Effect.DENY_ACTION and policy.matches(content)]
 
 
 def explain(policy: EmulatedPolicy, content: PolicyContent) -> list[dict[str, Any]]:
@@ -297,6 +309,8 @@ def read_policy(node: YamlNode) -> EmulatedPolicy:
             ("needs", "Write set: {field: tags.env, value: dev}.") if effect.changes else ("has no", "Remove set.")
         )
         raise node.wrong(f"a policy with the effect {effect} {need} 'set'.", hint)
+    if values.get("external") and not effect.denies:
+        raise node.wrong(f"a policy with the effect {effect} has no 'externalEvaluation'.", "Set the effect to deny.")
     if change is not None:
         values |= change
     return EmulatedPolicy(**values)
@@ -333,6 +347,7 @@ _POLICY: Mapping[str, FieldReader] = {
     "message": ("message", YamlNode.text),
     "if": ("conditions", read_each(read_condition)),
     "set": ("set", _read_change),
+    "externalEvaluation": ("external", read_external_evaluation),
 }
 _EXEMPTION: Mapping[str, FieldReader] = {
     "policy": ("policy", YamlNode.text),

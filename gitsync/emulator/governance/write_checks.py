@@ -133,7 +133,7 @@ def _validate(
     try:
         body = {name: _read_template(value) for name, value in item.items()}
         check_type(cloud, write)
-        body = admit_by_policies(cloud, target, body)
+        body = admit_by_policies(cloud, write, body)
     except Refused as refused:
         yield {"target": target.name, **refused.answer.body["error"]}
         return
@@ -204,7 +204,9 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
         raise refuse("InvalidRequestContent", reason="Required property 'resourceContent' not found in JSON.")
     content = _make_partial_content(request.target.scope, details, resource)
     effects = {Effect.DENY, Effect.AUDIT} if request.body.get("includeAuditEffect") is True else {Effect.DENY}
-    policies = [policy for policy in cloud.settings.policies if policy.effect in effects or policy.effect.changes]
+    # What only an external evaluation decides is not known yet.
+    known = [policy for policy in cloud.settings.policies if policy.external is None]
+    policies = [policy for policy in known if policy.effect in effects or policy.effect.changes]
     in_force = list_in_force(policies, cloud.settings.exemptions, content.key, cloud.clock.now())
     changed, denying = evaluate(in_force, content)
     fields = request.body.get("pendingFields") or []

@@ -17,6 +17,9 @@ WRITES = _WRITE
 WRITES_ROLES = frozenset({"RoleManagement.ReadWrite.Directory"})
 """The permissions for each action; one of them is enough."""
 
+ALL = READS | CREATES | WRITES_ROLES
+"""Those of a caller without a setting."""
+
 _HEADERS = {
     "Content-Type": "application/json;odata.metadata=minimal;odata.streaming=true;charset=utf-8",
     "OData-Version": "4.0",

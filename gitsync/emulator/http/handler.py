@@ -24,6 +24,7 @@ from gitsync.emulator.changes.log import log_request, look_before
 from gitsync.emulator.changes.moves import apply_moves, play_due_moves
 from gitsync.emulator.changes.resource_graph import answer_query
 from gitsync.emulator.faults import Drop, FaultRule, Script
+from gitsync.emulator.governance.policy_tokens import acquire_policy_token
 from gitsync.emulator.governance.write_checks import check_policy_restrictions, validate_resources
 from gitsync.emulator.graph.answers import identify_answer
 from gitsync.emulator.graph.groups import answer_graph
@@ -39,7 +40,7 @@ from gitsync.emulator.http.messages import (
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.identity.access import PERMISSIONS_TYPE, check_access, name_needed_action, read_version
 from gitsync.emulator.identity.roles import list_permissions
-from gitsync.emulator.identity.tokens import Tokens
+from gitsync.emulator.identity.tokens import Tokens, require_mfa
 from gitsync.emulator.lists import list_collection, list_groups, list_resources
 from gitsync.emulator.lro.operations import (
     answer_location_poll,
@@ -114,6 +115,7 @@ class RequestHandler:
         request = replace(request, caller=caller)
         if request.target.shape is PathShape.DIRECTORY:  # Graph has no versions and not these buckets
             return replace(request, body=_parse_json(content)) if content else request, {}
+        require_mfa(request)
         # ARM checks in this order: a request without a valid token does not count against a limit.
         request = replace(request, api_version=read_version(self._cloud, request))
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
@@ -241,6 +243,7 @@ _TABLE: Mapping[tuple[PathShape, str], _Verb] = {
 
 _BY_TYPE: Mapping[tuple[str, str], _Verb] = {
     (PERMISSIONS_TYPE, "GET"): list_permissions,
+    ("microsoft.authorization/acquirepolicytoken", "POST"): acquire_policy_token,
     ("microsoft.policyinsights/checkpolicyrestrictions", "POST"): check_policy_restrictions,
     ("microsoft.resources/validateresources", "POST"): validate_resources,
     ("microsoft.resourcegraph/resources", "POST"): answer_query,
@@ -386,6 +389,11 @@ class RequestLog(list[LoggedRequest]):
 
 
 _KINDS = {"GET": "reads", "HEAD": "reads", "DELETE": "deletes"}
+_BUSY_JOBS = (
+    "The request for subscription '{}' could not be processed due to an excessive volume of traffic. Please try again "
+    "later."
+)
+"""Microsoft documents this text alone (request-limits-and-throttling); code and status are those of other limits."""
 
 
 class EmulatedThrottle:
@@ -418,5 +426,19 @@ class EmulatedThrottle:
                 actor=request.caller.actor,
                 seconds=seconds,
             )
+        self._take_job(request, kind, now)
         self._buckets[key] = (remaining - 1, now)
         return {name: str(int(remaining - 1))}
+
+    def _take_job(self, request: ServerRequest, kind: str, now: float) -> None:
+        """Take a background job of the subscription, which all principals share. Refused if there is none."""
+        bucket = self._limits.jobs if self._limits else None
+        subscription = request.target.subscription
+        if bucket is None or kind == "reads" or not subscription:
+            return
+        key = ("", subscription.casefold(), "jobs")
+        remaining, since = self._buckets.get(key, (float(bucket.size), now))
+        remaining = min(float(bucket.size), remaining + (now - since) * bucket.per_second)
+        self._buckets[key] = (remaining - 1 if remaining >= 1 else remaining, now)
+        if remaining < 1:
+            raise Refused(make_refusal("TooManyRequests", message=_BUSY_JOBS.format(subscription)))

@@ -32,6 +32,7 @@ class Caller:
     identity: str = ""  # the id of the managed identity, if it is one
     actions: tuple[str, ...] = ("*",)  # those that are allowed
     scopes: tuple[str, ...] = ()  # where they are allowed, with everything below; none means everywhere
+    lacks_mfa: bool = False  # its writes are challenged
 
     @property
     def actor(self) -> str:

@@ -12,13 +12,22 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from gitsync.emulator.http.messages import Caller, Refused, ServerResponse, refuse
+from gitsync.emulator.graph.answers import ALL
+from gitsync.emulator.graph.graph_settings import GraphSettings
+from gitsync.emulator.http.messages import (
+    Caller,
+    Refused,
+    ServerRequest,
+    ServerResponse,
+    make_refusal,
+    refuse,
+)
 from gitsync.emulator.identity.federation import find_mismatch, list_credentials
 from gitsync.emulator.settings import ANONYMOUS, EmulatedPrincipal, EmulatorSettings
 from gitsync.emulator.state.store import Store
@@ -30,6 +39,10 @@ _AUDIENCES = ("https://management.azure.com", "https://management.core.windows.n
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _MOST_READ = 100
 """Number of checked tokens that are cached; a few principals use a few at a time."""
+_MFA = "p1"
+_MFA_CLAIMS = {"access_token": {"acrs": {"essential": True, "values": [_MFA]}}}
+"""Claims that Azure requires before a person writes (Azure/azure-cli#31778)."""
+
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
@@ -76,7 +89,10 @@ class Tokens:
             return self._make_error(401, "invalid_client", 7000215, text)
         seconds = self._settings.token_seconds
         audience = form.get("scope", "").split(" ")[0].removesuffix(".default").removesuffix("/")
-        token = self.token(principal, audience=audience, tenant=tenant if _GUID.fullmatch(tenant) else "")
+        own_tenant = tenant if _GUID.fullmatch(tenant) else ""
+        token = self.token(
+            principal, audience=audience, tenant=own_tenant, contexts=_read_contexts(form.get("claims", ""))
+        )
         body = {"token_type": "Bearer", "expires_in": seconds, "ext_expires_in": seconds, "access_token": token}
         return ServerResponse(200, body, {"Cache-Control": "no-store"})
 
@@ -87,12 +103,17 @@ class Tokens:
         audience: str = _AUDIENCES[0],
         seconds: float | None = None,
         tenant: str = "",
+        contexts: Sequence[str] = (),
     ) -> str:
-        """Issue a token for a principal in a tenant ("": its own), valid for `seconds` from now."""
+        """Issue a token for a principal in a tenant ("": its own), valid for `seconds` from now. `contexts` are the
+        authentication contexts that it proves.
+        """
         now = self._clock.now().timestamp()
         tenant = tenant or principal.tenant or self._settings.tenant
         # Claims of some principals only.
-        own = {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
+        own: dict[str, Any] = {"upn": principal.user, "app_displayname": principal.app, "xms_mirid": principal.identity}
+        own |= {"acrs": [*contexts]} if contexts else {}
+        own |= _list_graph_claims(principal, self._settings.graph)
         claims = {
             "aud": audience,
             "iss": f"https://sts.windows.net/{tenant}/",
@@ -180,7 +201,43 @@ def _make_caller(claims: Mapping[str, Any], principal: EmulatedPrincipal | None)
     )
     if principal is None:
         return caller
-    return replace(caller, actions=("*/read",) if principal.read_only else principal.actions, scopes=principal.scopes)
+    return replace(
+        caller,
+        actions=("*/read",) if principal.read_only else principal.actions,
+        scopes=principal.scopes,
+        lacks_mfa=principal.needs_mfa and _MFA not in (claims.get("acrs") or ()),
+    )
+
+
+def require_mfa(request: ServerRequest) -> None:
+    """Refuse the write of a caller who needs multifactor authentication, with a challenge for its claims."""
+    if not request.caller.lacks_mfa or request.verb == "read":
+        return
+    message = f"Resource '{request.target.name}' was disallowed by Azure: Users must use MFA for Create operation."
+    claims = base64.b64encode(json.dumps(_MFA_CLAIMS, separators=(",", ":")).encode()).decode()
+    uri = f"{request.base}/common/oauth2/authorize"
+    challenge = f'Bearer realm="", authorization_uri="{uri}", error="insufficient_claims", claims="{claims}"'
+    answer = make_refusal("RequestDisallowedByAzure", status=401, message=message)
+    raise Refused(answer.add_headers({"WWW-Authenticate": challenge}))
+
+
+def _read_contexts(claims: str) -> Sequence[str]:
+    """Read the authentication contexts in the claims of a token request."""
+    try:
+        document = json.loads(claims) if claims else {}
+        wanted = document.get("access_token", {}).get("acrs", {})
+    except (ValueError, AttributeError):
+        return ()
+    values = wanted.get("values") or [wanted.get("value")]
+    return [value for value in values if isinstance(value, str)]
+
+
+def _list_graph_claims(principal: EmulatedPrincipal, settings: GraphSettings) -> dict[str, Any]:
+    """List the permissions of Microsoft Graph as a token has them: a person's in `scp`, an application's in `roles`."""
+    names = sorted(ALL if settings.permissions is None else settings.permissions)
+    if not names:
+        return {}
+    return {"scp": " ".join(names)} if principal.user else {"roles": names}
 
 
 def _make_discovery(tenant: str, base: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, Severity, WaitReason
+from gitsync.model.limits import describes_busy_jobs
 from gitsync.planning.status.conditions import find_code
 from gitsync.planning.status.passing_refusals import describes_other_work, is_code_of_other_work
 
@@ -48,6 +49,8 @@ _OWN_REASONS: Final = frozenset(WaitReason)
 
 def _find_meaning(code: str, message: str) -> str:
     """Find the meaning in the message of a code that has several, or that is not known."""
+    if describes_busy_jobs(message):  # ARM's own sentence, whatever code comes with it
+        return _BUSY_JOBS
     is_known, rows = code.casefold() in BY_CODE, _BY_MEANING.get(code.casefold(), {})
     # The code has one meaning, so a word of the message must not change it.
     if is_known and code.casefold() not in _BY_MEANING:
@@ -77,6 +80,10 @@ _ACCESS: Final = {
     ),
     "AuthenticationFailed InvalidAuthenticationToken ExpiredAuthenticationToken": (
         "Azure rejected the token. Check --credential and its variables, and the clock of the machine."
+    ),
+    "InsufficientClaims": (
+        "Azure requires multifactor authentication from people who write, and not from applications: in a pipeline, "
+        "use a workload identity."
     ),
     "InvalidAuthenticationTokenTenant": (
         "The token is for another tenant than the subscription's. Set AZURE_TENANT_ID to the tenant that the "
@@ -323,6 +330,11 @@ _OTHER_WORK: Final = (
     "Another operation is changing this resource or a related one. The run waited and tried again, and the next run "
     "does too. If the error persists, check the activity log for the caller."
 )
+_BUSY_JOBS: Final = (
+    "Azure throttles the background jobs of the subscription, and began nothing. The run waited and tried again, and "
+    "the next run does too. If the error persists, run less often, reduce other deployments in the subscription, or "
+    "open a request with Azure support."
+)
 _WAITING: Final = {
     "PreconditionFailed": "The resource changed between gitsync's read and its write. The next run reads it again.",
     "AnotherOperationInProgress Conflict RetryableError": (
@@ -400,6 +412,12 @@ _BY_MEANING: Final[Mapping[str, Mapping[str, str]]] = {
         r"\b(sku|tier|plan)\b": "The tier does not allow it. Choose another tier, or remove what the message names.",
     },
     "preconditionfailed": {},
+    "requestdisallowedbyazure": {
+        r"\bMFA\b|\bmulti-?factor": (
+            "Azure requires multifactor authentication from people who write. Sign in again with it, or use a workload "
+            "identity."
+        ),
+    },
 }
 """Codes with several meanings, in lower case: patterns of messages, and advice. Each of them may also mean that another
 operation is under way.

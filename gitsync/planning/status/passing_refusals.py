@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from gitsync.errors import ProviderError
+from gitsync.model.limits import describes_busy_jobs
 from gitsync.planning.status.error_classes import NOT_ALLOWED, NOT_YET_THERE
 
 _STATUSES: Final = frozenset({400, 409, 412, 423, 429})
@@ -76,12 +77,14 @@ _LONGEST_TEXT: Final = 4000
 
 
 def passes_by_itself(failure: ProviderError) -> bool:
-    """Return whether the same write succeeds once another operation has ended."""
+    """Return whether the same write succeeds once another operation has ended, or ARM has fewer jobs."""
     if failure.status not in _STATUSES and not 200 <= failure.status < 300:
         return False
     details = ((str(detail.get("code") or ""), str(detail.get("message") or "")) for detail in failure.details)
     texts = ((failure.code, failure.message), *details)
-    return any(is_code_of_other_work(code) or describes_other_work(text) for code, text in texts)
+    return any(
+        is_code_of_other_work(code) or describes_other_work(text) or describes_busy_jobs(text) for code, text in texts
+    )
 
 
 def is_code_of_other_work(code: str) -> bool:

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from gitsync.errors import ArmError
+from gitsync.errors import ArmError, PolicyTokenMissingError
 from gitsync.model.clock import Clock
 from gitsync.model.live import Absence, Live
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
@@ -37,6 +37,7 @@ from gitsync.providers.arm.http.response_bodies import (
 from gitsync.providers.arm.http.retries import AuthenticatedTransport, Retrier, Traffic, make_first_contact
 from gitsync.providers.arm.lro.operations import Operations
 from gitsync.providers.arm.lro.poll import AcceptedWrite, accept_write
+from gitsync.providers.arm.policy_tokens import PolicyTokens
 from gitsync.providers.arm.registration import Registrations
 from gitsync.providers.arm.session import Pace, Session
 
@@ -77,11 +78,17 @@ class Arm:
         self._clock = clock
         self._traffic = traffic = traffic or Traffic(clock, access)
         pace = Pace(clock, access.poll_interval)
-        retrier = Retrier(transport, access, clock, traffic=traffic)
+
+        async def satisfy(request: ArmRequest, refusal: PolicyTokenMissingError, session: Session) -> Response:
+            return await tokens.satisfy(request, refusal, session)  # which sends with the same retrier
+
+        retrier = Retrier(transport, access, clock, traffic=traffic, satisfy=satisfy)
+        operations = Operations(retrier, access.cloud, pace)
+        tokens = PolicyTokens(retrier, operations, pace, access.cloud, access.redactions)
         self._parts = _Parts(
             cloud=access.cloud,
             retrier=retrier,
-            operations=Operations(retrier, access.cloud, pace),
+            operations=operations,
             registrations=Registrations(retrier, pace),
         )
 

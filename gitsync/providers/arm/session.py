@@ -46,8 +46,9 @@ class Session:
     written_at: float = 0.0  # when the last write was sent
     has_written: bool = False  # Azure accepted a write
     sent: list[str] = field(default_factory=list)  # the correlation ids of all writes and actions, as in Azure's logs
+    change_reference: str = ""  # what the writes are part of, for Azure Policy: a commit, and the page of a job
     _limits: list[asyncio.Timeout] = field(default_factory=list)
-    _throttled: set[int] = field(default_factory=set)  # indexes of `failures`
+    _passed: set[int] = field(default_factory=set)  # indexes of `failures`: attempts that were not failed ones
 
     @asynccontextmanager
     async def in_time(self, clock: Clock) -> AsyncIterator[None]:
@@ -92,20 +93,28 @@ class Session:
             if not limit.expired() and (limit.when() or soon) >= soon:
                 limit.reschedule(soon)
 
-    def pass_throttled(self, status: int) -> bool:
+    def pass_repeated(self, *, is_throttled: bool) -> bool:
         """Note that the last attempt is repeated. Returns whether Azure throttled it, in which case it does not count
         as failed.
         """
         # Marked, not dropped: the last error before a deadline may be that Azure throttled.
-        if status == THROTTLED:
-            self._throttled.add(len(self.failures) - 1)
-        return status == THROTTLED
+        if is_throttled:
+            self._passed.add(len(self.failures) - 1)
+        return is_throttled
+
+    def pass_demand(self, index: int) -> None:
+        """Note that an attempt is repeated with the policy token that Azure demanded, so it does not count as failed.
+        `index` is that of `failures`.
+        """
+        self._passed.add(index)
 
     def list_failures(self) -> tuple[FailedRequest, ...]:
-        """List the failed attempts except those that were throttled and repeated."""
+        """List the failed attempts except those that were throttled, or refused for the lack of a policy token, and
+        repeated.
+        """
         if not self.failures:
             return ()  # the usual case
-        return tuple(attempt for index, attempt in enumerate(self.failures) if index not in self._throttled)
+        return tuple(attempt for index, attempt in enumerate(self.failures) if index not in self._passed)
 
     @property
     def end_reason(self) -> str:

@@ -4,8 +4,8 @@ A file that the operator chose (named by --config, or in a working folder outsid
 that git tracks comes from anyone who can write to the repository: it may give source settings only, or it could decide
 where tokens are sent and what is deleted.
 
-The file is flat but for `units`, `ignore` and `tags`: every other key is a setting with one text or a list of them, and
-every error names its line.
+The file is flat but for `units`, `ignore`, `tags` and `allow-identities`: every other key is a setting with one text or
+a list of them, and every error names its line.
 """
 
 from __future__ import annotations
@@ -117,6 +117,10 @@ def _read_value(setting: Setting, node: YamlNode) -> tuple[tuple[Any, ...], list
         from gitsync.settings.config.unit_entries import read_unit_entries  # noqa: PLC0415 - its classes take long to make
 
         return read_unit_entries(node)
+    if setting.form is SettingForm.IDENTITIES:
+        from gitsync.settings.config.identity_entries import read_identity_value  # noqa: PLC0415 - most files have none
+
+        return read_identity_value(node)
     if setting.form in RULES:
         from gitsync.settings.config.rule_entries import read_rule_entries  # noqa: PLC0415 - most files have none
 

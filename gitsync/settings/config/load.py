@@ -8,12 +8,13 @@ wrong gitsync.yaml: it may be what explains the fault.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gitsync.errors import ConfigError
@@ -23,7 +24,10 @@ from gitsync.settings.config.config_file import FILE_NAME, check_source_file, re
 from gitsync.settings.config.flags import CONFIG_VARIABLE
 from gitsync.settings.config.setting import RULES, VARIABLE_PREFIX, Setting, SettingForm
 from gitsync.settings.config.setting_values import OFF, is_loopback, parse_value
-from gitsync.settings.files.checkouts import is_in_repository
+from gitsync.settings.files.checkouts import find_repository, is_in_repository
+
+if TYPE_CHECKING:
+    from gitsync.model.allowed_identities import AllowedIdentities
 
 _PREFIX = "GITSYNC_"
 _ON_OR_OFF = frozenset({SettingForm.FILE_OR_ON, SettingForm.RELEASE, SettingForm.SWITCH})
@@ -87,13 +91,18 @@ def _resolve(
             continue
         try:
             values[name] = parse_value(SETTINGS[name], setting_text.texts)
-        except ValueError as error:
-            faults.append(f"{setting_text.origin}: {error}.")
+        except (ConfigError, ValueError) as error:
+            faults.append(_describe_fault(setting_text.origin, error))
     if not faults:
         faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:
         raise ConfigError("\n".join(faults))
     return Config(**values, config_file=path)
+
+
+def _describe_fault(origin: str, error: ConfigError | ValueError) -> str:
+    """Describe the fault of a value; one in a file has its own path and lines."""
+    return error.message if isinstance(error, ConfigError) else f"{origin}: {error}."
 
 
 def list_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
@@ -210,8 +219,8 @@ def make_config(settings: Mapping[str, Any]) -> Config:
         elif value is not None:
             try:
                 values[name] = _parse(SETTINGS[name], value)
-            except ValueError as error:
-                faults.append(f"{name}: {error}.")
+            except (ConfigError, ValueError) as error:
+                faults.append(_describe_fault(name, error))
     if values.get("status_branch") and values.get("status_dir"):
         faults.append("status_branch and status_dir exclude each other. Give one of them.")
     if not faults:
@@ -231,6 +240,11 @@ def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[
             f"The credential anonymous goes only to this machine, not to {config.endpoint}. "
             "Set --emulator, an --endpoint on 127.0.0.1, or another --credential."
         )
+    if config.allow_identities is not None and _is_of_source(config.allow_identities, config.source):
+        yield (
+            f"{config.allow_identities.name}: allow-identities is in SOURCE, so everyone who can write manifests could "
+            "change it. Move the file out of there, or set the variable GITSYNC_ALLOW_IDENTITIES to its text."
+        )
     if config.emulator and ("://" in config.emulator or Path(config.emulator).is_dir()):
         yield (
             f"--emulator takes a file for its state, and {config.emulator} is not a file. "
@@ -238,11 +252,24 @@ def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[
         )
 
 
+def _is_of_source(allowed: AllowedIdentities, source: str) -> bool:
+    """Return whether the file of a list is in the folder of SOURCE or its work tree, or a link there leads to it."""
+    folder = Path(source)
+    if not allowed.is_file or not folder.exists():
+        return False
+    top = find_repository(folder) or folder.resolve()
+    path = Path(allowed.name).absolute()
+    paths = (path.resolve(), Path(os.path.normpath(path)))  # a link counts where it is, too
+    return any(path.is_relative_to(top) for path in paths)
+
+
 def _parse(setting: Setting, value: Any) -> Any:
     if setting.form in RULES:
         from gitsync.settings.config.rule_entries import make_entries  # noqa: PLC0415 - only programs give rules this way
 
         return make_entries(setting.form, value)
+    if setting.form is SettingForm.IDENTITIES:
+        return parse_value(setting, (json.dumps(value) if isinstance(value, Mapping) else value,))
     if setting.form is not SettingForm.UNITS:
         return parse_value(setting, _format_value(setting, value))
     from gitsync.model.unit import UnitEntry  # noqa: PLC0415 - only programs give units, and its classes take long to make

@@ -32,6 +32,7 @@ class SettingForm(StrEnum):
     UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
     IGNORE = "ignore"  # a list of paths and mappings; in a file only, a tuple of model.written_rules.RuleEntry
     TAGS = "tags"  # values by name; in a file only, a tuple of RuleEntry
+    IDENTITIES = "identities"  # YAML, or its file; the value is a model.allowed_identities.AllowedIdentities
     VARIABLES = "variables"  # NAME=VALUE, each in a flag or a variable of its own; the value is a tuple of pairs
     SECRET = "secret"  # noqa: S105 - the name of a form; a variable only, and the value is a model.secret.Secret
 

@@ -29,13 +29,11 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 
 def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
-    """The value of a setting; `texts` has one member, or several for a list. ValueError names what was expected."""
-    if setting.form in NESTED:
-        return texts  # the reader of the file has their lines, and has parsed them
-    if setting.form is SettingForm.VARIABLES:
-        return tuple(dict(map(_parse_variable, texts)).items())  # of a name, the last counts
-    if setting.form is SettingForm.LIST:
-        return _parse_list(texts, setting.choices)
+    """The value of a setting; `texts` has one member, or several for a list. ValueError names what was expected;
+    ConfigError lists the faults of a file, with their lines.
+    """
+    if setting.form in _PARSERS_OF_TEXTS:
+        return _PARSERS_OF_TEXTS[setting.form](setting, texts)
     text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])
     if not text:
         raise ValueError("expected a value")
@@ -69,6 +67,12 @@ def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, 
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise ValueError(f"expected some of {', '.join(choices)}, not {unknown!r}{hint}")
     return members
+
+
+def _parse_identities(setting: Setting, texts: tuple[Any, ...]) -> Any:
+    from gitsync.settings.config.identity_entries import read_allowed_identities  # noqa: PLC0415 - it needs YAML
+
+    return read_allowed_identities(texts[-1], setting.flag)
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
@@ -133,9 +137,14 @@ def _parse_duration(text: str) -> float:
 
 def _parse_uuid(text: str) -> str:
     """An id as Azure writes it; `uuid.UUID` takes braces, too, and no dashes."""
-    if not _UUID.fullmatch(text):
+    if not is_uuid(text):
         raise ValueError(f"expected a UUID such as 01234567-89ab-cdef-0123-456789abcdef, not {text!r}")
     return text
+
+
+def is_uuid(text: str) -> bool:
+    """Return whether a text is an id as Azure writes it."""
+    return bool(_UUID.fullmatch(text))
 
 
 def _parse_url(text: str) -> str:
@@ -183,6 +192,14 @@ def _parse_secret(text: str, pattern: str) -> Secret:
     return Secret(value)
 
 
+_PARSERS_OF_TEXTS: Mapping[SettingForm, Callable[[Setting, tuple[Any, ...]], Any]] = {
+    # The reader of the file has their lines, and has parsed them.
+    **dict.fromkeys(NESTED, lambda _, texts: texts),
+    SettingForm.IDENTITIES: _parse_identities,
+    SettingForm.LIST: lambda setting, texts: _parse_list(texts, setting.choices),
+    # Of a name, the last counts.
+    SettingForm.VARIABLES: lambda _, texts: tuple(dict(map(_parse_variable, texts)).items()),
+}
 _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.TEXT: str,
     SettingForm.SWITCH: _parse_switch,

@@ -17,6 +17,12 @@ def is_in_repository(path: Path) -> bool:
     return any(map(is_repository, _list_passed_folders(path)))
 
 
+def find_repository(path: Path) -> Path | None:
+    """Return the nearest folder, of a path with its links followed, that is a repository; None if it is in none."""
+    path = path.resolve()
+    return next(filter(is_repository, (path, *path.parents)), None)
+
+
 def is_repository(folder: Path) -> bool:
     """Return whether `folder` itself is a git work tree, or like a bare repository."""
     return may_be_there(folder / ".git") or is_repository_like(folder)

@@ -67,6 +67,20 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.IGNORECASE)
 
 
+async def run_check(name: str, request: Callable[[], Awaitable[Check]]) -> Check:
+    """Run one check, whatever becomes of it."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await request()
+    except TimeoutError:
+        return make_doubt(name, f"No response within {PATIENCE:g} seconds.", "Check the network, then retry.")
+    except ArmError as error:
+        hint = error.hint or find_advice(error.code)
+        return Check(name=name, level=CheckLevel.ERROR, message=f"{error.code}: {error.message}", hint=hint)
+    except GitsyncError as error:
+        return make_failure(name, error)
+
+
 class AzureExamination:
     """The checks of one identity. `prepared` are the resources that it would reconcile."""
 
@@ -85,11 +99,11 @@ class AzureExamination:
 
     async def examine(self) -> list[Check]:
         """The endpoint and the identity first: without them nothing else can be known."""
-        checks = [await self._check("endpoint", self._reach)]
+        checks = [await run_check("endpoint", self._reach)]
         # The identity of the settings is used for no resource, so its rights mean nothing.
         if self._others and not self._own:
             return [*checks, self._describe_others()]
-        checks.append(await self._check("identity", self._sign_in))
+        checks.append(await run_check("identity", self._sign_in))
         # Each of the others would fail for the same reason, and hide it.
         if any(check.level is CheckLevel.ERROR for check in checks):
             what = "subscription, resource providers and rights"
@@ -112,11 +126,11 @@ class AzureExamination:
         namespaces = sorted({(right.arm_id.subscription or "", read_provider(right.arm_id)) for right in needed})
         found = await asyncio.gather(
             *(
-                self._check("subscription", partial(self._read_subscription, subscription))
+                run_check("subscription", partial(self._read_subscription, subscription))
                 for subscription in subscriptions
             ),
-            self._check("providers", lambda: self._read_providers([pair for pair in namespaces if pair[0]])),
-            self._check("rights", lambda: self._read_rights(needed)),
+            run_check("providers", lambda: self._read_providers([pair for pair in namespaces if pair[0]])),
+            run_check("rights", lambda: self._read_rights(needed)),
         )
         return [*found, self._describe_others()] if self._others else found
 
@@ -129,19 +143,6 @@ class AzureExamination:
         for resource in self._own:
             subscription = (resource.arm_id or NO_ID).subscription or ""
             yield "" if subscription == ANY_SUBSCRIPTION else subscription
-
-    async def _check(self, name: str, request: Callable[[], Awaitable[Check]]) -> Check:
-        """One check, whatever becomes of it."""
-        try:
-            async with asyncio.timeout(PATIENCE):
-                return await request()
-        except TimeoutError:
-            return make_doubt(name, f"No response within {PATIENCE:g} seconds.", "Check the network, then retry.")
-        except ArmError as error:
-            hint = error.hint or find_advice(error.code)
-            return Check(name=name, level=CheckLevel.ERROR, message=f"{error.code}: {error.message}", hint=hint)
-        except GitsyncError as error:
-            return make_failure(name, error)
 
     def _reader(self) -> Reader:
         return self._arm.reader(Session(deadline=self._clock.monotonic() + PATIENCE))

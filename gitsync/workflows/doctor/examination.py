@@ -16,12 +16,15 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.processes.programs import Program
 from gitsync.settings.redaction import Redactions
 from gitsync.workflows.doctor.azure import PATIENCE, AzureExamination
+from gitsync.workflows.doctor.graph import examine_graph
 from gitsync.workflows.doctor.job_token import examine_job_token
-from gitsync.workflows.doctor.setup_check import Check, make_doubt, make_failure, make_ok
+from gitsync.workflows.doctor.setup_check import Check, CheckLevel, make_doubt, make_failure, make_ok
 from gitsync.workflows.doctor.source import SourceFindings, check_tool, examine_source, list_needed_tools
 from gitsync.workflows.doctor.store_examination import examine_stores
 
 _SOPS_SINK = "sops"
+_FIRST = frozenset({"endpoint", "identity"})
+"""The checks without which no service can be reached."""
 
 
 async def examine(config: Config, redactions: Redactions) -> AsyncIterator[Check]:
@@ -83,5 +86,11 @@ async def _examine_services(
             yield job_token
         async with open_arms(access, clock) as arms:
             arm = await arms.open(access.sign_in)
-            for check in await AzureExamination(config, arm, clock, found.prepared, Registry.load()).examine():
+            checks = await AzureExamination(config, arm, clock, found.prepared, Registry.load()).examine()
+            for check in checks:
                 yield check
+            # Without a token, the check would repeat the failure.
+            has_signed_in = not any(check.name in _FIRST and check.level is CheckLevel.ERROR for check in checks)
+            graph = await examine_graph(config, arm, clock, found.prepared) if has_signed_in else None
+            if graph is not None:
+                yield graph

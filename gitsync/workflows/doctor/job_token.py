@@ -17,8 +17,10 @@ from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret, truncate
 from gitsync.model.signin import Method
 from gitsync.providers.arm.auth.arm_access import ArmAccess
+from gitsync.providers.arm.auth.identity_binding import has_identity_binding
 from gitsync.providers.arm.auth.job_identity import (
     format_application_command,
+    format_binding_command,
     format_identity_command,
     read_job_identity,
 )
@@ -61,7 +63,8 @@ async def examine_job_token(config: Config, access: ArmAccess, clock: Clock) -> 
     if not token:
         return None
     access.redactions.add(Secret(token))
-    return _describe_token(token, config.client_id or "", clock)
+    found = _describe_token(token, config.client_id or "", clock)
+    return _describe_binding(found) if has_identity_binding(access.sign_in.environment) else found
 
 
 async def _find_token(access: ArmAccess) -> str:
@@ -79,6 +82,17 @@ async def _find_token(access: ArmAccess) -> str:
         return ""
     with file.open(errors="replace") as opened:
         return opened.read(_MOST_CHARACTERS).strip()
+
+
+def _describe_binding(found: Check) -> Check:
+    """Name the command for a pod with an identity binding: a federated credential does not fit its token."""
+    if not found.commands:
+        return found
+    hint = (
+        "Bind the identity to the cluster, and let the service account use it: "
+        "docs/kubernetes.md#aks-identity-bindings has the role."
+    )
+    return replace(found, hint=hint, commands=(format_binding_command(),))
 
 
 def _describe_token(token: str, client_id: str, clock: Clock) -> Check:

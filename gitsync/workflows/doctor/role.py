@@ -21,6 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.planning.run_problems import DEFAULT_AGENT
+from gitsync.providers.arm.policy_tokens import ACTION
 from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.wording import format_plural
 from gitsync.settings.config.config import Config
@@ -88,7 +89,8 @@ def build_role(config: Config, redactions: Redactions) -> Role:
     own = [resource for resource in prepared if not has_own_credential(resource)]
     removed = _list_removed(config, prepared) if config.prune else ()
     rights, left_out = list_needed_rights(config, own, Registry.load(), removed)
-    actions, scopes = join_actions(rights), join_scopes(rights)
+    scopes = join_scopes(rights)
+    actions = join_actions([*rights, *_list_token_rights(rights, scopes)])
     if not scopes:
         hint = "Run `gitsync validate`, which shows what the manifests declare."
         raise ConfigError("No manifest needs a right in a subscription, so there is no role to write.", hint=hint)
@@ -97,6 +99,19 @@ def build_role(config: Config, redactions: Redactions) -> Role:
     powerful = (f"{action}: {_POWERFUL[action.casefold()]}" for action in actions if action.casefold() in _POWERFUL)
     notes = (*powerful, *_list_omissions(prepared, rights, left_out))
     return Role(name=" ".join(filter(None, words)), actions=actions, scopes=scopes, notes=notes)
+
+
+def _list_token_rights(rights: Iterable[NeededRight], scopes: Iterable[str]) -> Iterator[NeededRight]:
+    """List the right to request policy tokens, in each subscription that the role is assigned in and writes to.
+
+    Only Azure has the policies that demand a token, and the right alone allows nothing. It is one of the subscription,
+    so a role at groups goes without: its scopes must not widen for a policy that most subscriptions lack.
+    """
+    written = [right for right in rights if right.action.endswith(("/write", "/delete"))]
+    for scope in scopes:
+        own = [right for right in written if right.scope.casefold().startswith(scope.casefold())]
+        if own and "/resourcegroups/" not in scope.casefold():
+            yield NeededRight(scope, f"{ACTION}/action", own[0].arm_id)
 
 
 def join_actions(rights: Iterable[NeededRight]) -> tuple[str, ...]:

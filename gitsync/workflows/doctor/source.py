@@ -34,6 +34,7 @@ from gitsync.planning.run_problems import CHECK_SOURCE
 from gitsync.report.wording import format_plural
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.store import StateStore
+from gitsync.repository.secrets.stores import MANIFESTS
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.processes.programs import Grace, Program, ProgramCall, run, select_environment
@@ -98,7 +99,11 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
     )
     selected = select_prepared(assign_writers(prepared, {}), make_selection(config))
     wrong_secrets = check_credential_secrets(selected, manifests, config, os.environ)
-    checks = (_count_problems(len(prepared), problems), *map(_make_secret_check, wrong_secrets))
+    checks = (
+        _count_problems(len(prepared), problems),
+        *map(_make_secret_check, wrong_secrets),
+        describe_allow_list(config),
+    )
     return SourceFindings(checks=checks, prepared=selected, has_encrypted=bool(manifests.objects.encrypted))
 
 
@@ -116,8 +121,25 @@ def _count_problems(resources: int, problems: Sequence[Problem]) -> Check:
 
 def _make_secret_check(problem: Problem) -> Check:
     """Make the check of a Secret that a sync would refuse, with all resources whose credential it is."""
-    message = f"{problem.path}:{problem.line}: {problem.message}"
-    return Check(name="credential-secret", level=CheckLevel.ERROR, message=message, hint=problem.hint)
+    message = f"{problem.location}: {problem.message}"
+    level = CheckLevel.ERROR if problem.is_error else CheckLevel.WARNING
+    return Check(name="credential-secret", level=level, message=message, hint=problem.hint)
+
+
+def describe_allow_list(config: Config) -> Check:
+    """Return who may decide which identities resources use."""
+    name, allowed = "allow-identities", config.allow_identities
+    if allowed is not None and allowed.refuses:
+        return make_ok(name, f"A run refuses the identities that {allowed.name} does not have.")
+    if allowed is not None:
+        message = f"A run only warns of identities that {allowed.name} does not have, and uses them."
+        return make_doubt(name, message, "Set its mode to refuse once a plan has no warning IdentityNotAllowed.")
+    if config.emulator is not None:
+        return make_ok(name, "Not set. The emulator needs no identity.")
+    if MANIFESTS not in config.secret_sources:
+        return make_ok(name, "Not set. Manifests contain no credential Secrets that count, but may name others.")
+    message = "Not set, so write access to manifests is access to every identity that trusts this job."
+    return make_doubt(name, message, "List the identities of each namespace in GITSYNC_ALLOW_IDENTITIES.")
 
 
 def _examine_state(config: Config, source: Checkout, clock: Clock) -> Iterator[Check]:

@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import Final
 
 from gitsync.agent.attribution import activity_log, resource_graph
-from gitsync.agent.attribution.change import RecordedChange, classify_caller, read_guid, read_time
+from gitsync.agent.attribution.change import RecordedChange, classify_caller, read_guid
 from gitsync.agent.attribution.drift_authors import MARGIN, SKEW
 from gitsync.agent.checks.check_requests import CheckRequests, shorten_text
 from gitsync.desired.formats.json_members import read_mapping
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.attribution import Attribution, AuthorKind
-from gitsync.model.clock import format_rfc3339
+from gitsync.model.clock import format_rfc3339, read_time
 from gitsync.workflows.unmanaged.unmanaged_search import Stray
 
 _TYPES: Final = {

@@ -259,7 +259,6 @@ TOKEN = {**INFO, "evaluationDetails": {"missingPolicyTokenDetails": [{"shouldDen
         ("Disallowed.", [{"info": REASON}], "Only Europe", "denies it: Use a European region."),
         ("Disallowed.", "odd", "unknown", "denies it"),
         ("Disallowed.", [{"info": "odd"}, 3], "unknown", "denies it"),
-        ("Disallowed.", [{"info": TOKEN}], "Only Europe", "policy token"),
     ],
 )
 async def test_a_policy_is_named_with_its_assignment(message, additions, assignment, says):
@@ -270,6 +269,23 @@ async def test_a_policy_is_named_with_its_assignment(message, additions, assignm
     assert f'"{assignment}"' in finding.message
     assert says in finding.message
     assert finding.contact == f'Ask the owner of the policy assignment "{assignment}" for an exemption.'
+
+
+@pytest.mark.parametrize("details", [{"shouldDeny": True}, [{"shouldDeny": True}]], ids=["an object", "a list"])
+async def test_a_policy_that_needs_a_token_refuses_nothing_yet(details):
+    token = {**INFO, "evaluationDetails": {"missingPolicyTokenDetails": details}}
+    denied = detail("RequestDisallowedByPolicy", "stapp1", "No.", additionalInfo=[{"info": token}])
+    findings, _ = await send_request([ONE], refusal(denied))
+    finding = only(findings)
+    assert (finding.verdict, finding.code, finding.contact) == (CheckVerdict.WARNING, "PolicyTokenNeeded", "")
+    assert finding.message.startswith('The policy assignment "Only Europe" is evaluated outside')
+
+
+async def test_a_policy_that_denies_beside_one_that_needs_a_token_refuses_it():
+    infos = [{"info": TOKEN}, {"info": REASON}]
+    denied = detail("RequestDisallowedByPolicy", "stapp1", "No.", additionalInfo=infos)
+    findings, _ = await send_request([ONE], refusal(denied))
+    assert [finding.verdict for _, finding in findings] == [CheckVerdict.WARNING, CheckVerdict.REFUSED]
 
 
 async def test_each_policy_that_denies_is_named():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from gitsync.agent.run.connections import make_opener
 from gitsync.errors import ConfigError
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Identity, Method, OtherCloud, SignIn
 from gitsync.providers.arm.arms import open_arms
@@ -93,6 +95,30 @@ async def test_the_token_file_and_the_folder_of_files_are_the_settings(tmp_path:
             )
             with pytest.raises(ConfigError, match="outside the identity folder"):
                 await open_as(replace(MINE, sign_in=files))
+
+
+async def test_an_identity_file_that_changed_since_it_was_checked_signs_in_as_nothing(tmp_path: Path):
+    file = tmp_path / "one.json"
+    members = {
+        "client_id": CLIENT,
+        "tenant_id": TENANT,
+        "client_secret": "bm90aGluZw==",
+        "authentication_endpoint": "https://a",
+    }
+    file.write_text(json.dumps(members))
+    access = ArmAccess(cloud=make_cloud("http://127.0.0.1:9"))
+    async with open_arms(access, FakeClock()) as arms:
+        open_as = make_opener(Config(identity_folder=str(tmp_path)), access, arms)
+        assert open_as is not None
+        for ids, message in (
+            (IdentityIds("another", TENANT), "has other ids than those that were checked"),
+            (NO_IDS, "has other ids than those that were checked"),
+            (IdentityIds(CLIENT.upper(), TENANT), "cannot be used"),
+            (None, "cannot be used"),
+        ):
+            sign_in = replace(BY_SECRET, method=Method.IDENTITY_FILE, identity_file=str(file), file_ids=ids)
+            with pytest.raises(ConfigError, match=message):
+                await open_as(replace(MINE, sign_in=sign_in))
 
 
 async def test_where_nobody_signs_in_no_secret_is_shown_to_anybody():

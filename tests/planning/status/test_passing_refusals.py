@@ -96,6 +96,25 @@ def test_what_passes(status, code, message):
     assert "quota" not in advice
 
 
+BUSY_JOBS = "The request for subscription '1' could not be processed due to an excessive volume of traffic. Try later."
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "why"),
+    [
+        (429, "TooManyRequests", "a code with advice of its own"),
+        (409, "Conflict", "a code with several meanings"),
+        (400, "SomethingNew", "a code that is not known"),
+        (200, "InternalServerError", "an operation that failed"),
+    ],
+)
+def test_throttled_jobs_pass_and_have_advice_of_their_own(status, code, why):
+    failure = refused(status, code, BUSY_JOBS)
+    assert passes_by_itself(failure), why
+    advice = find_condition_advice(make_refused(failure, classify(failure)), CLUSTER)
+    assert advice.startswith("Azure throttles the background jobs of the subscription"), why
+
+
 @pytest.mark.parametrize(("status", "code", "message"), STAYING)
 def test_what_stays(status, code, message):
     assert not passes_by_itself(refused(status, code, message))

@@ -103,6 +103,35 @@ async def test_a_throttled_write_was_not_done_and_is_sent_again(rig: Rig, code: 
     assert rig.arm.requests == RequestCounts(writes=2, throttled=1)
 
 
+BUSY = (
+    "The request for subscription 's' could not be processed due to an excessive volume of traffic. Please try again."
+)
+
+
+@pytest.mark.parametrize("status", [400, 403, 409, 429])
+async def test_a_write_that_the_jobs_of_arm_refused_is_sent_again_whatever_its_status(rig: Rig, status: int):
+    busy = Say(status, error("AnyCode", BUSY), {"Retry-After": "7"})
+    rig.server.on("PUT", VNET, busy, busy, Say(200, moving("Succeeded")))
+    assert (await rig.writer.put(VNET, API, BODY)).status == 200
+    assert rig.clock.elapsed >= 14
+    assert rig.session.list_failures() == ()
+    assert rig.arm.requests == RequestCounts(writes=3, throttled=2)
+
+
+async def test_a_write_that_the_jobs_of_arm_refused_with_a_5xx_may_have_been_done(rig: Rig):
+    rig.server.on("PUT", VNET, Say(503, error("ServerBusy", BUSY)))
+    with pytest.raises(ArmError) as raised:
+        await rig.writer.put(VNET, API, BODY)
+    assert raised.value.outcome_unknown
+    assert rig.arm.requests == RequestCounts(writes=1)
+
+
+async def test_a_read_that_the_jobs_of_arm_refused_is_sent_again(rig: Rig):
+    rig.server.on("GET", VNET, Say(409, error("AnyCode", BUSY)), Say(200, moving("Succeeded")))
+    assert (await rig.reader.get(VNET, API)).body
+    assert rig.arm.requests == RequestCounts(reads=2, throttled=1)
+
+
 async def test_a_throttled_write_that_is_not_sent_again_has_failed(rig: Rig):
     rig.server.on("PUT", VNET, Say(429, error("TooManyRequests"), {"Retry-After": "3600"}))
     with pytest.raises(ArmError):

@@ -481,6 +481,16 @@ async def test_the_endpoint_of_a_machine_is_waited_for_while_it_is_updated(
         assert await arm.sign_in() == Principal(TENANT, CLIENT, OBJECT)
 
 
+async def test_an_answer_of_another_service_at_the_endpoint_of_a_machine_is_a_refusal(
+    entra: Entra, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", entra.job.url)
+    entra.job.on("GET", IMDS, Say(401, {"error": {"code": "AuthenticationFailed", "message": "No header."}}))
+    async with open_arm(by_machine(entra), entra.clock) as arm:
+        with pytest.raises(ConfigError, match="managed-identity"):
+            await arm.sign_in()
+
+
 FINAL = [
     (Say(401, {"message": "The token of the request has expired."}), "a refusal"),
     (Say(403, {"message": "id-token: write is missing"}), "a right is missing"),

@@ -17,10 +17,12 @@ from gitsync.settings.config.setting_values import parse_value
 
 OUTPUTS = ("text", "json", "markdown")
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
-FILE_SETTINGS = [s for s in SETTINGS.values() if s.key and s.form not in {*NESTED, SettingForm.VARIABLES}]
+FILE_SETTINGS = [
+    s for s in SETTINGS.values() if s.key and s.form not in {*NESTED, SettingForm.IDENTITIES, SettingForm.VARIABLES}
+]
 
 # For each form three texts that differ in what they mean, as a flag, a variable and a file may hold them.
-NO_TEXTS = {SettingForm.SECRET, *NESTED}
+NO_TEXTS = {SettingForm.SECRET, SettingForm.IDENTITIES, *NESTED}
 """Forms of which no message shows a text, or that are not text at all."""
 
 SAMPLES = {

@@ -47,6 +47,7 @@ DELETE_GROUP = {"action": "Microsoft.Resources/subscriptions/resourceGroups/dele
 LIST_KEYS = {"action": "Microsoft.KeyVault/vaults/listKeys/action"}
 RENEW = {"action": "Microsoft.KeyVault/vaults/regenerateKey/action"}
 RESTART = {"action": "Microsoft.KeyVault/vaults/restart/action"}
+POLICY_TOKEN = {"action": "Microsoft.Authorization/acquirePolicyToken/action"}
 RELEASED = {"action": "Microsoft.KeyVault/vaults/delete"}
 
 
@@ -113,6 +114,7 @@ CASES = [
     ),
     ([log_rows(VAULT, 5, ROB, **RENEW)], [("other", "ACTION", "", False)], "keys were renewed"),
     ([log_rows(VAULT, 5, ROB, **RESTART)], [], "a restart is neither a write nor a key action"),
+    ([log_rows(VAULT, 5, ROB, **POLICY_TOKEN)], [], "a policy token opens nothing"),
     ([log_rows(VAULT, 5, ROB, "Failed")], [], "it was refused"),
     ([log_rows(SUBNET, 5, ROB, **WRITE_SUBNET)], [], "git does not have the subnet"),
     ([log_rows(GROUP, 5, ROB, **DELETE_GROUP)], [("other", "DELETE", "", False)], "it takes what is in it along"),

@@ -7,12 +7,14 @@ import subprocess
 import pytest
 import pytest_asyncio
 
+from gitsync.model.allowed_identities import AllowedIdentities, IdentityEntry, IdentityMode
+from gitsync.model.problem import SourceLocation
 from gitsync.model.record import State, Trust
 from gitsync.model.secret import Secret
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from gitsync.workflows.doctor.examination import examine
-from gitsync.workflows.doctor.source import examine_seals
+from gitsync.workflows.doctor.source import describe_allow_list, examine_seals
 from tests.support.builders import record, vnet, vnet_id
 from tests.support.git_repositories import init_repository
 from tests.support.world import GROUP, SUBSCRIPTION, VNET
@@ -65,6 +67,7 @@ async def test_a_set_up_that_is_fine(location):
         "source",
         "catalog",
         "manifests",
+        "allow-identities",
         "status",
         "digest-key",
         "secrets (environment)",
@@ -76,6 +79,54 @@ async def test_a_set_up_that_is_fine(location):
     ]
     assert checks["manifests"].message == "2 resources, no errors"
     assert "5 rights at 2 scopes granted. Deny assignments" in checks["rights"].message
+
+
+TEAM_SECRET = f"""\
+apiVersion: v1
+kind: Secret
+metadata: {{name: aso-credential}}
+stringData:
+  AZURE_SUBSCRIPTION_ID: {SUBSCRIPTION}
+  AZURE_TENANT_ID: 22222222-2222-4222-8222-222222222222
+  AZURE_CLIENT_ID: 33333333-3333-4333-8333-333333333333
+"""
+
+
+def allow(client, mode=IdentityMode.REFUSE):
+    entry = IdentityEntry(source=SourceLocation("list.yaml", 2), clients=(client,))
+    return AllowedIdentities(name="list.yaml", mode=mode, entries=(entry,))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "level", "secret"),
+    [
+        (allow("33333333-3333-4333-8333-333333333333"), OK, None),
+        (allow("44444444-4444-4444-8444-444444444444"), OK, ERROR),
+        (allow("44444444-4444-4444-8444-444444444444", IdentityMode.REPORT), WARNING, WARNING),
+        (None, OK, None),
+    ],
+    ids=["an allowed one", "another one", "another one, only reported", "no list"],
+)
+async def test_the_identities_of_secrets_are_checked_with_the_allow_list(location, allowed, level, secret):
+    (location / "own.yaml").write_text(TEAM_SECRET)
+    checks = await doctor(location, allow_identities=allowed)
+    assert checks["allow-identities"].level == level
+    found = checks.get("credential-secret")
+    assert (found.level if found else None) == secret
+    if found:
+        assert found.message.startswith("own.yaml:1: 2 resources: The identity of credential Secret")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "write access to manifests is access to every identity that trusts this job"),
+        ({"secret_sources": ("environment",)}, "may name others"),
+        ({"emulator": ""}, "needs no identity"),
+    ],
+)
+def test_doctor_reports_what_no_allow_list_means(settings, message):
+    assert message in describe_allow_list(Config(**settings)).message
 
 
 async def test_nothing_is_pushed(location):

@@ -68,6 +68,15 @@ def test_the_page_shows_what_doctor_prints(source, tmp_path):
     assert shown in out
 
 
+def test_a_pod_with_an_identity_binding_gets_the_command_that_binds(source, tmp_path):
+    token = jwt(sub="system:serviceaccount:gitsync:gitsync", iss="https://issuer.test", aud="api://AKSIdentityBinding")
+    (tmp_path / "token").write_text(token)
+    bound = {"AZURE_KUBERNETES_TOKEN_PROXY": "https://10.0.0.1"}
+    check = read_check(source, AZURE_FEDERATED_TOKEN_FILE=str(tmp_path / "token"), **bound)
+    assert [shlex.split(command)[:4] for command in check["commands"]] == [["az", "aks", "identity-binding", "create"]]
+    assert "let the service account use it" in check["hint"]
+
+
 HOSTILE = "repo:contoso@1/web@2:ref:refs/heads/$(touch owned);`id`'\""
 
 

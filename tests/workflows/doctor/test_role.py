@@ -52,8 +52,23 @@ def test_the_file_is_as_azure_takes_it_and_the_same_each_time(world):
     assert list(role) == ["Name", "IsCustom", "Description", "Actions", "NotActions", "DataActions", "AssignableScopes"]
     assert role["Name"] == "gitsync repository"
     assert role["Actions"] == [
+        "Microsoft.Authorization/acquirePolicyToken/action",
         f"{NET}/read", f"{NET}/subnets/read", f"{NET}/subnets/write", f"{NET}/write", f"{GROUPS}/read", f"{GROUPS}/write",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("documents", "has", "why"),
+    [
+        ({"a": GROUP, "b": VNET}, True, "it writes in a subscription"),
+        ({"a": IN_GROUP}, False, "it is assigned at a group, where the right has no effect"),
+        ({"a": annotated(GROUP, reconcile_policy="skip")}, False, "it only reads"),
+    ],
+    ids=["in a subscription", "in a group", "reads only"],
+)
+def test_the_right_to_policy_tokens_widens_no_role(world, documents, has, why):
+    role = role_of(world.says(**documents))
+    assert ("Microsoft.Authorization/acquirePolicyToken/action" in role.actions) is has, why
 
 
 ANY_TYPE = """

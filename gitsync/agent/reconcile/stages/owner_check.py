@@ -10,6 +10,7 @@ from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key
 from gitsync.desired.problems.field_path import format_field
+from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.desired.request.fill import describe_missing_reference
 from gitsync.desired.request.owner_subscriptions import advise_on_owner
@@ -45,7 +46,9 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         waits = _explain_missing(attempt, missing)
         return attempt.stopped(waits, Verdict.BLOCKED, StopKind.TOLERATED)
     if not prepared.is_valid:
-        return attempt.stopped(_explain_invalid(attempt), Verdict.INVALID, StopKind.FINAL)
+        is_refused = any(problem.code == NOT_ALLOWED for problem in prepared.problems)
+        verdict = Verdict.BLOCKED if is_refused else Verdict.INVALID
+        return attempt.stopped(_explain_invalid(attempt), verdict, StopKind.FINAL)
     if record and record.agent and record.agent != run.rules.agent:
         other = make_other_agent(run.rules.agent, record.agent)
         return attempt.existing().stopped(other, Verdict.SKIP, StopKind.FINE)
@@ -138,8 +141,9 @@ _MISSING = {
     "ReferenceNotFound": "ReferenceNotFound",
     "ReferenceUnresolved": "ReferenceNotFound",
     "CredentialNotUsable": "Failed",
+    NOT_ALLOWED: NOT_ALLOWED,
 }
-"""Problems of manifests that ASO finds only at run time, with ASO's reason for each."""
+"""Problems of manifests that ASO finds only at run time, with ASO's reason for each; and what an operator refuses."""
 
 
 async def _check_identity(attempt: ApplyAttempt, record: Record, run: Observing) -> ApplyAttempt:

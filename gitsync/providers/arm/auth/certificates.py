@@ -13,7 +13,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,6 +28,7 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from gitsync.desired.formats.strict_json import read_json
 from gitsync.errors import ConfigError
 from gitsync.model.clock import Clock
+from gitsync.model.identity import IdentityIds
 from gitsync.model.secret import Secret
 from gitsync.model.signin import SignIn
 from gitsync.providers.arm.cloud import parse_origin
@@ -68,6 +69,11 @@ def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], cloc
     origin = parse_origin(authority)
     if origin is None or origin[0] != "https" or not all(_ID.fullmatch(fields[name]) for name in _IDS):
         raise _make_identity_error(sign_in)
+    if sign_in.file_ids is not None and not _get_ids(fields).is_same(sign_in.file_ids):
+        raise ConfigError(
+            f"The identity file of {_name_source(sign_in)} has other ids than those that were checked.",
+            hint="Run the command again.",
+        )
     options = {**options, "authority": authority, "disable_instance_discovery": True}  # a regional one is not listed
     audience = f"{authority}/{fields['tenant_id']}/oauth2/v2.0/token"
     try:
@@ -77,6 +83,15 @@ def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], cloc
         return ClientAssertionCredential(fields["tenant_id"], fields["client_id"], make_assertion, **options)
     except (ValueError, TypeError) as error:
         raise _make_identity_error(sign_in) from error
+
+
+def read_file_ids(sign_in: SignIn) -> IdentityIds:
+    """Read the ids in the credentials file of a user-assigned identity. ConfigError if it cannot be read."""
+    return _get_ids(_read_fields(_find_identity_file(sign_in), sign_in))
+
+
+def _get_ids(fields: Mapping[str, str]) -> IdentityIds:
+    return IdentityIds(*(fields[name] for name in _IDS))
 
 
 def _decode(certificate: Secret, sign_in: SignIn) -> bytes:

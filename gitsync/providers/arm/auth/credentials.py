@@ -22,7 +22,9 @@ from gitsync.model.clock import Clock
 from gitsync.model.secret import Secret
 from gitsync.model.signin import Method
 from gitsync.providers.arm.auth.arm_access import ArmAccess, RenewableCredential, TokenCredential
+from gitsync.providers.arm.auth.challenge_advice import CODE, advise_on_challenge, describe_challenge, is_of_a_tool
 from gitsync.providers.arm.auth.job_identity import JobIdentity
+from gitsync.providers.arm.auth.principal import read_principal
 from gitsync.providers.arm.auth.sign_in_refusals import advise_on_refusal
 from gitsync.providers.arm.auth.token_answers import TokenAnswer, note_answers
 from gitsync.providers.arm.http.connection import HttpConnection, make_authority_error
@@ -114,6 +116,7 @@ class _GuardedCredential:
         self._credential = open_new()
         self._clock = clock
         self._last: dict[tuple[str, ...], _LastToken] = {}  # by their scopes
+        self._unanswered: set[tuple[tuple[str, ...], str]] = set()  # challenges that the login of a tool cannot answer
         self._method = access.sign_in.method
         self._description = access.sign_in.title
         self._redactions = access.redactions
@@ -121,7 +124,10 @@ class _GuardedCredential:
     async def get_token_info(self, *scopes: str, options: Any = None) -> Any:
         """Raises CredentialError if there is no token, AuthorityError if the authority did not respond."""
         # Other claims need another token.
-        last = None if (options or {}).get("claims") else self._last.get(scopes)
+        claims = (options or {}).get("claims", "")
+        last = None if claims else self._last.get(scopes)
+        if (scopes, claims) in self._unanswered:  # each try would start the tools again
+            raise self._make_challenge_error(claims, scopes[0])
         if last is not None and self._clock.monotonic() < last.not_before:
             return last.info
         try:
@@ -146,7 +152,23 @@ class _GuardedCredential:
             except GitsyncError:
                 raise
             except Exception as error:
+                if (claims := (options or {}).get("claims", "")) and is_of_a_tool(str(error)):
+                    self._unanswered.add((scopes, claims))
+                    raise self._make_challenge_error(claims, scopes[0]) from error
                 raise self._explain(error, answers) from error
+
+    def _make_challenge_error(self, claims: str, scope: str) -> CredentialError:
+        """Make the error for a challenge that the login of a tool cannot answer. The token before it names the
+        person.
+        """
+        last = self._last.get((scope,))
+        principal = read_principal(last.info.token) if last else None
+        return CredentialError(
+            describe_challenge(principal),
+            status=401,
+            code=CODE,
+            hint=advise_on_challenge(claims, scope, principal),
+        )
 
     def _explain(self, error: Exception, answers: Sequence[TokenAnswer]) -> ArmError:
         """Make the error for a failure of azure-identity, by the last answer before it."""

@@ -71,6 +71,12 @@ def format_identity_command(job: JobIdentity) -> str:
     return shlex.join([*words, "--subject", job.subject, "--audiences", job.audience])
 
 
+def format_binding_command() -> str:
+    """Format the command that binds a managed identity to the AKS cluster of the job."""
+    words = ["az", "aks", "identity-binding", "create", "--resource-group", "GROUP", "--cluster-name", "CLUSTER"]
+    return shlex.join([*words, "--name", "gitsync", "--managed-identity-resource-id", "IDENTITY-ID"])
+
+
 def format_application_command(job: JobIdentity, client_id: str) -> str:
     """Format the command that makes an application trust the job, for a POSIX shell."""
     members = {"name": job.credential_name, "issuer": job.issuer, "subject": job.subject, "audiences": [job.audience]}

@@ -27,6 +27,7 @@ from gitsync.model.signin import Method, SignIn
 from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.auth.certificates import open_certificate_credential, open_identity_file_credential
 from gitsync.providers.arm.auth.federation import FederatedCredential
+from gitsync.providers.arm.auth.identity_binding import has_identity_binding, open_bound_credential
 from gitsync.providers.arm.auth.job_tokens import JobTokens, find_job_tokens, find_token_file
 from gitsync.providers.arm.auth.sign_in_refusals import advise_on_missing_token
 from gitsync.providers.arm.auth.token_answers import MACHINE, MACHINE_IS_UPDATED, NotingTransport
@@ -87,6 +88,8 @@ def _build_workload_identity(context: _BuildContext) -> Any:
             **context.make_options(),
         )
     file = find_token_file(sign_in)
+    if file.exists() and has_identity_binding(sign_in.environment):
+        return open_bound_credential(sign_in, file, context.http, context.make_options())
     if file.exists():
         return WorkloadIdentityCredential(
             tenant_id=sign_in.tenant_id,

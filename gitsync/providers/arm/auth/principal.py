@@ -19,6 +19,11 @@ class Principal:
     object: str  # the claim `oid`
     managed: str = ""  # the ARM id of the resource that a managed identity belongs to
 
+    @property
+    def tool(self) -> str:
+        """The tool that a person signed in with, as far as the client shows it; "" for an application."""
+        return _TOOLS.get(self.client, "")
+
     def __str__(self) -> str:
         ids = {"client": self.client, "object": self.object, "tenant": self.tenant}
         return ", ".join(f"{name} {value}" for name, value in ids.items() if value)
@@ -35,7 +40,7 @@ def describe_principal(principal: Principal | None, method: str) -> str:
     """Describe the signed-in identity and its ids, for people. `method` replaces them without a token."""
     if principal is None:
         return method
-    how = _TOOLS.get(principal.client) or ("managed-identity" if principal.managed else method)
+    how = principal.tool or ("managed-identity" if principal.managed else method)
     ids = str(replace(principal, client="") if how in _TOOLS.values() else principal)
     return f"{how} ({ids})" if ids else how
 

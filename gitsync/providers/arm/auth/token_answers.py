@@ -61,7 +61,7 @@ class TokenAnswer:
             return self.is_empty  # an empty body is a fault in between; any other stays without a token
         if status in _PASSING or status in self.passing or status >= 500:
             return True
-        if self.response.mapping().get("error") in _PASSING_CODES:
+        if read_text(self.response.body, "error") in _PASSING_CODES:
             return True
         return status == 403 and self.source == CI_SYSTEM and bool(_PENDING.search(self.text))
 

@@ -7,15 +7,24 @@ bounded and scrubbed of tokens and of the secrets that were sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
-from gitsync.errors import ArmError, TokenRefusedError
+from gitsync.desired.formats.json_members import read_mapping
+from gitsync.desired.formats.policy_violations import (
+    POLICY_REFUSAL,
+    TokenDemand,
+    list_violations,
+    read_token_demand,
+)
+from gitsync.errors import ArmError, PolicyTokenMissingError, TokenRefusedError
 from gitsync.model.live import Absence
 from gitsync.model.provisioning_state import FAILED_STATES
 from gitsync.model.secret import truncate
 from gitsync.providers.arm.auth.principal import Principal
+from gitsync.providers.arm.http.challenges import read_claims_challenge
 from gitsync.providers.arm.http.messages import CORRELATION_ID, UNKNOWN_CODE, ArmRequest, Response, mask_payload
 
 UNKNOWN_MESSAGE = "There was an unknown deployment error"
@@ -44,9 +53,10 @@ _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>
 def refuses_token(answer: Response) -> bool:
     """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1).
 
-    A challenge for more claims is not one of these: the policy of azure-core answers it.
+    A challenge for more claims is not one of these, whatever its code: the policy has answered it, and a third try
+    would be refused as well.
     """
-    if answer.status != 401:
+    if answer.status != 401 or read_claims_challenge(answer.headers):
         return False
     challenge = answer.headers.get("www-authenticate", "")
     return bool(_INVALID_TOKEN.search(challenge)) or read_error(answer)[0].casefold() in _TOKEN_CODES
@@ -54,9 +64,13 @@ def refuses_token(answer: Response) -> bool:
 
 def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: float | None = None) -> ArmError:
     """Make the error for an answer with any body."""
-    secrets = request.payload.secrets if request.payload else ()
-    code, message, details = _read_private_error(answer) if request.is_private else read_error(answer, secrets)
-    return (TokenRefusedError if answer.is_token_dropped else ArmError)(
+    read = _read_private_error if request.is_private else read_error
+    code, message, details = read(answer, request.secrets)
+    demand = _find_token_demand(answer, code) if request.is_write else None
+    make: Callable[..., ArmError] = TokenRefusedError if answer.is_token_dropped else ArmError
+    if demand is not None:
+        make = partial(PolicyTokenMissingError, needs_change_reference=demand.needs_change_reference)
+    return make(
         scrub(message),
         status=answer.status,
         code=code,
@@ -70,6 +84,13 @@ def make_arm_error(answer: Response, request: ArmRequest, at: str, retry_after: 
         outcome_unknown=request.is_write and answer.status in OUTCOME_UNKNOWN,
         hint=_find_hint(answer, request, code, message),
     )
+
+
+def _find_token_demand(answer: Response, code: str) -> TokenDemand | None:
+    if answer.status != 403 or code.casefold() != POLICY_REFUSAL.casefold():
+        return None
+    error = read_mapping(answer.body, "error") or answer.mapping()
+    return read_token_demand(list_violations(error.get("additionalInfo")))
 
 
 def read_absence(answer: Response) -> Absence:
@@ -103,7 +124,7 @@ def read_error(answer: Response, secrets: tuple[str, ...] = ()) -> tuple[str, st
     )
 
 
-def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
+def _read_private_error(answer: Response, secrets: tuple[str, ...]) -> tuple[str, str, tuple[Mapping[str, Any], ...]]:
     """Read the error of an answer that may contain keys: only an ARM error is quoted, and the other values of the
     answer are masked in it. An answer with a success status may contain keys unless its operation failed.
     """
@@ -115,7 +136,7 @@ def _read_private_error(answer: Response) -> tuple[str, str, tuple[Mapping[str, 
         return UNKNOWN_CODE, f"HTTP {answer.status}, without a message that can be shown", ()
     if not isinstance(answer.body, dict):
         return UNKNOWN_CODE, f"HTTP {answer.status}, without an Azure error", ()
-    code, message, _ = read_error(answer)
+    code, message, _ = read_error(answer, secrets)
     # A provider may repeat a key in its message, so every text next to the error counts as a key. The longest goes
     # first, so that no part of it remains.
     beside = (value for name, value in body.items() if name not in _ERROR_MEMBERS)
@@ -175,6 +196,11 @@ def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -
         action = denied["action"] if denied else name_rbac_action(request.method, request.path)
         scope = denied["scope"] if denied else request.resource_id
         return f"{_name_identity(answer.principal)} is missing {action} on {scope}: assign a role that grants it."
+    if answer.status == 401 and read_claims_challenge(answer.headers):
+        return (
+            f"{_name_identity(answer.principal)} does not have the claims that Azure requires, also with a new token. "
+            "Ask your Entra ID administrators which Conditional Access policy applies to it."
+        )
     if answer.status == 401:
         return (
             f"{_name_identity(answer.principal)} cannot access {request.resource_id}: check that its tenant is that of "

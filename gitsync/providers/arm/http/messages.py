@@ -134,7 +134,7 @@ class ArmRequest:
 
     resource_id: str  # the id that messages name
     accepts: frozenset[int]  # the statuses that are not an error
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # one of them may be a policy token
     payload: Payload | None = None  # None for a request without a body
     is_poll: bool = False  # it reads the state of an operation
     is_list: bool = False  # its answer is one page of a list
@@ -150,6 +150,12 @@ class ArmRequest:
     @property
     def is_write(self) -> bool:
         return self.method not in _READS and not self.is_check
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no text about the request may show: its policy token, and the secrets of its body."""
+        token = self.headers.get(EXTERNAL_EVALUATIONS, "")
+        return (*((token,) if token else ()), *(self.payload.secrets if self.payload else ()))
 
     def takes(self, answer: Response, code: str, message: str = "") -> bool:
         """Return whether the response is one that the request expects. `code` and `message` are those of an error.
@@ -211,6 +217,9 @@ class ArmRequest:
 
 CORRELATION_ID = "x-ms-correlation-request-id"
 """The header with the id of an operation in Azure's logs: a client may choose it, and Azure returns it."""
+
+EXTERNAL_EVALUATIONS = "x-ms-policy-external-evaluations"
+"""The header with the policy token of a write (gitsync.providers.arm.policy_tokens)."""
 
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")

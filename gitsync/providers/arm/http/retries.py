@@ -1,7 +1,8 @@
 """One request to Azure with everything that belongs to it: its turn, its count, its attempts, its failure.
 
 Nothing else sends a request to Azure again as it is (docs/reference/design.md#requests). Reads are retried until the
-deadline; a write is sent again only if it was certainly not done: a 429, or a connection that was never established.
+deadline; a write is sent again only if it was certainly not done: a 429, a connection that was never established, or
+a policy token that Azure demands (`policy_tokens`).
 After any other refusal of a write, agent/reconcile/reconcile.py begins with a read. Any request is sent once more
 with a new token if Azure rejected its token. The deadline bounds each attempt, from its turn and its token to the
 last byte of its answer.
@@ -23,8 +24,17 @@ from uuid import uuid5
 
 from loguru import logger
 
-from gitsync.errors import ArmError, AuthorityError, ConfigError, DeadlineError, TokenRefusedError, TransportError
+from gitsync.errors import (
+    ArmError,
+    AuthorityError,
+    ConfigError,
+    DeadlineError,
+    PolicyTokenMissingError,
+    TokenRefusedError,
+    TransportError,
+)
 from gitsync.model.clock import Clock, format_rfc3339
+from gitsync.model.limits import describes_busy_jobs
 from gitsync.model.record import LastWrite
 from gitsync.model.report import LimitUse, RequestCounts, RequestUse
 from gitsync.model.result import FailedRequest, Wait
@@ -33,7 +43,7 @@ from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.http.failures import make_arm_error, read_error
-from gitsync.providers.arm.http.messages import CORRELATION_ID, ArmRequest, Response
+from gitsync.providers.arm.http.messages import CORRELATION_ID, EXTERNAL_EVALUATIONS, ArmRequest, Response
 from gitsync.providers.arm.http.throttle import PausedTime, RequestTally, Throttle
 from gitsync.providers.arm.session import THROTTLED, Session
 from gitsync.settings.backoff import Backoff
@@ -74,10 +84,24 @@ _BACKOFF: Final = Backoff(first=1.25, most=50.0, jitter=0.2)
 """Without a Retry-After: 1 to 1.5 seconds, 2 to 3, 4 to 6 … 40 to 60. The deadline of the session ends it."""
 
 
+SatisfyDemand = Callable[[ArmRequest, PolicyTokenMissingError, Session], Awaitable[Response]]
+"""Sends a write again that needs a policy token, with one."""
+
+
 class Retrier:
     """Sends the requests of all nodes of one credential. The limit is on requests in flight, not on nodes."""
 
-    def __init__(self, transport: Transport, access: ArmAccess, clock: Clock, *, traffic: Traffic) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        access: ArmAccess,
+        clock: Clock,
+        *,
+        traffic: Traffic,
+        satisfy: SatisfyDemand | None = None,
+    ) -> None:
+        """Without `satisfy`, a write that needs a policy token stays refused."""
+        self._satisfy = satisfy
         self._transport = transport
         self._throttle = traffic.choose_throttle(access)
         self.host = traffic.find_host(access)
@@ -99,12 +123,17 @@ class Retrier:
             # An optional read has a substitute, so only throttling is worth a wait.
             may_try_again = is_throttled if request.is_optional else may_read_again
             return await self._repeat(partial(self._try, request, session), may_try_again, session)
-        # One id for all tries, so that Azure's log shows them as one operation.
-        sent_id = self._traffic.make_correlation_id(request)
+        # One id for all tries, also with a policy token, so that Azure's log shows them as one operation.
+        sent_id = request.headers.get(CORRELATION_ID) or self._traffic.make_correlation_id(request)
         request = replace(request, headers={**request.headers, CORRELATION_ID: sent_id})
         sent_at = format_rfc3339(self.clock.now())
         try:
             answer = await self._repeat(partial(self._try, request, session), may_write_again, session)
+        except PolicyTokenMissingError as refusal:
+            # Azure did nothing, so the same write may be sent again; this one was, if it has a token.
+            if self._satisfy is None or EXTERNAL_EVALUATIONS in request.headers:
+                raise
+            return await self._satisfy(request, refusal, session)
         except ArmError as error:
             # The write may be in Azure's log, so the record keeps its id to find it by.
             if error.outcome_unknown:
@@ -184,7 +213,7 @@ class Retrier:
 
     def note_repeated(self, error: ArmError, session: Session) -> None:
         """Note that the last attempt is repeated: if it was throttled it is counted, and not reported as failed."""
-        if session.pass_throttled(error.status):
+        if session.pass_repeated(is_throttled=is_throttled(error)):
             self._tally.totals["throttled"] += 1
 
     async def _try(self, request: ArmRequest, session: Session, attempt: int = 1) -> Response:
@@ -249,9 +278,9 @@ class Retrier:
         now = self.clock.now()
         retry_after = answer.read_retry_after(now)
         # Other requests of the bucket wait too: each of them would be refused as well.
-        if answer.status == 429 and retry_after:
-            self._throttle.pause(request.method, request.path, answer, code, retry_after, sent_at)
         error = make_arm_error(answer, request, format_rfc3339(now), retry_after)
+        if is_throttled(error) and retry_after:
+            self._throttle.pause(request.method, request.path, answer, code, retry_after, sent_at)
         error.outcome_unknown |= request.is_write and answer.status < 300  # accepted, but perhaps by a proxy
         raise error
 
@@ -300,14 +329,15 @@ def _log_request(request: ArmRequest, answer: Response | None, attempt: int, sec
 
 
 def is_throttled(error: ArmError) -> bool:
-    return error.status == THROTTLED
+    """Return whether a limit refused the request: nothing was begun. After a 5xx a write may have been done anyway."""
+    return error.status == THROTTLED or (400 <= error.status < 500 and describes_busy_jobs(error.message))
 
 
 def may_read_again(error: ArmError) -> bool:
     """Return whether a failure may be temporary: transport, 408, 429 and 5xx, not a refusal."""
     if isinstance(error, TransportError):
         return True
-    return error.status in {408, 429} or error.status >= 500
+    return error.status == 408 or error.status >= 500 or is_throttled(error)
 
 
 def may_write_again(error: ArmError) -> bool:

@@ -20,7 +20,6 @@ from azure.core.exceptions import AzureError
 from azure.core.pipeline.policies import UserAgentPolicy
 from azure.core.pipeline.transport import AsyncHttpTransport
 from azure.core.rest import HttpRequest
-from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from multidict import CIMultiDict
 
@@ -32,6 +31,7 @@ from gitsync.providers.arm.auth.arm_access import ArmAccess, RenewableCredential
 from gitsync.providers.arm.auth.credentials import open_credential
 from gitsync.providers.arm.auth.principal import Principal, read_principal
 from gitsync.providers.arm.cloud import Cloud
+from gitsync.providers.arm.http.challenge_policy import ChallengePolicy
 from gitsync.providers.arm.http.connection import (
     BLOCK,
     HttpConnection,
@@ -64,7 +64,7 @@ def _make_client(
     access: ArmAccess, http: HttpConnection, credential: TokenCredential | None
 ) -> ResourceManagementClient:
     cloud = access.cloud
-    policies = [AsyncARMChallengeAuthenticationPolicy(cast("Any", credential), cloud.scope)] if credential else []
+    policies = [ChallengePolicy(cast("Any", credential), cloud.scope)] if credential else []
     return ResourceManagementClient(
         cast("Any", credential or "anonymous"),  # the client requires one; only the policy above uses it
         "-",  # the subscription is part of every path

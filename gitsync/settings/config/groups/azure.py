@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from gitsync.model.secret import Secret
-from gitsync.settings.config.command_sets import AZURE, ESTATE, REHEARSE, RUNS
+from gitsync.settings.config.command_sets import AZURE, ESTATE, KEEPS, REHEARSE, RUNS, SET_UP
 from gitsync.settings.config.setting import HelpGroup, SettingForm, declare_setting, setting_group
+
+if TYPE_CHECKING:
+    from gitsync.model.allowed_identities import AllowedIdentities  # few runs have one
 
 _declare = partial(declare_setting, HelpGroup.AZURE)
 
@@ -144,6 +148,14 @@ class AzureSettings:
         is_advanced=True,
         form=SettingForm.SWITCH,
         variables=("ALLOW_MULTI_ENV_MANAGEMENT",),
+    )
+    allow_identities: AllowedIdentities | None = _declare(
+        None,
+        "Identities that credential Secrets may name, by namespace: YAML with mode, global and allow, or its file.",
+        SET_UP | KEEPS | REHEARSE | {"validate"},
+        is_advanced=True,
+        form=SettingForm.IDENTITIES,
+        metavar="FILE",
     )
     user_agent_suffix: str | None = _declare(
         None,

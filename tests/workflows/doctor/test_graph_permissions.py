@@ -1,0 +1,205 @@
+"""The permissions of Microsoft Graph that the groups of a source need: what is missing, and the commands for it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.emulator.graph.graph_settings import GraphSettings
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
+from gitsync.model.provider import Provider
+from gitsync.providers.entra import graph_permissions
+from gitsync.providers.entra.graph_permissions import (
+    GROUP_READ,
+    GROUP_WRITE,
+    ROLES_WRITE,
+    list_missing,
+)
+from tests.leaks.hunting import Hunt
+from tests.support.command_line import SUBSCRIPTION, in_background, run_here
+from tests.support.private_ca import make
+
+CLIENT = "11111111-1111-4111-8111-111111111111"
+OBJECT = "22222222-2222-4222-8222-222222222222"
+TENANT = "33333333-3333-4333-8333-333333333333"
+GROUP = """
+apiVersion: entra.azure.com/v1
+kind: SecurityGroup
+metadata: {name: operators}
+spec: {displayName: Operators, mailNickname: operators, membershipType: assigned}
+"""
+FOR_ROLES = GROUP.replace("assigned}", "assigned, isAssignableToRole: true}")
+READ_ONLY = GROUP.replace(
+    "{name: operators}", "{name: operators, annotations: {serviceoperator.azure.com/reconcile-policy: skip}}"
+)
+RESOURCE_GROUP = """
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: core}
+spec: {location: westeurope}
+"""
+IDS = {permission.role_id: permission.name for permission in (GROUP_READ, GROUP_WRITE, ROLES_WRITE)}
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("ca"))
+
+
+@asynccontextmanager
+async def started(ca, settings):
+    emulator = Emulator(settings)
+    await emulator.start(tls=ca.tls)
+    try:
+        yield emulator
+    finally:
+        await emulator.stop()
+
+
+@contextmanager
+def emulated(ca, permissions, **principal):
+    """An emulator with one principal, whose permissions of Graph are these; None for all."""
+    one = EmulatedPrincipal(client=CLIENT, object=OBJECT, secret="s3cret-of-it", tenant=TENANT, **principal)
+    settings = EmulatorSettings(
+        require_token=True, principals=(one,), graph=replace(GraphSettings(), permissions=permissions)
+    )
+    with in_background(started(ca, settings)) as emulator:
+        yield emulator
+
+
+def read_check(folder, manifests, emulator, ca):
+    """The check in the JSON of doctor; None if there is none."""
+    source = folder / "source"
+    source.mkdir(exist_ok=True)
+    (source / "all.yaml").write_text(manifests.lstrip())
+    ended = run_here(
+        *("doctor", "--output", "json", "--ca-bundle", str(ca.bundle)),
+        folder=source,
+        AZURE_RESOURCE_MANAGER_ENDPOINT=emulator.url,
+        AZURE_AUTHORITY_HOST=emulator.url,
+        AZURE_SUBSCRIPTION_ID=SUBSCRIPTION,
+        AZURE_TENANT_ID=TENANT,
+        AZURE_CLIENT_ID=CLIENT,
+        AZURE_CLIENT_SECRET="s3cret-of-it",
+        GITSYNC_CREDENTIAL="client-secret",
+    )
+    assert not Hunt(secret="s3cret-of-it").found(ended.out)
+    return next((check for check in json.loads(ended.out)["checks"] if check["name"] == "graph-permissions"), None)
+
+
+ROWS = [
+    (GROUP, None, "", "all are granted"),
+    (GROUP, ("Group.ReadWrite.All",), "", "exactly what is needed"),
+    (GROUP, ("Directory.ReadWrite.All",), "", "a larger one"),
+    (GROUP, ("Group.Read.All",), "Group.ReadWrite.All", "a plan works, and the sync does not"),
+    (GROUP, ("Group.Create",), "Group.ReadWrite.All", "the group could be neither changed nor deleted"),
+    (GROUP, (), "Group.ReadWrite.All", "none"),
+    (READ_ONLY, (), "Group.Read.All", "a group that is only read"),
+    (READ_ONLY, ("Group.Read.All",), "", "which needs no more"),
+    (FOR_ROLES, ("Group.ReadWrite.All",), "RoleManagement.ReadWrite.Directory", "a group for roles"),
+    (FOR_ROLES, (), "Group.ReadWrite.All, RoleManagement.ReadWrite.Directory", "both"),
+    (f"{GROUP}---{READ_ONLY.replace('operators', 'others')}", (), "Group.ReadWrite.All", "the larger is enough"),
+]
+
+
+@pytest.mark.parametrize(("manifests", "granted", "missing", "why"), ROWS, ids=[row[-1] for row in ROWS])
+def test_doctor_names_what_is_missing_and_its_commands_grant_that(ca, tmp_path, manifests, granted, missing, why):
+    with emulated(ca, granted) as emulator:
+        check = read_check(tmp_path, manifests, emulator, ca)
+        url = emulator.url
+    assert check["level"] == ("error" if missing else "ok"), why
+    assert check.get("values", {}).get("missing", "") == missing
+    if not missing:
+        return
+    roles = run_az(check["commands"], url)
+    assert roles == missing.split(", ")
+    with emulated(ca, (*granted, *roles)) as emulator:
+        assert read_check(tmp_path, manifests, emulator, ca)["level"] == "ok", "with what the commands grant"
+
+
+def run_az(commands, url):
+    """The names of the permissions that the commands grant to the principal of the token."""
+    show, *grants = map(shlex.split, commands)
+    assert show == shlex.split("az ad sp show --id 00000003-0000-0000-c000-000000000000 --query id --output tsv")
+    names = []
+    for words in grants:
+        assert words[:4] == ["az", "rest", "--method", "POST"]
+        flags = dict(zip(words[4::2], words[5::2], strict=True))
+        assert flags["--url"] == f"{url}/v1.0/servicePrincipals/{OBJECT}/appRoleAssignments"
+        body = json.loads(flags["--body"])
+        assert (body["principalId"], body["resourceId"]) == (OBJECT, "GRAPH-ID")
+        names.append(IDS[body["appRoleId"]])
+    return names
+
+
+def test_a_source_without_groups_requests_no_token_for_graph(ca, tmp_path):
+    with emulated(ca, ()) as emulator:
+        assert read_check(tmp_path, RESOURCE_GROUP, emulator, ca) is None
+
+
+def test_a_group_with_its_own_credential_is_not_checked_as_this_identity(ca, tmp_path):
+    own = GROUP.replace(
+        "{name: operators}", "{name: operators, annotations: {serviceoperator.azure.com/credential-from: red}}"
+    )
+    with emulated(ca, ()) as emulator:
+        assert read_check(tmp_path, f"{own}---{RESOURCE_GROUP}", emulator, ca) is None
+
+
+@pytest.mark.parametrize(
+    ("granted", "level", "says"),
+    [
+        (("Group.ReadWrite.All",), "ok", "as far as the roles of the person allow"),
+        (("Directory.AccessAsUser.All",), "ok", "as far as the roles of the person allow"),
+        (("User.Read",), "error", "Sign in as an application"),
+    ],
+)
+def test_the_permissions_of_a_person_are_those_of_the_tool(ca, tmp_path, granted, level, says):
+    with emulated(ca, granted, user="anna@contoso.com") as emulator:
+        check = read_check(tmp_path, GROUP, emulator, ca)
+    assert check["level"] == level
+    assert says in f"{check['message']} {check['hint']}"
+    assert check["commands"] == []
+
+
+@pytest.mark.parametrize(
+    ("permissions", "level", "says"),
+    [("[Group.Read.All]", "ok", "not checked without a token"), ("[]", "error", "Group.Read.All")],
+)
+def test_without_a_token_a_read_shows_whether_graph_answers(tmp_path, permissions, level, says):
+    (tmp_path / "script.yaml").write_text(f"settings: {{graph: {{permissions: {permissions}}}}}\n")
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "all.yaml").write_text(GROUP.lstrip())
+    ended = run_here(
+        *("doctor", "--output", "json", "--emulator", "--emulator-script", str(tmp_path / "script.yaml")),
+        folder=source,
+        AZURE_SUBSCRIPTION_ID=SUBSCRIPTION,
+    )
+    check = next(check for check in json.loads(ended.out)["checks"] if check["name"] == "graph-permissions")
+    assert check["level"] == level
+    assert says in f"{check['message']} {check['hint']}"
+
+
+def test_every_kind_of_entra_has_rows():
+    catalog = open_catalog()
+    kinds = {(group, kind) for group in catalog.all_groups() for kind in catalog.kinds(group)}
+    assert set(graph_permissions._BY_KIND) == {row for row in kinds if catalog.provider(*row) is Provider.ENTRA}
+
+
+def test_a_larger_permission_includes_a_smaller_one():
+    assert list_missing([GROUP_READ], ["Group.ReadWrite.All"]) == []
+    assert list_missing([GROUP_READ, GROUP_WRITE], ["Group.Read.All"]) == [GROUP_WRITE]
+
+
+def test_the_page_about_groups_names_every_permission_and_shows_the_commands():
+    page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "groups.md").read_text()
+    assert all(f"`{name}`" in page for name in IDS.values())
+    commands = graph_permissions.format_grant_commands([GROUP_WRITE], OBJECT, "https://graph.microsoft.com")
+    assert "".join(f"         {command}\n" for command in commands) in page
