@@ -19,6 +19,8 @@ from extract_facts.group_facts import Groups
 from extract_facts.release import parse_number, shorten
 
 FILE = "releases.tsv"
+_NONE = "-"
+"""Stands for a release that there is none of, or that is not known."""
 _SUPPORTED = re.compile(r"v(2\.\d+)\.\d+")
 
 
@@ -46,15 +48,18 @@ def read_history(data: Path) -> dict[Name, Lifetime]:
     if not file.exists():
         return {}
     with file.open(encoding="utf-8", newline="") as table:
-        rows = csv.DictReader(table, delimiter="\t")
-        return {
-            Name(row["group"], row["version"], row["kind"]): Lifetime(row["served"], row["removed"]) for row in rows
-        }
+        rows = [
+            {column: "" if text == _NONE else text for column, text in row.items()}
+            for row in csv.DictReader(table, delimiter="\t")
+        ]
+    return {Name(row["group"], row["version"], row["kind"]): Lifetime(row["served"], row["removed"]) for row in rows}
 
 
 def write_history(history: History, data: Path) -> None:
     """Write the table, sorted."""
-    lines = ("\t".join((*name, *lifetime)) for name, lifetime in sorted(history.items()))
+    lines = (
+        "\t".join((*name, *(number or _NONE for number in lifetime))) for name, lifetime in sorted(history.items())
+    )
     text = "\n".join(("\t".join((*Name._fields, *Lifetime._fields)), *lines, ""))
     (data / FILE).write_text(text, encoding="utf-8")
 

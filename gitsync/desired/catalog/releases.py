@@ -18,6 +18,7 @@ from gitsync.model.gvk import GVK
 
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?")
 _ANY_KIND = "*"
+_NONE = "-"
 
 
 class Release(NamedTuple):
@@ -97,6 +98,8 @@ def describe_lifetime(lifetime: Lifetime) -> str:
 def _read_lifetimes() -> Mapping[tuple[str, str, str], Lifetime]:
     rows = (line.split("\t") for line in data.read("releases.tsv").decode().splitlines()[1:])
     return {
-        (group, version, kind): Lifetime(*(parse_release(number) if number else None for number in (served, removed)))
+        (group, version, kind): Lifetime(
+            *(None if number == _NONE else parse_release(number) for number in (served, removed))
+        )
         for group, version, kind, served, removed in rows
     }
