@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gitsync.desired.catalog.any_type import VERSION
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import LEGACY, Catalog
 from gitsync.desired.catalog.kind_names import choose_newest_version
 from gitsync.desired.catalog.later_versions import find_later_version
@@ -63,11 +64,10 @@ def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Lev
 
 
 def _name_other_way(group: str, catalog: Catalog) -> str:
-    """The manifest of a type of the group's namespace that ASO lacks, or gitsync until a later release; "" for a group
-    without ARM's types.
+    """How to declare a type that ASO lacks, or the catalog until a later release of gitsync; "" for a group of kinds
+    that are not ARM's.
     """
-    types = (catalog.arm_type(group, kind) for kind in catalog.kinds(group) if catalog.is_arm_kind(group, kind))
-    namespace = (next(types, "") or "").partition("/")[0]
+    namespace = _find_namespace(group, catalog)
     if not namespace:
         return ""
     return (
@@ -75,6 +75,16 @@ def _name_other_way(group: str, catalog: Catalog) -> str:
         f"`spec: {{type: {namespace}/TYPE@VERSION, owner: …, body: …}}`. To see one in full, run "
         f"`gitsync explain {namespace}/TYPE --example`."
     )
+
+
+def _find_namespace(group: str, catalog: Catalog) -> str:
+    """The namespace of ARM's types of a group; of an unknown group, that of the same name, if there is one."""
+    if kinds := catalog.kinds(group):
+        types = (catalog.arm_type(group, kind) for kind in kinds if catalog.is_arm_kind(group, kind))
+        return (next(types, "") or "").partition("/")[0]
+    start = f"microsoft.{group.partition('.')[0]}/".casefold()
+    names = (name for name in open_arm_types().list_names() if name.casefold().startswith(start))
+    return next(names, "Microsoft.NAME").partition("/")[0]
 
 
 def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> str:
@@ -106,7 +116,9 @@ def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     if close:
         return f"Did you mean {close}?"
     groups = [group for group in catalog.all_groups() if catalog.has_kind(group, kind)]
-    return f"{kind} is a kind of {join_with_or(groups)}." if groups else "`gitsync explain` lists all kinds."
+    if groups:
+        return f"{kind} is a kind of {join_with_or(groups)}."
+    return f"`gitsync explain` lists all kinds. {_name_other_way(group, catalog)}"
 
 
 @lru_cache(maxsize=1024)  # the same slip is often in many documents

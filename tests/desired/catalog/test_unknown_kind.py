@@ -88,3 +88,40 @@ def respell(version):
 
 def test_a_version_that_no_kind_has_is_another_problem():
     assert list(check_served_version(GVK("storage.azure.com", "v20240102", "StorageAccount"), {}, CATALOG)) == []
+
+
+@pytest.mark.parametrize(
+    ("gvk", "written", "why"),
+    [
+        (
+            ("storage.azure.com", "v20250601", "ObjectReplicationPolicy"),
+            "{type: Microsoft.Storage/TYPE@VERSION,",
+            "a kind",
+        ),
+        (("logic.azure.com", "v20190501", "Workflow"), "{type: Microsoft.Logic/TYPE@VERSION,", "a group"),
+        (("xyzzy.azure.com", "v20190501", "Workflow"), "{type: Microsoft.NAME/TYPE@VERSION,", "an unknown namespace"),
+        (
+            ("storage.azure.com", "v20240101", "StorageAccount"),
+            '`gitsync/api-version: "2024-01-01"`',
+            "a version of ARM",
+        ),
+        (("storage.azure.com", "v20980101", "StorageAccount"), "If Azure has version 2098-01-01", "a newer version"),
+    ],
+)
+def test_what_the_catalog_lacks_has_the_manifest_to_write(gvk, written, why):
+    finding = explain_unknown_kind(GVK(*gvk), {}, open_catalog())
+    assert written in finding.hint, why
+
+
+@pytest.mark.parametrize(
+    ("gvk", "why"),
+    [
+        (("storage.azure.com", "v20250601", "StorageAcount"), "a typo"),
+        (("storag.azure.com", "v20250601", "StorageAccount"), "a typo of the group"),
+        (("entra.azure.com", "v1", "ServicePrincipal"), "a group without types of ARM"),
+        (("storage.azure.com", "v20240102", "StorageAccount"), "a version that Azure does not have"),
+    ],
+)
+def test_other_mistakes_get_no_other_way(gvk, why):
+    hint = explain_unknown_kind(GVK(*gvk), {}, open_catalog()).hint
+    assert not {word for word in ("AzureResource", "gitsync/api-version") if word in hint}, why
