@@ -41,10 +41,9 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--summary", type=Path, help="a file for what changed")
     options = parser.parse_args(argv)
     release = find_release(options.checkout, options.release)
-    groups = build_catalog.convert_choices(
-        read_groups(options.checkout, [tuple(name.rpartition("/")[::2]) for name in options.without])
-    )
-    summary, size = take_release(groups, options.checkout, release, options.data)
+    groups = read_groups(options.checkout, [tuple(name.rpartition("/")[::2]) for name in options.without])
+    packed = build_catalog.convert_choices(groups)
+    summary, size = take_release(packed, options.checkout, release, options.data)
     if options.facts:
         write_facts(groups, options.facts)
     if options.summary:
