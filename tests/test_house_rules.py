@@ -254,6 +254,7 @@ def fits_behind(field):
 
 MUTABLE_NAMES = {
     "at",
+    "done",
     "exists",
     "failure",
     "method",

@@ -7,7 +7,8 @@ its newest stable version (Microsoft.Logic/workflows) or at another (Microsoft.L
 fields of its body: Microsoft.Logic/workflows.properties.state. For a namespace (Microsoft.Logic), it lists the types.
 Without KIND, it lists all supported kinds. With --example, it prints a manifest instead. For the code of a problem
 (OwnerNotFound), the reason of a condition, a verdict (drifted) or an Azure error code (SkuNotAvailable), it shows the
-meaning and what to do. For the word deletes, it lists what keeps a resource that was removed from git.
+meaning and what to do. For an annotation (gitsync/depends-on), it shows what it does. For the word deletes, it lists
+what keeps a resource that was removed from git.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIND",
         nargs="?",
         default="",
-        help="A kind or an ARM type, optionally with a path of fields; a code; or deletes.",
+        help="A kind or an ARM type, optionally with a path of fields; a code; an annotation; or deletes.",
     )
     parser.add_argument(
         "--api-version",
@@ -153,11 +154,14 @@ def _print_code(meaning: CodeMeaning, config: Config) -> None:
 
 
 def _explain_word(name: str) -> dict[str, str]:
-    """What a verdict or an Azure error code means and what to do, by title; empty for any other word."""
+    """What an annotation, a verdict or an Azure error code means and what to do, by title; empty for any other word."""
     from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.editor.shared_schemas import explain_annotation
     from gitsync.desired.problems.problem_codes import find_verdict_meaning
     from gitsync.planning.status.advice import BY_TYPE, find_advice
 
+    if annotation := explain_annotation(name):
+        return dict(annotation)
     if verdict := find_verdict_meaning(name):
         return {"Verdict": verdict.means, "A sync": verdict.does}
     found = {"Azure error code, what to do": find_advice(name)}

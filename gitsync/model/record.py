@@ -131,6 +131,7 @@ class RecordedManifest:
     policy: Policy = Policy.MANAGE
     owner: Key | None = None  # None for kinds without one
     depends_on: tuple[Key, ...] = ()  # orders a later prune
+    ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
     unit: str = ""  # its folder, or the file if that was read alone (manifests/units); "" in older records
     path: str = ""  # its file; "" in older records
     declared_by: str = ""  # the kind of the controller object that declares the unit; "" for none
@@ -138,6 +139,11 @@ class RecordedManifest:
     """The last that declares a resource which was removed from git; "" before, and if it is not known."""
 
     hold: HeldUntil | None = None  # None if it has none
+
+    @property
+    def needs(self) -> tuple[Key, ...]:
+        """What it depends on by more than the order of units and waves."""
+        return tuple(key for key in self.depends_on if key not in self.ordered_after)
 
 
 @dataclass(kw_only=True, slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast

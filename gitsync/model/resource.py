@@ -95,6 +95,7 @@ class Relations:
     """The manifests of the same set that must come first (owner, references, producers of values), sorted."""
 
     ordered_after: tuple[Key, ...] = ()  # those of `depends_on` that only the order of units and waves puts first
+    named_first: tuple[Key, ...] = ()  # those of `depends_on` that the annotation `gitsync/depends-on` names
     written_by: Key | None = None
     """Another manifest of the same resource in Azure, which writes it; None if this one does."""
 

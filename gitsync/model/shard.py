@@ -18,6 +18,7 @@ class ShardMember:
     owner: Key | None = None  # its owner, if that is a member too
     credential: str = ""  # the Secret that it is reconciled with, as `namespace/name`; "" for the global one
     references: tuple[Key, ...] = ()  # the resources that it waits for in addition to its owner
+    holds_for: ArmId = NO_ID  # the scope of a lock that the run creates, changes or deletes; "" for all others
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -35,6 +35,7 @@ from gitsync.planning.hidden_manifests import (
     explain_unread_unit,
     find_declaring,
 )
+from gitsync.planning.managed_locks import NO_LOCKS, LockView
 from gitsync.planning.moved_manifests import ALL_READ, LastDeclared, UnreadParts, advise_release
 from gitsync.planning.status.conditions import make_undeletable
 
@@ -83,6 +84,8 @@ class Evidence:
     untrusted: Mapping[Key, str] = field(default_factory=dict)  # why these records are not believed
     bystanders: Bystanders = NO_BYSTANDERS
     review: Review | None = None  # the reviewed plan that the run is limited to
+    # when the plan is made, and again right before the delete
+    locks: LockView = NO_LOCKS  # the locks that stay
     # after the applies
     needed_by: Mapping[Key, Key] = field(default_factory=dict)  # a resource that is not Ready, and depended on this one
     # then, and again right before the delete
@@ -198,7 +201,7 @@ def collect_former_dependents(applies: Mapping[Key, Apply], results: Iterable[Re
         key: result.key
         for result in results
         if not result.is_fine and (record := applies[result.key].record) is not None
-        for key in record.manifest.depends_on
+        for key in record.manifest.needs
     }
 
 
@@ -281,6 +284,10 @@ def _explain_review(prune: Prune, evidence: Evidence) -> str:
 def _explain_former_dependent(prune: Prune, evidence: Evidence) -> str:
     dependent = evidence.needed_by.get(prune.key)
     return f"{dependent} depended on it and is not Ready." if dependent else ""
+
+
+def _explain_lock(prune: Prune, evidence: Evidence) -> str:
+    return evidence.locks.explain_delete(prune.record.arm_id)
 
 
 def _explain_strangers(prune: Prune, evidence: Evidence) -> str:
@@ -408,6 +415,13 @@ GUARDS: Final = (
         after_spread=True,
     ),
     Guard(
+        "lock",
+        Moment.PLAN,
+        "A resource at or below the scope of a management lock that stays in git, or that contains one.",
+        _explain_lock,
+        after_spread=True,
+    ),
+    Guard(
         "reviewed plan",
         Moment.PLAN,
         "A resource that the plan of --plan does not delete.",
@@ -426,6 +440,12 @@ GUARDS: Final = (
         Moment.GROUPS,
         "A resource group that contains anything that gitsync does not manage.",
         _explain_strangers,
+    ),
+    Guard(
+        "lock that is still there",
+        Moment.DELETE,
+        "A resource below a lock that was removed from git, and could not be deleted.",
+        _explain_lock,
     ),
     Guard(
         "dependents",

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
+from gitsync.model.lock_ids import is_lock
 from gitsync.model.plan import Prune
 from gitsync.model.record import Record
+from gitsync.planning.managed_locks import ManagedLock, make_recorded_lock
 
 
 class Spread:
@@ -52,6 +54,10 @@ class Spread:
             above = (path for path in prune.record.arm_id.lineage if path != own_id)
             parents = [key for path in above for key in self._deletes.get(path, ())]
             waiting += self._keep_all(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
+            if is_lock(prune.record.arm_id):
+                lock = make_recorded_lock(prune.key, prune.record)
+                locked = [key for keys in self._deletes.values() for key in keys if self._is_locked(key, lock)]
+                waiting += self._keep_all(locked, lock.explain("forbids the delete"))
             if prune.detaches:
                 if parents:
                     why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
@@ -61,11 +67,12 @@ class Spread:
             near = self._deletes if is_container else self._content
             waiting += self._keep_all(near[own_id], f"Held with {prune.key}, which stays in Azure.")
             used = (
-                key
-                for key in prune.record.manifest.depends_on
-                if key in self._prunes and not self._prunes[key].detaches
+                key for key in prune.record.manifest.needs if key in self._prunes and not self._prunes[key].detaches
             )
             waiting += self._keep_all(used, f"{prune.key} depends on it, and is held.")
+
+    def _is_locked(self, key: Key, lock: ManagedLock) -> bool:
+        return lock.forbids_delete(self._prunes[key].record.arm_id)
 
     def _keep_all(self, keys: Iterable[Key], why: str) -> list[Key]:
         """Keep these unless they are kept already; return the others."""

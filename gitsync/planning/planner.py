@@ -6,10 +6,12 @@ adopted. What else keeps one is decided by `delete_guards`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from graphlib import CycleError, TopologicalSorter
+from operator import attrgetter
+from typing import Final
 
 from gitsync.desired.manifests.units import Declaration
 from gitsync.errors import StateError
@@ -124,31 +126,52 @@ def order_prunes(prunes: Mapping[Key, Prune], undeletable: Collection[Key]) -> d
     for key, prune in prunes.items():
         if prune.within in names:
             names[prune.within].add(key)
-    for key, same in names.items():
-        ordered_prunes[key] = replace(prunes[key], depends_on=tuple(sorted(_list_dependents(key, same, independent))))
     for key, parent in parents.items():
         ordered_prunes[key] = replace(prunes[key], within=parent, depends_on=(parent,))
-    try:
-        TopologicalSorter({key: prune.depends_on for key, prune in ordered_prunes.items()}).prepare()
-    except CycleError as error:
-        circle = " → ".join(str(key) for key in error.args[1])
-        raise StateError(
-            f"Dependency cycle in the records: {circle}.",
-            hint="Remove one of these keys from gitsync.dependsOn in its status file.",
-        ) from error
-    return ordered_prunes
-
-
-def _list_dependents(key: Key, same: set[Key], records: Mapping[Key, Record]) -> Iterable[Key]:
-    """List the records that depend on a resource, which manifests of the keys in `same` declared, or that are below
-    it.
-    """
-    arm_id = records[key].arm_id
-    return (
-        other
-        for other, record in records.items()
-        if other != key and (not same.isdisjoint(record.manifest.depends_on) or record.arm_id.is_below(arm_id))
+    circle: Sequence[Key] = ()
+    # The order of units may have been turned around between two records: what needs another one decides then.
+    for list_dependencies in (_LIST_ALL, _LIST_NEEDED):
+        ordered = _add_dependents(ordered_prunes, names, independent, list_dependencies)
+        circle = _find_circle(ordered)
+        if not circle:
+            return ordered
+    raise StateError(
+        f"Dependency cycle in the records: {' → '.join(map(str, circle))}.",
+        hint="Remove one of these keys from gitsync.dependsOn in its status file.",
     )
+
+
+_LIST_ALL: Final = attrgetter("manifest.depends_on")
+_LIST_NEEDED: Final = attrgetter("manifest.needs")
+
+
+def _find_circle(prunes: Mapping[Key, Prune]) -> Sequence[Key]:
+    try:
+        TopologicalSorter({key: prune.depends_on for key, prune in prunes.items()}).prepare()
+    except CycleError as error:
+        circle: list[Key] = error.args[1]
+        return circle
+    return ()
+
+
+def _add_dependents(
+    prunes: Mapping[Key, Prune],
+    names: Mapping[Key, set[Key]],
+    records: Mapping[Key, Record],
+    list_dependencies: Callable[[Record], tuple[Key, ...]],
+) -> dict[Key, Prune]:
+    """Let each prune wait for its dependents: the records that depend on it, by any of its `names`, or are below it."""
+    ordered = dict(prunes)
+    dependencies = {key: list_dependencies(record) for key, record in records.items()}
+    for key, same in names.items():
+        arm_id = records[key].arm_id
+        dependents = (
+            other
+            for other, record in records.items()
+            if other != key and (not same.isdisjoint(dependencies[other]) or record.arm_id.is_below(arm_id))
+        )
+        ordered[key] = replace(prunes[key], depends_on=tuple(sorted(dependents)))
+    return ordered
 
 
 def skip_untrusted(plan: Plan, reasons: Mapping[Key, str], records: Mapping[Key, Record]) -> Plan:

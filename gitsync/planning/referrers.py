@@ -51,11 +51,11 @@ def collect_referrers(
         apply, record = applies.get(key), records.get(key)
         if apply is None:
             return record is not None and (
-                not {*record.manifest.depends_on}.isdisjoint(deleted)
-                or any(map(names, _iterate_texts(record.spec.applied)))
+                not {*record.manifest.needs}.isdisjoint(deleted) or any(map(names, _iterate_texts(record.spec.applied)))
             )
         prepared = apply.prepared
-        named = {*prepared.relations.depends_on} - {*prepared.relations.ordered_after}
+        relations = prepared.relations
+        named = {*relations.depends_on}.difference(relations.ordered_after, relations.named_first)
         return not named.isdisjoint(deleted) or any(map(names, _iterate_texts(prepared.resource.spec)))
 
     return tuple(sorted(key for key in ids if key not in deleted and refers(key)))

@@ -33,6 +33,7 @@ from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.diff.masked_differences import Bodies
 from gitsync.planning.diff.three_way import remove_secrets
 from gitsync.planning.identity_changes import find_identity_change, was_written
+from gitsync.planning.managed_locks import LOCKED, LockView, foresee_standing
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.replacement import (
     add_takes,
@@ -104,18 +105,20 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
 
     `plan` is made of the new revision's resources and `make_records(old)`. With `prune`, a sync would delete.
     """
-    rehearsal = _Rehearsal(old, new, {r.arm_id.key: r for r in make_records(old).values()})
+    records = make_records(old)
+    rehearsal = _Rehearsal(old, new, {r.arm_id.key: r for r in records.values()})
     keys = TopologicalSorter({key: apply.depends_on for key, apply in plan.applies.items()}).static_order()
     results: dict[Key, Result] = {}
+    locks = foresee_standing(plan, records, prune=prune)
     for key in keys:
         apply = plan.applies[key]
         waits_for = [results[other] for other in apply.depends_on if not results[other].is_fine]
-        results[key] = _withhold(apply, rehearsal.apply(apply, waits_for))
+        results[key] = _withhold(apply, _block_locked(rehearsal.apply(apply, waits_for), locks))
     former = {prepared.key: prepared.resource for prepared in old.prepared}
     for key, removed in plan.prunes.items():
         deleted = _rehearse_prune(removed, prune=prune)
         results[key] = _refuse_identity(deleted, former[key], new) if deleted.action is Action.DELETE else deleted
-    results = add_takes(results, make_records(old), plan.applies)
+    results = add_takes(results, records, plan.applies)
     results = _note_identities(results, plan, old, new)
     return tuple(results[key] for key in sorted(results))
 
@@ -134,6 +137,19 @@ def _note_identities(results: Mapping[Key, Result], plan: Plan, old: Revised, ne
             result = results[former.key]
             noted[former.key] = replace(result, change=replace(result.change, identity=change))
     return noted
+
+
+def _block_locked(result: Result, locks: LockView) -> Result:
+    why = locks.explain_write(result.arm_id) if result.arm_id and result.action is not Action.NONE else ""
+    if not why:
+        return result
+    return replace(
+        result,
+        verdict=Verdict.BLOCKED,
+        action=Action.NONE,
+        condition=make_warning(LOCKED, why),
+        change=replace(result.change, body=None),
+    )
 
 
 def _refuse_identity(result: Result, resource: Resource, new: Revised) -> Result:

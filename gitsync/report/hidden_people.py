@@ -14,7 +14,14 @@ from gitsync.model.condition import Condition
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import Report
-from gitsync.model.result import Replacement, Result
+from gitsync.model.result import (
+    NOTHING_CHANGED,
+    NOTHING_NOTED,
+    ComparisonNotes,
+    Replacement,
+    Result,
+    ResultChange,
+)
 from gitsync.report.masked import mask_all, mask_exception, mask_outside, mask_resets, mask_texts, renew
 
 
@@ -50,27 +57,39 @@ def leave_out_of_record(record: Record | None) -> Record | None:
 
 
 def _leave_out_of_result(result: Result) -> Result:
-    notes, change, ending = result.comparison, result.change, result.ending
-    because = {path: hide_people(reason) for path, reason in notes.because.items()}
+    ending = result.ending
     return renew(
         result,
         condition=leave_out_of_condition(result.condition),
         changed_by=mask_all(result.changed_by, hide_people, "doubt"),
-        comparison=renew(
-            notes,
-            because=notes.because if because == notes.because else because,
-            outside=mask_outside(notes.outside, hide_people),
-        ),
-        change=renew(
-            change,
-            checks=mask_all(change.checks, hide_people, "message", "advice", "contact"),
-            replacement=_leave_out_of_replacement(change.replacement),
-            resets=mask_resets(change.resets, hide_people),
-            restores=mask_outside(change.restores, hide_people),
-        ),
+        comparison=_leave_out_of_notes(result.comparison),
+        change=_leave_out_of_change(result.change),
         attempts=mask_all(result.attempts, hide_people, "message"),
         ending=renew(ending, fault=mask_exception(ending.fault, hide_people) if ending.fault else None),
         record=leave_out_of_record(result.record),
+    )
+
+
+def _leave_out_of_notes(notes: ComparisonNotes) -> ComparisonNotes:
+    if notes is NOTHING_NOTED:  # as most
+        return notes
+    because = {path: hide_people(reason) for path, reason in notes.because.items()}
+    return renew(
+        notes,
+        because=notes.because if because == notes.because else because,
+        outside=mask_outside(notes.outside, hide_people),
+    )
+
+
+def _leave_out_of_change(change: ResultChange) -> ResultChange:
+    if change is NOTHING_CHANGED:  # as most
+        return change
+    return renew(
+        change,
+        checks=mask_all(change.checks, hide_people, "message", "advice", "contact"),
+        replacement=_leave_out_of_replacement(change.replacement),
+        resets=mask_resets(change.resets, hide_people),
+        restores=mask_outside(change.restores, hide_people),
     )
 
 

@@ -28,6 +28,8 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Record, RecordedManifest
 from gitsync.model.report import Report, RunTarget
 from gitsync.model.result import (
+    NOTHING_CHANGED,
+    NOTHING_NOTED,
     AttemptEnding,
     ComparisonNotes,
     FailedRequest,
@@ -102,7 +104,7 @@ def renew(value: V, **members: Any) -> V:
 
 def _mask_result(result: Result, mask: Mask) -> Result:
     """Mask a result; return the same one if it has nothing to mask, as most."""
-    notes, change, ending = result.comparison, result.change, result.ending
+    ending = result.ending
     return renew(
         result,
         condition=mask_condition(result.condition, mask),
@@ -112,21 +114,33 @@ def _mask_result(result: Result, mask: Mask) -> Result:
             for difference in result.differences
         ),
         changed_by=mask_all(result.changed_by, mask, "name", "label", "client", "operation", "correlation_id", "doubt"),
-        comparison=renew(
-            notes,
-            because={path: mask(reason) for path, reason in notes.because.items()} or notes.because,
-            outside=mask_outside(notes.outside, mask),
-        ),
-        change=renew(
-            change,
-            checks=mask_all(change.checks, mask, "code", "message", "advice", "contact"),
-            body=mask_value(change.body, mask) if change.body is not None else None,
-            resets=mask_resets(change.resets, mask),
-            restores=mask_outside(change.restores, mask),
-        ),
+        comparison=_mask_notes(result.comparison, mask),
+        change=_mask_change(result.change, mask),
         attempts=mask_all(result.attempts, mask, "code", "message", "request_id"),
         ending=renew(ending, fault=mask_exception(ending.fault, mask) if ending.fault else None),
         record=_mask_record(result.record, mask) if result.record else None,
+    )
+
+
+def _mask_notes(notes: ComparisonNotes, mask: Mask) -> ComparisonNotes:
+    if notes is NOTHING_NOTED:  # as most
+        return notes
+    return renew(
+        notes,
+        because={path: mask(reason) for path, reason in notes.because.items()} or notes.because,
+        outside=mask_outside(notes.outside, mask),
+    )
+
+
+def _mask_change(change: ResultChange, mask: Mask) -> ResultChange:
+    if change is NOTHING_CHANGED:  # as most
+        return change
+    return renew(
+        change,
+        checks=mask_all(change.checks, mask, "code", "message", "advice", "contact"),
+        body=mask_value(change.body, mask) if change.body is not None else None,
+        resets=mask_resets(change.resets, mask),
+        restores=mask_outside(change.restores, mask),
     )
 
 

@@ -29,6 +29,7 @@ class Presence(StrEnum):
 class Relation(StrEnum):
     OWNER = "owner"
     REFERENCE = "reference"
+    NAMED = "depends-on"  # its annotation `gitsync/depends-on` names it
     ORDER = "order"  # waits for a value, or is below it by ARM id
 
 
@@ -90,6 +91,8 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
     if kind is not None:
         for _path, key in list_named_references(kind, prepared.resource.spec, prepared.key.namespace):
             yield _make_missing(key), Relation.REFERENCE
+    for key in prepared.relations.named_first:
+        yield _make_missing(key), Relation.NAMED
     for key in prepared.relations.depends_on:
         yield _make_missing(key), Relation.ORDER
 
@@ -102,8 +105,18 @@ def _make_missing(key: Key) -> Vertex:
 # early.
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/-]")
 
-_ARROWS: Final = {Relation.OWNER: "-->", Relation.REFERENCE: "-.->", Relation.ORDER: "-.-o"}
-_STYLES: Final = {Relation.OWNER: "", Relation.REFERENCE: " [style=dashed]", Relation.ORDER: " [style=dotted]"}
+_ARROWS: Final = {
+    Relation.OWNER: "-->",
+    Relation.REFERENCE: "-.->",
+    Relation.NAMED: "-. depends-on .->",
+    Relation.ORDER: "-.-o",
+}
+_STYLES: Final = {
+    Relation.OWNER: "",
+    Relation.REFERENCE: " [style=dashed]",
+    Relation.NAMED: ' [style=dotted, label="depends-on"]',
+    Relation.ORDER: " [style=dotted]",
+}
 _MERMAID_CLASSES: Final = {
     Presence.INVALID: "stroke:#c00,stroke-width:2px",
     Presence.MISSING: "stroke:#c00,stroke-dasharray:4",

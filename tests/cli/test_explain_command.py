@@ -208,3 +208,9 @@ def test_what_keeps_a_resource_as_json(capsys):
         "keeps": "A resource whose last manifest has the annotation gitsync/hold, until its date.",
         "canBeReleased": False,
     }
+
+
+@pytest.mark.parametrize("name", ["gitsync/depends-on", "gitsync/hold", "serviceoperator.azure.com/reconcile-policy"])
+def test_an_annotation(name, capsys):
+    assert run(["explain", name]) == 0
+    assert capsys.readouterr().out.startswith(f"{name}\n\nAnnotation:\n")

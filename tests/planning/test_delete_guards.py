@@ -27,6 +27,7 @@ from gitsync.planning.delete_guards import (
 )
 from gitsync.planning.delete_scope import GroupContent
 from gitsync.planning.hidden_manifests import NOTHING_ELSE, OtherFiles, RemovedResource, index_source
+from gitsync.planning.managed_locks import LockView, ManagedLock
 from gitsync.planning.moved_manifests import LastDeclared, UnusedFile, index_unread
 from tests.support.builders import group_id, prepared, prune, record, result, rg, subnet, vnet, vnet_id
 from tests.support.parts import change
@@ -71,6 +72,7 @@ FROM_CONFIG = unnamed(vnet("new"), azureNameFromConfig={"name": "names", "key": 
 ELSEWHERE = prepared(vnet()._replace(namespace="prdo"), "").resource
 STRANGER = {"contents": {vnet(): GroupContent([ArmId("/x")], [])}}
 
+LOCKED = {"locks": LockView(standing=(ManagedLock(subnet("keep"), ArmId(vnet_id()), "cannotdelete"),))}
 KEEPS = [
     ("untrusted record", {"untrusted": {vnet(): "It is forged."}}, "It is forged.", "nothing of it is believed"),
     ("hold", {}, "It is held until 2026-06-01", "a person decided"),
@@ -107,9 +109,11 @@ KEEPS = [
         "does not manage",
         "it is of another agent",
     ),
+    ("lock", LOCKED, "which forbids the delete.", "Azure would refuse it, and git keeps the lock"),
     ("reviewed plan", {"review": planned(Action.NONE)}, "does not delete it.", "nobody has reviewed its delete"),
     ("former dependency", {"needed_by": {vnet(): subnet()}}, "is not Ready.", "its last good state needs it"),
     ("content of a group", STRANGER, "does not manage: /x.", "others would lose it"),
+    ("lock that is still there", LOCKED, "which forbids the delete.", "the delete of the lock failed"),
     ("dependents", {"remaining": (subnet(),)}, "must be deleted first.", "Azure would refuse it"),
     ("undeletable kind", {"is_undeletable": True}, "does not support deletion", "Azure would refuse it"),
     ("new content of a group", STRANGER, "does not manage: /x.", "it was created during the run"),

@@ -48,7 +48,7 @@ def test_a_shard_needs_no_request_of_arm_for_it():
 def test_the_checks_of_arm_are_not_asked_about_it():
     requested = []
 
-    async def note(changes, _arms):
+    async def note(changes, _arms, _names):
         requested.extend(change.key.name for change in changes)
         return {}
 

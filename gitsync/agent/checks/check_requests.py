@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from gitsync.agent.checks.allowance import LIMIT_REACHED, MOST, Allowance
 from gitsync.errors import ArmError, ConfigError
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, PlannedChange
 from gitsync.model.limits import Bucket, RequestKind
 from gitsync.model.report import RequestCounts
@@ -88,16 +88,23 @@ class CheckRequests:
         check: CheckName | None = None,
         sent: dict[tuple[str, ...], _SentRequest] | None = None,
         allowance: Allowance | None = None,
+        lowered: dict[IdKey, str] | None = None,
     ) -> None:
         self._arm = arm
         self._open_session = open_session
         self._check = check
         self._sent = {} if sent is None else sent
         self.allowance = allowance or Allowance({})
+        self.lowered: dict[IdKey, str] = {} if lowered is None else lowered
+        """The locks that the run deletes or weakens before it changes what they hold for, with the level that is left
+        in lower case; "" for none.
+        """
 
     def of_check(self, name: CheckName, allowance: Allowance) -> CheckRequests:
         """Return the same requests, noted as those of one check, within an allowance."""
-        return CheckRequests(self._arm, self._open_session, check=name, sent=self._sent, allowance=allowance)
+        return CheckRequests(
+            self._arm, self._open_session, check=name, sent=self._sent, allowance=allowance, lowered=self.lowered
+        )
 
     async def claim(self, requests: Iterable[Sequence[PlannedChange]]) -> list[bool]:
         """Claim a request for each of some groups of changes, and return which may be sent."""

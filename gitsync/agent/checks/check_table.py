@@ -16,10 +16,12 @@ from loguru import logger
 
 from gitsync.agent.checks.allowance import Budget
 from gitsync.agent.checks.check_requests import CheckRequests
+from gitsync.model.arm_id import IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Bucket
 from gitsync.model.report import RequestCounts
+from gitsync.planning.managed_locks import find_lowered_level
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.session import Session
 
@@ -49,6 +51,9 @@ def list_checks() -> Mapping[CheckName, Check]:
 BEFORE_WRITES: Final = frozenset({CheckName.LOCKS, CheckName.NAMES, CheckName.PREFLIGHT})
 """Those of a sync: what they refuse is certain, and is not sent."""
 
+BEFORE_UPDATES: Final = frozenset({CheckName.LOCKS})
+"""Those of an update, which Azure has accepted before: only a lock may be new."""
+
 _ORDER: Final[Mapping[str, int]] = {
     word: rank for words in (CheckVerdict, CheckName) for rank, word in enumerate(words)
 }
@@ -67,12 +72,16 @@ class Checks:
         self._requests: dict[int, CheckRequests] = {}
         self._found: dict[Key, tuple[CheckFinding, ...]] = {}
         self._budget = Budget(self._count_sent)
+        self._lowered: dict[IdKey, str] = {}
 
     async def check(
-        self, changes: Iterable[PlannedChange], arms: Mapping[Key, Arm | None]
+        self,
+        changes: Iterable[PlannedChange],
+        arms: Mapping[Key, Arm | None],
+        names: Collection[CheckName] = frozenset(CheckName),
     ) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Return the findings of all checks so far, by resource, the most urgent first. A change that was checked
-        before keeps its findings.
+        before keeps its findings. Only `names` run, of those that the settings name.
 
         `arms` has the client of each resource's identity. Without one nothing is checked: the run reports why it has
         none.
@@ -80,16 +89,20 @@ class Checks:
         by_arm: defaultdict[int, list[PlannedChange]] = defaultdict(list)
         # Without a client the run reports why it has none; a check could only repeat that.
         new = [change for change in changes if change.key not in self._found and arms[change.key] is not None]
+        # A lock may be in another group than what it holds for, and have another credential.
+        lowered = ((change.arm_id.key, find_lowered_level(change)) for change in new)
+        self._lowered.update((key, level) for key, level in lowered if level is not None)
         for change in sorted(new, key=lambda change: change.key):
             arm = cast("Arm", arms[change.key])
             # What an identity may see differs, so each has requests of its own.
-            self._requests.setdefault(id(arm), CheckRequests(arm, self._open_session))
+            self._requests.setdefault(id(arm), CheckRequests(arm, self._open_session, lowered=self._lowered))
             by_arm[id(arm)].append(change)
-        allowance = self._budget.make_allowance(new, len(by_arm) * len(self.names))
+        chosen = [name for name in self.names if name in names]
+        allowance = self._budget.make_allowance(new, len(by_arm) * len(chosen))
         runs = [
             _run(name, same, self._requests[arm].of_check(name, allowance))
             for arm, same in by_arm.items()
-            for name in self.names
+            for name in chosen
         ]
         found: defaultdict[Key, list[CheckFinding]] = defaultdict(list)
         for findings in await asyncio.gather(*runs):

@@ -16,8 +16,9 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
-from gitsync.model.arm_id import ArmId
+from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.check import CheckFinding, CheckName, CheckVerdict, Findings, PlannedChange
+from gitsync.model.lock_ids import is_lock
 from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.http.response_bodies import Entries
 
@@ -91,6 +92,7 @@ async def _check_group(changes: Sequence[PlannedChange], requests: CheckRequests
         _read_rules(arm_id, _LOCKS, read_lock, requests),
         _read_rules(arm_id, _DENIALS, read_deny_assignment, requests),
     )
+    locks = [_lower(lock, requests.lowered) for lock in locks if requests.lowered.get(ArmId(lock.id).key) != ""]
     # It takes a token to know who signs in, and most subscriptions deny nothing.
     principal = await requests.find_principal() if denials else None
     gaps = [*no_locks, *no_denials]
@@ -99,6 +101,12 @@ async def _check_group(changes: Sequence[PlannedChange], requests: CheckRequests
         for change in changes
         for finding in evaluate(change, locks, denials, principal=principal, gaps=gaps)
     ]
+
+
+def _lower(lock: Lock, lowered: Mapping[IdKey, str]) -> Lock:
+    """Return a lock with the level that the run leaves of it."""
+    level = lowered.get(ArmId(lock.id).key)
+    return replace(lock, level=level) if level else lock
 
 
 async def _read_rules(
@@ -212,7 +220,7 @@ def _evaluate_locks(change: PlannedChange, locks: Iterable[Lock]) -> Iterator[Ch
 
 def _evaluate_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
     lock_scope, level = _find_lock_scope(change, lock.scope), lock.level.casefold()
-    if lock_scope is None:
+    if lock_scope is None or is_lock(change.arm_id):  # no lock forbids to change locks
         return
     make = partial(_make_lock_finding, change, lock)
     if level not in {_READ_ONLY, _CAN_NOT_DELETE}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loguru import logger
@@ -19,7 +19,7 @@ from gitsync.agent.reconcile.run_views import LiveReader, LiveWriter, Others, Re
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.extensions.registry import Registry
-from gitsync.model.check import CheckFinding, PlannedChange
+from gitsync.model.check import CheckFinding, CheckName, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
@@ -156,13 +156,15 @@ class RunContext:
     def has_checks(self) -> bool:
         return bool(self.checks.names)
 
-    async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
+    async def check(
+        self, changes: Iterable[PlannedChange], names: Collection[CheckName] = frozenset(CheckName)
+    ) -> Mapping[Key, tuple[CheckFinding, ...]]:
         """Check changes with ARM, which has none of those of other providers."""
         of_arm = [
             change for change in changes if self.catalog.provider(change.key.group, change.key.kind) is Provider.ARM
         ]
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
-        return await self.checks.check(of_arm, {change.key: self.identities[change.key].arm for change in of_arm})
+        return await self.checks.check(of_arm, {c.key: self.identities[c.key].arm for c in of_arm}, names)
 
     def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)

@@ -24,6 +24,7 @@ from gitsync.agent.reconcile.stages.delete import delete
 from gitsync.agent.reconcile.stages.export_values import export
 from gitsync.agent.reconcile.stages.hold_check import export_and_hold
 from gitsync.agent.reconcile.stages.list_approval import approve_by_list, note_read
+from gitsync.agent.reconcile.stages.lock_check import check_delete_locks, check_write_locks
 from gitsync.agent.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.agent.reconcile.stages.on_success import handle_success
 from gitsync.agent.reconcile.stages.outside_use import use_outside
@@ -96,6 +97,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, use_outside, is_for_open=True),
             Step(Stage.COMPARE, export_and_hold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
+            Step(Stage.COMPARE, check_write_locks, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
             Step(Stage.COMPARE, report_kept, is_for_open=True),
             Step(Stage.COMPARE, review_apply),
@@ -133,6 +135,7 @@ PRUNE: tuple[Leg[PruneAttempt], ...] = (
         (
             Step(Stage.POLICY, check_prune),
             Step(Stage.OWNER_CHECK, wait_for_dependents),
+            Step(Stage.OWNER_CHECK, check_delete_locks),
             Step(Stage.OBSERVE, observe_prune),
             Step(Stage.COMPARE, review_prune),
             Step(Stage.ACT, check_group_content),

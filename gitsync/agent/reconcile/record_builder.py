@@ -65,6 +65,7 @@ def build_apply_record(
             policy=attempt.policy,
             owner=prepared.relations.owner.key if prepared.relations.owner else None,
             depends_on=prepared.relations.depends_on,
+            ordered_after=prepared.relations.ordered_after,
             hold=_find_hold(attempt),
             **make_declaration(prepared.resource),
         ),
@@ -156,6 +157,7 @@ def build_unattempted_record(node: Node, agent: str, no_turn: Condition) -> Reco
             policy=prepared.policy,
             owner=prepared.relations.owner.key if prepared.relations.owner else None,
             depends_on=prepared.relations.depends_on,
+            ordered_after=prepared.relations.ordered_after,
         ),
         access=RecordedAccess(credential=prepared.credential, operator=agent),
     )

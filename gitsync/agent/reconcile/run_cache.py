@@ -15,6 +15,7 @@ from gitsync.extensions.api import LookupRequest, LookupResult
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
+from gitsync.planning.managed_locks import NO_LOCKS
 
 _LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
 """Bytes of one response that is kept, and of all together; as objects they take several times that."""
@@ -24,6 +25,7 @@ _ROLE_ASSIGNMENT: Final = "/providers/microsoft.authorization/roleassignments/"
 
 class RunCache:
     def __init__(self) -> None:
+        self.lock_view = NO_LOCKS  # what stays locked in Azure now
         self.has_granted = False  # a role assignment was written: rights may take a while to spread
         self._created: set[IdKey] = set()
         self._writes: Counter[str] = Counter()

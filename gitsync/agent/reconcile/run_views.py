@@ -5,7 +5,7 @@ A stage that observes is given nothing that writes to Azure, and each can be rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, Attempt, PruneAttempt
@@ -16,7 +16,7 @@ from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.request.secret_digest import Digests
 from gitsync.extensions.registry import Registry
 from gitsync.model.arm_id import ArmId
-from gitsync.model.check import CheckFinding, PlannedChange
+from gitsync.model.check import CheckFinding, CheckName, PlannedChange
 from gitsync.model.clock import Clock
 from gitsync.model.export import Address
 from gitsync.model.gvk import Key
@@ -121,8 +121,10 @@ class Observing(Protocol):
     @property
     def has_checks(self) -> bool: ...
 
-    async def check(self, changes: Iterable[PlannedChange]) -> Mapping[Key, tuple[CheckFinding, ...]]:
-        """Return the findings of the checks for each change, the most urgent first."""
+    async def check(
+        self, changes: Iterable[PlannedChange], names: Collection[CheckName] = ...
+    ) -> Mapping[Key, tuple[CheckFinding, ...]]:
+        """Return the findings of the checks for each change, the most urgent first; `names` restricts the checks."""
         ...
 
     def reader(self, attempt: Attempt) -> Reader:

@@ -43,7 +43,7 @@ from gitsync.settings.redaction import Redactions
 PLACEHOLDER_SUBSCRIPTION: Final = "00000000-0000-0000-0000-000000000000"
 """Stands for the subscription of a run where none is set: on the emulator, and where it does not matter."""
 
-_MISSING: Final = frozenset({"OwnerNotFound", "ReferenceNotFound"})
+_MISSING: Final = frozenset({"DependsOnAnnotation", "OwnerNotFound", "ReferenceNotFound"})
 
 
 def read_source(

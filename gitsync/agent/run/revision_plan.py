@@ -54,6 +54,7 @@ from gitsync.planning.changed_fields import locate_fields
 from gitsync.planning.claims import assign_writers
 from gitsync.planning.delete_guards import NO_REMOVALS, Evidence, Moment, Removals, decide_deletes, list_removed
 from gitsync.planning.hidden_manifests import NO_SOURCE, index_source
+from gitsync.planning.managed_locks import LockView, list_recorded_locks
 from gitsync.planning.moved_manifests import LastDeclared, UnreadParts
 from gitsync.planning.planner import make_plan, note_holds
 from gitsync.planning.replacement import note_renames
@@ -394,6 +395,7 @@ def _make_plan(
         removed=list_removed(gone, removals),
         source=index_source(prepared, selected, problems, around) if gone else NO_SOURCE,
         removals=removals,
+        locks=LockView(standing=list_recorded_locks(records, without=gone)),
     )
     undeletable = {key for key, record in gone.items() if not is_deleted_alone(catalog, record)}
     plan = mark_undeletable(make_plan(prepared, selected, problems, evidence, undeletable), catalog)

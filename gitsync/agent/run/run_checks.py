@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from gitsync.agent.checks.check_table import BEFORE_WRITES
+from gitsync.agent.checks.check_table import BEFORE_UPDATES, BEFORE_WRITES
 from gitsync.agent.checks.planned_bodies import hide_values, plan_delete
 from gitsync.agent.reconcile.context import RunContext
 from gitsync.desired.request.exports import exports_secrets
@@ -34,7 +34,7 @@ async def check_results(run: RunContext, results: Mapping[Key, Result]) -> dict[
 
 
 def count_unrepeated(run: RunContext, results: Iterable[Result]) -> RequestCounts:
-    """Count the requests for checks of a plan that its sync does not repeat: it checks what it creates and deletes."""
+    """Count the requests for checks of a plan that its sync does not repeat."""
     return run.checks.count_requests(without=_list_repeated(results))
 
 
@@ -46,9 +46,10 @@ def count_repeated(run: RunContext, results: Iterable[Result]) -> Mapping[Bucket
 
 
 def _list_repeated(results: Iterable[Result]) -> Collection[CheckName]:
-    changes = (result.change.planned for result in results)
-    is_checked = any(change.creates or change.deletes for change in changes if change)
-    return BEFORE_WRITES if is_checked else ()
+    changes = [planned for result in results if (planned := result.change.planned)]
+    if any(change.creates or change.deletes for change in changes):
+        return BEFORE_WRITES
+    return BEFORE_UPDATES if changes else ()
 
 
 async def check_before_writes(run: RunContext, plan: Plan) -> None:

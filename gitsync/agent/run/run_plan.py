@@ -45,6 +45,7 @@ from gitsync.planning.delete_guards import (
     list_removed,
 )
 from gitsync.planning.hidden_manifests import NO_SOURCE, OtherFiles, SourceIndex, index_source
+from gitsync.planning.managed_locks import NO_LOCKS, LockView, list_recorded_locks
 from gitsync.planning.planner import UNTRUSTED, make_plan, note_holds, skip_untrusted
 from gitsync.planning.record_trust import collect_untrusted
 from gitsync.planning.replacement import note_renames
@@ -81,11 +82,7 @@ def plan_run(  # noqa: PLR0913 - what a plan depends on
     since = state.find_revision(agent) or state.revision
     removals = _collect_removals(config, connections, run_input, gone, removed, since)
     moved = _move_claims(selected, {**remaining, **removed}, own_records, untrusted)
-    problems = (
-        *_list_source_problems(config, connections, run_input.manifests),
-        *_explain_untrusted(config, untrusted, own_records),
-        *_warn_of_status(config, state),
-    )
+    problems = _list_all_problems(config, connections, run_input, state, untrusted)
     evidence = Evidence(
         removed=list_removed({key: moved.records[key] for key in removed}, removals),
         source=_index_source(run_input, selected, moved.records, problems) if removed else NO_SOURCE,
@@ -93,6 +90,7 @@ def plan_run(  # noqa: PLR0913 - what a plan depends on
         untrusted={**_collect_unproven(config, connections, removed), **untrusted},
         bystanders=collect_bystanders(selected, removed, state.records),
         review=review,
+        locks=LockView(standing=list_recorded_locks(state.records, without=removed)) if removed else NO_LOCKS,
     )
     undeletable = {key for key, record in removed.items() if not is_deleted_alone(catalog, record)}
     plan = mark_undeletable(make_plan(selected, moved.records, problems, evidence, undeletable), catalog)
@@ -127,6 +125,16 @@ def _collect_removals(
     if connections.source.contents.file and removed:
         return replace(removals, beside=_read_other_files(config, connections, run_input))
     return removals
+
+
+def _list_all_problems(
+    config: Config, connections: Connections, run_input: RunInput, state: State, untrusted: Mapping[Key, str]
+) -> tuple[Problem, ...]:
+    return (
+        *_list_source_problems(config, connections, run_input.manifests),
+        *_explain_untrusted(config, untrusted, state.records),
+        *_warn_of_status(config, state),
+    )
 
 
 def _list_source_problems(config: Config, connections: Connections, manifests: Manifests) -> Iterator[Problem]:

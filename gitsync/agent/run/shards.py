@@ -1,24 +1,27 @@
 """Cuts an estate into shards, one for each worker of a run.
 
 Every worker makes the cut by itself, so it is a function of what all of them share: manifests, records and the number
-of workers. What must be in one process is never cut: a resource group with all that it has, and whatever else owners
-connect. Such parts are kept together by account, since the limits of ARM count for a principal in a subscription. The
-shards of a run need not be those of the run before: workers keep no state.
+of workers. What must be in one process is never cut: a resource group with all that it has, whatever else owners
+connect, and a lock that changes with all that it holds for. Such parts are kept together by account, since the limits
+of ARM count for a principal in a subscription. The shards of a run need not be those of the run before: workers keep no
+state.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from itertools import islice
 from typing import NamedTuple
 
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.gvk import Key
+from gitsync.model.lock_ids import find_scope, is_lock
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.shard import Account, Shard, ShardMember
+from gitsync.planning.managed_locks import ManagedLock, find_moving_scope
 
 _GROUP_STEPS = 5  # of "/subscriptions/ID/resourceGroups/NAME", with the empty one before the first slash
 
@@ -45,6 +48,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
             owner=owner,
             credential=_name_credential(resource.key, resource.credential),
             references=tuple(sorted({*resource.relations.depends_on, *known} - {owner})),
+            holds_for=find_moving_scope(resource, record),
         )
     for key, record in records.items():
         if key not in members:
@@ -54,6 +58,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
                 owner=record.manifest.owner,
                 credential=_name_credential(key, record.access.credential),
                 references=tuple(sorted({*record.manifest.depends_on} - {record.manifest.owner})),
+                holds_for=find_scope(record.arm_id) if is_lock(record.arm_id) else NO_ID,
             )
     return tuple(members[key] for key in sorted(members))
 
@@ -113,10 +118,22 @@ def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
         above = next((path for path in parents if path in first_of), None)
         if above is not None:
             partition.join(key, first_of[above])
+    for key, other in _list_held(by_key):
+        partition.join(key, other)
     joined: dict[Key, list[Key]] = defaultdict(list)
     for key in sorted(by_key):
         joined[partition.find(key)].append(key)
     return [_Atom(tuple(keys), _make_account(keys, by_key)) for keys in joined.values()]
+
+
+def _list_held(by_key: Mapping[Key, ShardMember]) -> Iterator[tuple[Key, Key]]:
+    """List what each lock that changes holds for: one process has to do these in order."""
+    for key, scope in [(key, member.holds_for) for key, member in by_key.items() if member.holds_for]:
+        lock = ManagedLock(key, scope, "")
+        # What has no id yet may be below the scope too.
+        yield from (
+            (key, other) for other, member in by_key.items() if not member.arm_id or lock.forbids_delete(member.arm_id)
+        )
 
 
 def _decide_container(arm_id: ArmId) -> IdKey:

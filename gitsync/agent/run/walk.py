@@ -15,6 +15,7 @@ from gitsync.agent.reconcile.context import RunContext
 from gitsync.agent.reconcile.reconcile import reconcile
 from gitsync.agent.reconcile.result_builder import build_unattempted
 from gitsync.agent.reconcile.stages.prune import RESOURCES_API_VERSION
+from gitsync.agent.run.lifted_locks import forget_lifted, reserve_lifts, restore_lifted, view_open, view_standing
 from gitsync.agent.run.replacements import Due, RunNodes, replace_resources, settle_replacements
 from gitsync.agent.run.run_exports import remove_exports, select_leftovers
 from gitsync.desired.manifests.selection import Selection
@@ -28,6 +29,7 @@ from gitsync.model.verdict import Action, Written
 from gitsync.planning.delete_guards import Evidence, Moment, collect_former_dependents, decide_deletes
 from gitsync.planning.delete_scope import absorb_content, compare_contents, list_deleted_groups
 from gitsync.planning.embedded_children import group_by_owner
+from gitsync.planning.managed_locks import split_turns
 from gitsync.planning.replacement import add_takes
 from gitsync.providers.arm.http.response_bodies import list_ids
 from gitsync.repository.secrets.export_sinks import Collected
@@ -43,46 +45,74 @@ def _may_embed(owner: Key, *, plan: Plan, run: RunContext) -> bool:
 async def walk(
     run: RunContext, plan: Plan, state: State, selection: Selection, most_deletes: int | None = None
 ) -> tuple[dict[Key, Result], Collected]:
-    """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
-    of what the deletes may unblock. `most_deletes` is the limit of the settings.
+    """First the locks that are lifted, last those that are created, and between them all else. `most_deletes` is the
+    limit of the settings.
     """
     # Known before the first PUT: the body of a parent may have to include its children.
     run = replace(run, children=group_by_owner(plan, partial(_may_embed, plan=plan, run=run)))
-    leftovers = select_leftovers(state, run, selection)
-    run_node, stop = partial(reconcile, run=run), run.connections.stop
-
-    def build_rest(node: Node) -> Result:
-        return build_unattempted(node, run.rules.agent, run.clock.now())
-
     stop_watcher = asyncio.create_task(_end_waits(run))
     try:
         nodes: dict[Key, Node] = {**plan.applies, **plan.prunes}
         run.connections.progress.expect({key: node.depends_on for key, node in nodes.items()})
-        applied = await run_in_order(plan.applies, run_node, build_rest, stop)
-        # A list that was wrong about one resource may be wrong about others: read those too.
-        doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
-        applied |= await run_in_order(doubtful, run_node, build_rest, stop, known=applied)
-        # After all applies: what is below a replaced resource must be known before anything is deleted.
-        applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
-        prunes = await _decide_deletes(plan, applied, run)
-        pruned = await run_in_order(prunes, run_node, build_rest, stop)
-        run_nodes = partial(run_in_order, run=run_node, build_unattempted=build_rest, stop=stop)
-        both: Collection[Key] = due
-        if due and run.rules.writes:
-            applied, due, both = await _replace_in_turn(
-                run, plan, state, applied, due, most_deletes=most_deletes, run_nodes=run_nodes
-            )
-            applied |= {key: build_rest(plan.applies[key]) for key in due}
-        collected = await remove_exports(run, state, {**applied, **pruned}, leftovers)
-        # A delete may free a name or a reference that an apply failed for.
-        frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
-        has_time = run.clock.monotonic() < run.rules.deadline
-        tried = {key: result for key, result in applied.items() if key not in both}
-        second_tries = _collect_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
-        applied = _add_later(applied, await run_in_order(second_tries, run_node, build_rest, stop, known=applied))
+        turns = await reserve_lifts(run, state, split_turns(plan))
+        first = await _run_nodes(run, turns.first)
+        run.cache.lock_view = view_standing(run, state, turns, first)
+        left = forget_lifted(state, first)
+        usual, collected = await _walk_usual(run, turns.usual, left, selection, most_deletes, first)
+        first |= await restore_lifted(run, turns, first, usual)
+        done = {**first, **usual}
+        run.cache.lock_view = view_open(turns, run.cache.lock_view, usual)
+        done |= await _run_nodes(run, turns.last, known=done)
     finally:
         stop_watcher.cancel()
-    return add_takes({**applied, **pruned}, state.records, plan.applies), collected
+    return add_takes(done, state.records, plan.applies), collected
+
+
+async def _run_nodes(
+    run: RunContext, nodes: Mapping[Key, Node], known: Mapping[Key, Result] | None = None
+) -> dict[Key, Result]:
+    return await run_in_order(
+        nodes, partial(reconcile, run=run), partial(_build_rest, run), run.connections.stop, known
+    )
+
+
+def _build_rest(run: RunContext, node: Node) -> Result:
+    return build_unattempted(node, run.rules.agent, run.clock.now())
+
+
+async def _walk_usual(
+    run: RunContext,
+    plan: Plan,
+    state: State,
+    selection: Selection,
+    most_deletes: int | None,
+    first: Mapping[Key, Result],
+) -> tuple[dict[Key, Result], Collected]:
+    """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
+    of what the deletes may unblock. `first` are the results of the locks so far.
+    """
+    leftovers = select_leftovers(state, run, selection)
+    applied = await _run_nodes(run, plan.applies, first)
+    # A list that was wrong about one resource may be wrong about others: read those too.
+    doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
+    applied |= await _run_nodes(run, doubtful, {**first, **applied})
+    # After all applies: what is below a replaced resource must be known before anything is deleted.
+    applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
+    pruned = await _run_nodes(run, await _decide_deletes(plan, applied, run), first)
+    both: Collection[Key] = due
+    if due and run.rules.writes:
+        applied, due, both = await _replace_in_turn(
+            run, plan, state, applied, due, most_deletes=most_deletes, run_nodes=partial(_run_nodes, run)
+        )
+        applied |= {key: _build_rest(run, plan.applies[key]) for key in due}
+    collected = await remove_exports(run, state, {**first, **applied, **pruned}, leftovers)
+    # A delete may free a name or a reference that an apply failed for.
+    frees = any(result.record is None for result in pruned.values()) or collected.has_freed(leftovers)
+    has_time = run.clock.monotonic() < run.rules.deadline
+    tried = {key: result for key, result in applied.items() if key not in both}
+    second_tries = _collect_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
+    applied = _add_later(applied, await _run_nodes(run, second_tries, {**first, **applied}))
+    return {**applied, **pruned}, collected
 
 
 async def _replace_in_turn(  # noqa: PLR0913 - what a replacement needs of the walk

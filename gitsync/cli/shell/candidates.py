@@ -165,9 +165,14 @@ def _list_revisions(wanted: _Wanted) -> Iterator[Candidate]:
 
 
 def _list_kinds(wanted: _Wanted) -> Iterator[Candidate]:
-    """The kinds of the catalog, with the group where several have one; the ARM types of a namespace behind a slash."""
+    """The kinds of the catalog, with the group where several have one; behind a slash, the ARM types of a namespace, or
+    gitsync's annotations.
+    """
     from gitsync.desired.catalog.catalog import open_catalog
 
+    if wanted.slot.text.startswith("gitsync/"):
+        yield from _list_annotations()
+        return
     if "/" in wanted.slot.text:
         yield from _list_types(wanted.slot.text)
         return
@@ -179,6 +184,12 @@ def _list_kinds(wanted: _Wanted) -> Iterator[Candidate]:
     )
     if wanted.slot.text:
         yield from _list_namespaces()
+
+
+def _list_annotations() -> Iterator[Candidate]:
+    from gitsync.desired.editor.shared_schemas import list_annotations
+
+    yield from (Candidate(name, description) for name, description in list_annotations())
 
 
 def _list_types(text: str) -> Iterator[Candidate]:

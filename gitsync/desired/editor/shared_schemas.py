@@ -6,7 +6,7 @@ Each stands for a check of `validation`, with the same constants.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
@@ -14,6 +14,7 @@ from gitsync.desired.catalog.body_words import BODY_WORDS
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
+from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.editor.kind_schemas import (
     OR_NULL,
     TEXT_OR_NULL,
@@ -28,6 +29,7 @@ from gitsync.desired.editor.kind_schemas import (
 )
 from gitsync.desired.manifests.kubernetes_names import KEY, NAME, NAMESPACE, NameRule
 from gitsync.desired.validation.annotations import (
+    ALLOW,
     ASO_PREFIX,
     CREDENTIAL_FROM,
     IGNORE,
@@ -36,11 +38,15 @@ from gitsync.desired.validation.annotations import (
     OPERATOR_ANNOTATIONS,
     OUR_PREFIX,
     QUALIFIED_NAME,
+    RUN_SCRIPT,
     UPDATE_METHOD,
     UPDATE_METHODS,
 )
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON
 from gitsync.desired.validation.explain import resolve_rules
+from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.references import ARM_ID, NEVER_IN_IDS
+from gitsync.desired.validation.replace_annotation import REPLACE
 from gitsync.model.facts import Field
 from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
@@ -50,6 +56,11 @@ _POLICIES: Final[Mapping[Policy, str]] = {
     Policy.SKIP: "gitsync reads the resource and never writes it.",
     Policy.DETACH_ON_DELETE: "gitsync writes the resource. If it is removed from git, it stays in Azure.",
 }
+
+
+def _describe(description: str, example: str) -> Schema:
+    return {"description": description, "type": "string", "examples": [example]}
+
 
 _ANNOTATIONS: Final[Mapping[str, Schema]] = {
     RECONCILE_POLICY: {
@@ -76,6 +87,18 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
         "examples": ["[/tags/costCentre]"],
         "errorMessage": f"{IGNORE} must be a string: a YAML list, in quotes or as a block.",
     },
+    DEPENDS_ON: {
+        "description": "Resources that come first although nothing refers to them: Kind/name, or "
+        "namespace/Kind/name, separated by commas. This one is created after them, and deleted before them.",
+        "type": "string",
+        "examples": ["RoleAssignment/reader, platform/VirtualNetwork/hub"],
+        "errorMessage": f"{DEPENDS_ON} must be a string: names of resources, separated by commas.",
+    },
+    HOLD: _describe("Leaves the resource as it is in Azure until a date.", "until 2026-12-01, incident 4711"),
+    REPLACE: _describe("Consents to a delete and a create, field by field.", "location=northeurope"),
+    RUN_SCRIPT: _describe("Consents to the script that Azure runs for the resource.", ALLOW),
+    API_VERSION: _describe("The api-version of ARM at which the resource is written.", "2025-01-01"),
+    BODY: _describe("A merge patch in YAML for the ARM body that is sent.", "{properties: {newField: true}}"),
 }
 
 _OF_NAMESPACES: Final[Mapping[str, Schema]] = {
@@ -92,6 +115,23 @@ _OF_NAMESPACES: Final[Mapping[str, Schema]] = {
         "errorMessage": f"{DEFAULT_TAGS} must be a string: a YAML mapping, in quotes or as a block.",
     },
 }
+
+
+def list_annotations() -> Iterator[tuple[str, str]]:
+    """List the annotations of a manifest, each with what it does."""
+    return ((name, schema["description"]) for name, schema in sorted(_ANNOTATIONS.items()))
+
+
+def explain_annotation(name: str) -> Mapping[str, str]:
+    """Explain an annotation of a manifest, or else of a Namespace: what it does, and an example or its values, by
+    title. Empty for any other name.
+    """
+    schema = {**_OF_NAMESPACES, **_ANNOTATIONS}.get(name)
+    if schema is None:
+        return {}
+    values = dict(zip(schema.get("enum", ()), schema.get("enumDescriptions", ()), strict=True))
+    example = {"Example": f"{name}: {schema['examples'][0]}"} if "examples" in schema else {}
+    return {"Annotation": schema["description"], **values, **example}
 
 
 def build_definitions(catalog: Catalog) -> Schema:

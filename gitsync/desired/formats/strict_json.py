@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import json
-from sys import intern
 from typing import Any, NoReturn
 
 DEEPEST = 100
@@ -69,7 +68,7 @@ def _refuse_word(word: str) -> NoReturn:
 
 
 def _collect_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = {intern(name): value for name, value in pairs}  # files of one form have the same names
+    members = dict(pairs)
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for number, name in enumerate(names) if name in names[:number])

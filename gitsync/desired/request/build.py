@@ -36,6 +36,7 @@ from gitsync.desired.request.rules_of_source import apply_rules
 from gitsync.desired.request.told_by_others import collect_told
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, NamedDependencies
 from gitsync.desired.validation.field_rules import FindPaths
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
@@ -84,7 +85,8 @@ def prepare(
     # Validation reports an unknown policy; an invalid resource is not reconciled.
     usual = PolicyDecision(default_policy)
     decisions = [decide_policy(draft.resource, manifests.namespaces, default_policy) or usual for draft in drafts]
-    checked = list(_check_alone(drafts, decisions, dependencies, catalog, unknown_fields))
+    named = NamedDependencies(manifests)
+    checked = list(_check_alone(drafts, decisions, (dependencies, named), catalog, unknown_fields))
     set_problems = validate_set(
         [member for member, _ in checked],
         catalog=catalog,
@@ -100,29 +102,39 @@ def prepare(
         others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
         ruled = estate.faults.get(resource.key.namespace, ())
         problems = (*resource.problems, *alone, *of_set, *others, *ruled, *_check_draft(draft))
-        relations = Relations(owner=draft.owner, depends_on=member.depends_on, told=told.get(resource.key, ()))
+        relations = _relate(member, told.get(resource.key, ()))
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
 
+def _relate(member: Member, told: tuple[tuple[str, str], ...]) -> Relations:
+    return Relations(owner=member.owner, depends_on=member.depends_on, named_first=member.named_first, told=told)
+
+
 def _check_alone(
     drafts: Iterable[Draft],
     decisions: Iterable[PolicyDecision],
-    dependencies: Dependencies,
+    needed: tuple[Dependencies, NamedDependencies],
     catalog: Catalog,
     unknown_fields: UnknownFields,
 ) -> Iterator[tuple[Member, tuple[Problem, ...]]]:
     """Yield what checks across manifests see of each one, and its own problems. The fields that both look at are not
     kept: those of a large estate take as much memory as its requests.
     """
+    dependencies, named_dependencies = needed
     for draft, decision in zip(drafts, decisions, strict=True):
         resource, kind = draft.resource, draft.kind
         visits = visit_spec(kind, resource.spec) if kind else []
         if resource.annotations.get(BODY):
             visits += visit_body(read_body(resource), BODY_PATH)
         own = validate_resource(resource, kind, catalog=catalog, unknown_fields=unknown_fields, visits=visits)
-        yield draft.as_member(decision.policy, visits, dependencies.of(draft.needs)), own
+        needs = draft.needs
+        if DEPENDS_ON in resource.annotations:
+            named, findings = named_dependencies.of(resource)
+            needs = replace(needs, named=named)
+            own = (*own, *(locate_finding(finding, resource) for finding in findings[:MAX_PROBLEMS]))
+        yield draft.as_member(decision.policy, visits, dependencies.of(needs), needs.named), own
 
 
 def _list_ignored(draft: Draft, today: date | None, find_ignored: FindPaths) -> Paths:

@@ -1,5 +1,6 @@
 """Finds the manifests that must be applied before another one (docs/reference/design.md#order): its owner, what its
-request refers to, and what Flux's `spec.dependsOn` and the sync waves of Argo CD put first.
+request refers to, what its annotation `gitsync/depends-on` names, and what Flux's `spec.dependsOn` and the sync waves
+of Argo CD put first.
 
 Separate from the graph, which does not know manifests. Every dependency is a manifest of the same set.
 """
@@ -34,6 +35,7 @@ class Needs:
     owner: OwnerRef | None  # None for kinds without one
     refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
     arm_ids: tuple[ArmId, ...] = ()  # those in the request
+    named: tuple[Key, ...] = ()  # by its annotation `gitsync/depends-on`
 
 
 class Dependencies:
@@ -59,7 +61,7 @@ class Dependencies:
 
     def of(self, needs: Needs) -> tuple[Key, ...]:
         """The manifests that must be applied before one, sorted; never itself."""
-        owner, keys = needs.owner, set[Key]()
+        owner, keys = needs.owner, set(needs.named)
         if owner and owner.key:
             keys.add(owner.key)
         for arm_id in (*needs.arm_ids, owner.arm_id) if owner and owner.arm_id else needs.arm_ids:

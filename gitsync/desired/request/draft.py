@@ -82,14 +82,19 @@ class Draft:
             arm_ids=converted.arm_ids if converted else (),
         )
 
-    def as_member(self, policy: Policy, visits: Iterable[Visit], depends_on: tuple[Key, ...]) -> Member:
-        """What checks across manifests see of this one. `visits` are those of its spec that are not plain."""
+    def as_member(
+        self, policy: Policy, visits: Iterable[Visit], depends_on: tuple[Key, ...], named: tuple[Key, ...] = ()
+    ) -> Member:
+        """What checks across manifests see of this one. `visits` are those of its spec that are not plain, and `named`
+        what its annotation names.
+        """
         return Member(
             resource=self.resource,
             kind=self.kind,
             owner=self.owner,
             arm_id=self.known_id,
             depends_on=depends_on,
+            named_first=tuple(key for key in named if key in depends_on) if named else (),
             references=tuple(select_named_references(visits, self.resource.key.namespace)),
             subscription=self.credential.subscription if self.credential else "",
             is_written=policy.allows_modify,

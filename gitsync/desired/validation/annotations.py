@@ -18,6 +18,7 @@ from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON
 from gitsync.desired.validation.hold_annotation import HOLD
 from gitsync.desired.validation.name_rules import LONGEST_SHOWN
 from gitsync.desired.validation.references import is_arm_id
@@ -54,7 +55,18 @@ _MOST_BYTES: Final = 256 * 1024
 """Of all annotations of an object together, keys and values."""
 
 _USER_ANNOTATIONS: Final = frozenset(
-    {RECONCILE_POLICY, CREDENTIAL_FROM, UPDATE_METHOD, IGNORE, REPLACE, HOLD, RUN_SCRIPT, API_VERSION, BODY}
+    {
+        RECONCILE_POLICY,
+        CREDENTIAL_FROM,
+        UPDATE_METHOD,
+        IGNORE,
+        REPLACE,
+        HOLD,
+        RUN_SCRIPT,
+        API_VERSION,
+        BODY,
+        DEPENDS_ON,
+    }
 )
 OPERATOR_ANNOTATIONS: Final = frozenset(
     f"{ASO_PREFIX}{name}"

@@ -12,6 +12,7 @@ from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.problems.field_path import format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, DEPENDS_ON_PATH
 from gitsync.model.gvk import AZURE_GROUP
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
@@ -22,6 +23,7 @@ _MOST_MEMBERS: Final = 5
 
 def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
     """Warn of a kind that ASO lacks, and of what its PUT would leave out of the body of one that it has."""
+    yield from _warn_of_order(resource)
     if resource.gvk.group == AZURE_GROUP:
         yield _warn_of_kind(resource, catalog)
         return
@@ -52,6 +54,17 @@ def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]
             path=("spec",),
             message=f"ASO sets no default tags: its next PUT would remove {_join_first(tags)}.",
             hint="Keep the manifest where ASO does not apply it, or write the tags into it.",
+            level=Level.WARNING,
+        )
+
+
+def _warn_of_order(resource: Resource) -> Iterator[Finding]:
+    if resource.annotations.get(DEPENDS_ON, "").strip():
+        yield Finding(
+            code=_CODE,
+            path=DEPENDS_ON_PATH,
+            message=f"ASO ignores {DEPENDS_ON}: it neither waits for these resources, nor deletes them last.",
+            hint="Keep the manifest where ASO does not apply it, or remove the annotation.",
             level=Level.WARNING,
         )
 

@@ -17,6 +17,7 @@ from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.formats.leaf_changes import compute_changes
 from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON_PATH
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
@@ -46,6 +47,7 @@ class Member:
     references: tuple[tuple[FieldPath, Key], ...] = ()
     """Those to other manifests, with their paths, as `list_named_references` finds them."""
 
+    named_first: tuple[Key, ...] = ()  # those of `depends_on` that its annotation `gitsync/depends-on` names
     subscription: str = ""  # of its credential, "" if it has none
     is_written: bool = True  # its policy allows writes
     body: Mapping[str, Any] | None = None  # of its request, with placeholders; None if no request can be made
@@ -319,7 +321,9 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
         ring = rings.get(member.key)
         if ring is not None:
             owner = member.owner.key if member.owner else None
-            path = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
+            path: FieldPath = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
+            if any(rings.get(key) is ring for key in member.named_first):
+                path = DEPENDS_ON_PATH
             names = [format_short_key(key) for key in ring[:_MOST_SHOWN]]
             if len(ring) > _MOST_SHOWN:
                 names.append(f"… ({len(ring)} in all)")

@@ -32,6 +32,7 @@ from gitsync.desired.validation.any_type_rules import (
 from gitsync.desired.validation.body_annotation import check_version_and_body
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.export_destinations import check_destinations
+from gitsync.desired.validation.lock_order import check_lock_order
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.desired.validation.name_rules import check_kind_rules, check_names, check_object_name, find_azure_name
 from gitsync.desired.validation.provider_rules import check_provided
@@ -148,6 +149,7 @@ def validate_set(
         *check_duplicates(members),
         *check_presence(members, catalog, known, left_out, rejected),
         *check_cycles(members),
+        *check_lock_order(members),
         *check_address_prefixes(members),
         *check_overlaps(members),
         *check_any_owners(members, catalog),

@@ -91,7 +91,14 @@ MERGING_STAGES = {ObjectKind.SECRET: "failed merging secrets", ObjectKind.CONFIG
 _EXPORT_STAGES = (SECRETS_STAGE, CONFIG_MAPS_STAGE, *EXPRESSIONS_STAGES.values(), *MERGING_STAGES.values())
 
 _WAITING_REASONS = frozenset(
-    {"ReferenceNotFound", "SecretNotFound", "ConfigMapNotFound", "AzureResourceNotFound", "WaitingForOwner"}
+    {
+        "ReferenceNotFound",
+        "SecretNotFound",
+        "ConfigMapNotFound",
+        "AzureResourceNotFound",
+        "WaitingForDependency",
+        "WaitingForOwner",
+    }
 )
 
 

@@ -19,6 +19,7 @@ from gitsync.repository.units.helm import ChartJob
 from gitsync.repository.units.kustomization_files import NAMES, read_kustomization, resolve
 from gitsync.repository.units.kustomize import KustomizeJob
 from gitsync.repository.units.object_reader import may_declare
+from gitsync.repository.units.tree import SourceTree
 
 _RESOURCES: Final = frozenset({"resources", "bases", "components"})
 
@@ -44,15 +45,15 @@ _UNKNOWN: Final = _Cause(re.compile(rb"(?!)"), "", "Fix what leaves them out")
 
 
 def warn_empty_builds(
-    built: Mapping[str, tuple[Unit, bytes]], jobs: Mapping[str, BuildJob], paths: Collection[str]
+    built: Mapping[str, tuple[Unit, bytes]], jobs: Mapping[str, BuildJob], tree: SourceTree
 ) -> Iterator[Problem]:
-    """Warn of each unit whose result has no ASO object. `paths` are the files of the source: a job may have others,
-    which were made for the build.
+    """Warn of each unit whose result has no ASO object. `tree` is that of the source: a job may have other files, which
+    were made for the build.
     """
     for name, (unit, text) in built.items():
         job = jobs[name]
         if isinstance(job, KustomizeJob):
-            yield from _check_kustomization(unit, job, text, paths)
+            yield from _check_kustomization(unit, job, text, tree)
         elif (
             isinstance(job, ChartJob) and not unit.is_declared and not mentions_aso([text]) and not may_declare([text])
         ):
@@ -71,7 +72,7 @@ def _make_warning_of_chart(unit: Unit) -> Problem:
     )
 
 
-def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, paths: Collection[str]) -> Iterator[Problem]:
+def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, tree: SourceTree) -> Iterator[Problem]:
     if not mentions_aso(job.files.values()) or mentions_aso([text]):
         return
     count = sum(count_aso_objects({path: job.files[path] for path in _list_resources(job)}).values())
@@ -79,7 +80,7 @@ def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, paths: Coll
         return
     cause = next((cause for cause in _CAUSES if any(map(cause.pattern.search, job.files.values()))), _UNKNOWN)
     name = unit.title if unit.is_declared else unit.file
-    location = _find_location(cause, job, paths) or SourceLocation(unit.file, unit.line or 1)
+    location = _find_location(cause, job, tree.paths) or SourceLocation(unit.file, unit.line or 1)
     yield Problem(
         code="KustomizationEmpty",
         level=Level.WARNING,

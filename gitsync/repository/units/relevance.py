@@ -60,23 +60,24 @@ class _DoubtError(Exception):
 @dataclass(slots=True)
 class Relevance:
     """Finds the units that have nothing for gitsync. Mutable: it keeps the names in the texts of resources, and what
-    each file has, since many units may be built of one.
+    each file has, since many units may be built of one. It reads texts only once it has to decide about a unit: many
+    sources have none.
 
     A ConfigMap or a Secret counts if a resource may use it: prefixes, suffixes and hashes only make its name longer, so
     a used one has a name in those texts that contains its own.
     """
 
+    _unread: list[bytes] = field(default_factory=list)  # texts that were noted, and not looked through yet
     _names: set[bytes] = field(default_factory=lambda: {OF_NAMESPACE.encode()})
-    _is_any_used: bool = False
+    """What a resource may use by name: all words in the texts of resources."""
+
+    _is_any_used: bool = False  # some text may use any name
     _feeding: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    """What each file has for `_read_objects`, by its path."""
 
     def add_resources(self, contents: Iterable[bytes]) -> None:
-        """Note the names in texts, as far as those have resources or objects that lead on to some."""
-        for content in contents:
-            if may_declare([content]):
-                self._is_any_used = True
-            elif mentions_aso([content]):
-                self.add_texts([content])
+        """Note texts, as far as those have resources or objects that lead on to some."""
+        self._unread += contents
 
     def add_texts(self, contents: Iterable[bytes]) -> None:
         """Note the names in texts of resources and of their patches."""
@@ -87,6 +88,9 @@ class Relevance:
 
     def list_irrelevant(self, inputs: Mapping[str, Mapping[str, bytes]]) -> frozenset[str]:
         """List the units whose builds have nothing for gitsync. `inputs` has all files of each by its name."""
+        if not inputs:
+            return frozenset()
+        self._read_resources()
         feeding = {unit: names for unit, files in inputs.items() if (names := self._read_feeding(files)) is not None}
         for unit, files in inputs.items():
             if unit not in feeding:
@@ -97,6 +101,14 @@ class Relevance:
             for unit, names in feeding.items()
             if not (names and (self._is_any_used or any(name.encode() in used for name in names)))
         )
+
+    def _read_resources(self) -> None:
+        for content in self._unread:
+            if may_declare([content]):
+                self._is_any_used = True
+            elif mentions_aso([content]):
+                self.add_texts([content])
+        self._unread.clear()
 
     def _read_feeding(self, files: Mapping[str, bytes]) -> frozenset[str] | None:
         """Read the names of the ConfigMaps and Secrets that are built of files; None if anything else may be for

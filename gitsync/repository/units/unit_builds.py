@@ -87,7 +87,7 @@ def build_units(
         problems=(
             *_make_problems({name: (by_name[name], error) for name, error in errors.items()}, reader),
             *warnings,
-            *warn_empty_builds({name: (by_name[name], text) for name, text in texts.items()}, jobs, reader.tree.paths),
+            *warn_empty_builds({name: (by_name[name], text) for name, text in texts.items()}, jobs, reader.tree),
         ),
         used=frozenset(path for name in (*texts, *skipped) for path in jobs[name].files).union(
             *(unit.contents for unit in directories.units.values())

@@ -193,3 +193,38 @@ def test_laws_of_a_cut(members: list[ShardMember], workers: int, shuffle: random
     share = -(-len(members) // workers)
     largest = max(Counter(member.owner or member.key for member in members).values(), default=0) + 1
     assert max(list_sizes(shards)) <= max(2 * share, share + largest)
+
+
+SUBSCRIPTION_ID = f"/subscriptions/{SUBSCRIPTIONS[0]}"
+LOCKS = "providers/Microsoft.Authorization/locks"
+
+
+def make_lock(scope: str, *, moves: bool) -> ShardMember:
+    held = ArmId(scope) if moves else ArmId()
+    return ShardMember(key=key("keep", "AzureResource"), arm_id=ArmId(f"{scope}/{LOCKS}/keep"), holds_for=held)
+
+
+OF_LOCKS = [
+    (SUBSCRIPTION_ID, True, "that of a subscription"),
+    (SUBSCRIPTION_ID, False, "one that stays holds nothing together"),
+    (group_id("a"), True, "that of a group is in the shard of the group anyway"),
+]
+
+
+@pytest.mark.parametrize(("scope", "moves", "why"), OF_LOCKS)
+def test_a_lock_that_changes_stays_with_what_it_holds_for(scope: str, moves: bool, why: str) -> None:
+    in_first = [*make_group("a", 2), *make_group("b", 2)]
+    members = [*in_first, *make_group("c", 2, 1), make_lock(scope, moves=moves)]
+    shards = cut_shards(members, 3)
+    together = {find_shard(shards, "keep", "AzureResource")}
+    if moves:
+        held = [member for member in in_first if ArmId(scope).key in member.arm_id.lineage]
+        assert {find_shard(shards, member.key.name, member.key.kind) for member in held} == together, why
+    assert sum(list_sizes(shards)) == len(members), why
+
+
+@given(st.integers(1, 4), st.booleans())
+def test_every_worker_of_any_number_gets_the_lock_with_what_it_holds_for(workers: int, moves: bool) -> None:
+    members = [*make_group("a", 3), *make_group("b", 3), make_lock(SUBSCRIPTION_ID, moves=moves)]
+    shards = cut_shards(members, workers)
+    assert not moves or sorted(list_sizes(shards)) == [0] * (workers - 1) + [len(members)]

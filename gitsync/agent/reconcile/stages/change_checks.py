@@ -6,15 +6,17 @@ and deletes before its first write; what it finds out later is checked here, and
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from gitsync.agent.checks.check_table import BEFORE_UPDATES
 from gitsync.agent.checks.planned_bodies import hide_values, plan_delete
 from gitsync.agent.reconcile.attempt import ApplyAttempt, PruneAttempt
 from gitsync.agent.reconcile.run_views import Observing
 from gitsync.agent.reconcile.stages.body_extensions import build_body
 from gitsync.desired.request.exports import exports_secrets
-from gitsync.model.check import REFUSED, CheckFinding, CheckVerdict, PlannedChange
+from gitsync.model.check import REFUSED, CheckFinding, CheckName, CheckVerdict, PlannedChange
 from gitsync.model.condition import Condition
 from gitsync.model.verdict import Action
 from gitsync.planning.status.conditions import make_warning
@@ -23,13 +25,13 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 
 async def check_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Note what will be written, and stop a create that Azure would refuse."""
+    """Note what will be written, and stop what Azure would refuse."""
     action = attempt.decision.action
-    # A sync does not check updates: Azure has accepted the resource before, and can still refuse the update itself.
-    is_left_to_azure = run.rules.writes and action not in {Action.CREATE, Action.REPLACE}
-    if action is Action.NONE or attempt.write.tried or is_left_to_azure:
+    if action is Action.NONE or attempt.write.tried:
         return attempt
-    return await _stop_refused(_note_change(attempt, run), run)
+    # Azure has accepted the resource before, and can still refuse the update itself.
+    is_new = not run.rules.writes or action in {Action.CREATE, Action.REPLACE}
+    return await _stop_refused(_note_change(attempt, run), run, frozenset(CheckName) if is_new else BEFORE_UPDATES)
 
 
 async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
@@ -63,13 +65,13 @@ def _note_change(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     return attempt.with_decision(replace(attempt.decision, change=change))
 
 
-async def _stop_refused(attempt: A, run: Observing) -> A:
+async def _stop_refused(attempt: A, run: Observing, names: Collection[CheckName] = frozenset(CheckName)) -> A:
     """Stop what a check of a sync refuses."""
     change = attempt.decision.change
     # A plan checks all of its changes together, after the last comparison.
     if not run.rules.writes or change is None:
         return attempt
-    findings = (await run.check([change])).get(attempt.key, ())
+    findings = (await run.check([change], names)).get(attempt.key, ())
     attempt = attempt.with_decision(replace(attempt.decision, checks=findings))
     refused = [finding for finding in findings if finding.verdict is CheckVerdict.REFUSED]
     return attempt.stopped(build_refusal(refused[0])) if refused else attempt

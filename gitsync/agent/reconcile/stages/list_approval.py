@@ -77,10 +77,12 @@ def _is_in_sync(attempt: ApplyAttempt) -> bool:
     comparison, remembered = attempt.decision.comparison, attempt.remembered
     if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None or remembered is None:
         return False
+    if attempt.decision.is_untouched:
+        return not attempt.decision.outside
     if attempt.decision.outside or not is_outside_recorded(attempt):
         return False
     # Git and Azure may have changed alike, as after a run that was killed: a read then makes the record again.
-    is_recorded = attempt.decision.is_untouched or mask_digests(remembered.applied) == remove_secrets(attempt.desired)
+    is_recorded = mask_digests(remembered.applied) == remove_secrets(attempt.desired)
     return is_recorded and comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 

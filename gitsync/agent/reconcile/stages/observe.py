@@ -83,7 +83,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         # The missing owner is the cause, and nothing of this run brings it.
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
         return stop_without_owner(attempt.absent(), missing)
-    elif live is None and run.rules.writes and attempt.is_resumed and not attempt.write.resent:
+    elif live is None and run.rules.writes and attempt.may_appear and not attempt.write.resent:
         # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
         return attempt.absent().unfinished().stopped(RECONCILING, kind=StopKind.WAITS)
     attempt = attempt.with_live(live)

@@ -14,6 +14,7 @@ from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.desired.request.fill import describe_missing_reference
 from gitsync.desired.request.owner_subscriptions import advise_on_owner
+from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON
 from gitsync.desired.validation.references import list_named_references
 from gitsync.errors import ProviderError
 from gitsync.model.arm_id import NO_ID, ArmId
@@ -243,6 +244,9 @@ def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     owner = attempt.prepared.relations.owner
     if owner and owner.key == result.key:
         return make_waiting_for_owner(result.key)
+    if result.key in attempt.prepared.relations.named_first:
+        text = f"{DEPENDS_ON} names {result.key}, which is not ready ({result.condition.reason})."
+        return make_warning("WaitingForDependency", text)
     text = f"This resource references {result.key}, which is not ready ({result.condition.reason})."
     return make_warning("ReferenceNotFound", text)
 

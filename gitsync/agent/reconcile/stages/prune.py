@@ -15,8 +15,10 @@ from gitsync.agent.reconcile.stages.owner_check import has_resource
 from gitsync.desired.request.arm_id_builder import is_alias
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition, ConditionStatus
+from gitsync.model.gvk import Key
 from gitsync.model.plan import Prune
 from gitsync.model.record import Claim
+from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.delete_guards import Evidence, Moment, explain_kept
 from gitsync.planning.delete_scope import GroupContent, list_unlisted
@@ -109,7 +111,12 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
     """Stop until the dependents are deleted. The content of a deleted group is deleted with it."""
     # What a plan deletes is not there for those after it.
     is_done = not run.rules.writes
-    remaining = [r for r in attempt.before.values() if r.action is not Action.DELETE or not (is_done or r.is_gone)]
+    remaining = [
+        result
+        for result in attempt.before.values()
+        if (result.action is not Action.DELETE or not (is_done or result.is_gone))
+        and not _only_follows(result, attempt.key)
+    ]
     if remaining:
         # The delete of the group is under way, and includes this resource.
         if attempt.prune.within is not None and remaining[0].action is Action.DELETE:
@@ -122,6 +129,14 @@ async def wait_for_dependents(attempt: PruneAttempt, run: Observing) -> PruneAtt
     if run.rules.writes and attempt.prune.within is not None:
         return attempt.with_write(replace(attempt.write, done=Action.DELETE)).absent().stopped(DELETED)
     return attempt
+
+
+def _only_follows(result: Result, key: Key) -> bool:
+    """Return whether a resource that stays, for a reason of its own, only comes after another one by the order of units
+    and waves: it would hold the delete for as long as it stays.
+    """
+    record = result.record
+    return result.is_fine and record is not None and key in record.manifest.ordered_after
 
 
 async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:

@@ -22,7 +22,7 @@ from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.hold import HeldUntil
-from gitsync.model.identity import IdentityIds
+from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.outside import RecordedOutside
 from gitsync.model.provider import NOTHING_KEPT, Kept
 from gitsync.model.reconcile_policy import Policy
@@ -222,6 +222,7 @@ def _build_own_members(record: Record) -> dict[str, Any]:
         "lastWrite": _build_last_write(writes.last) if writes.last else {},
         "hold": {"reason": hold.reason, "until": str(hold.day)} if hold else {},
         "exports": [f"{address.object_kind}/{address.name}" for address in record.exports],
+        "orderedAfter": [str(key) for key in manifest.ordered_after],
         "operation": {"kind": operation.kind, "startedAt": operation.started_at} if operation else {},
         "outside": _build_outside(spec.outside) if spec.outside else {},
         "owner": str(manifest.owner) if manifest.owner else "",
@@ -292,7 +293,9 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
 
 def _read_ids(own: CheckedMapping) -> IdentityIds:
     """Read the ids of the identity; older files have none."""
-    identity = own.within("identity", {})
+    if own.mapping("identity") is None:
+        return NO_IDS
+    identity = own.within("identity")
     return IdentityIds(intern(identity.text("clientId", "")), intern(identity.text("tenantId", "")))
 
 
@@ -303,6 +306,7 @@ def _read_manifest(own: CheckedMapping, api_version: str) -> RecordedManifest:
         policy=own.one_of("policy", Policy),
         owner=own.key("owner"),
         depends_on=own.keys("dependsOn"),
+        ordered_after=own.keys("orderedAfter"),
         unit=own.text("unit", ""),
         path=own.text("path", ""),
         declared_by=own.text("declaredBy", ""),
