@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,31 +44,28 @@ def read_version(folder: Path, checkout: Path) -> Facts:
     the file, or the folder and the struct.
     """
     package, arm = read_package(folder, checkout), read_package(folder / "arm", checkout)
-    kinds: Facts = {}
-    for kind in list_kinds(package):
-        kinds[kind] = _locate(lambda kind=kind: read_kind(kind, package), kind, package)
+    kinds = {kind: _locate(partial(read_kind, kind, package), kind, package) for kind in list_kinds(package)}
     types: Facts = {}
-    waiting = [kinds[kind][part] for kind in kinds for part in ("spec", "status")]
+    waiting = [facts[part] for facts in kinds.values() for part in ("spec", "status")]
     while waiting:
         name = waiting.pop()
-        if name in types:
-            continue
-        types[name] = _locate(lambda name=name: _read_type(name, package, arm), name, package)
-        waiting += [
-            inner for field in package.structs[name].values() if (inner := name_struct(field.type)) in package.structs
-        ]
+        if name not in types:
+            types[name] = _locate(partial(_read_type, name, package, arm), name, package)
+            inner = (name_struct(field.type) for field in package.structs[name].values())
+            waiting += [struct for struct in inner if struct in package.structs]
     return {"kinds": kinds, "types": types}
 
 
 def _locate(read: Callable[[], Facts], struct: str, package: GoPackage) -> Facts:
-    """What `read` returns. NotSupportedError and names that Go's structs lack get the file of the struct."""
+    """What `read` returns of a struct. Errors, also those of names that Go's structs lack, get its file."""
     try:
         return read()
-    except (KeyError, NotSupportedError) as error:
-        methods = package.methods.get(struct, {})
-        path = next((method.path for method in methods.values()), package.path)
-        problem = error if isinstance(error, NotSupportedError) else NotSupportedError(f"no {error.args[0]} is known")
-        raise problem.at(f"{path}{'' if problem.line else f' ({struct})'}") from error
+    except KeyError as error:
+        problem = NotSupportedError(f"nothing declares {error.args[0]}")
+    except NotSupportedError as error:
+        problem = error
+    path = next((method.path for method in package.methods.get(struct, {}).values()), package.path)
+    raise problem.at(path if problem.line else f"{path} ({struct})")
 
 
 def _read_type(name: str, package: GoPackage, arm_package: GoPackage) -> Facts:
