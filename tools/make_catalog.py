@@ -17,7 +17,7 @@ import argparse
 import json
 import lzma
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ import build_catalog
 from extract_facts.change_summary import compare, format_summary
 from extract_facts.group_facts import Groups, read_groups
 from extract_facts.release import Release, describe, find_release, read_catalog_file, shorten, update_catalog_file
-from extract_facts.release_history import History, extend, list_names, read_history, read_stated, write_history
+from extract_facts.release_history import extend, list_names, read_history, read_stated, write_history
+from extract_facts.removed_versions import drop_removed, keep_removed
 
 LISTS = Path(__file__).resolve().parent / "extract_facts" / "lists.tsv"
 """The lists that Azure's APIs have of each ARM type, which ASO does not state."""
@@ -77,42 +78,6 @@ def read_packed(data: Path) -> Groups:
         if own:
             groups[head["group"]] = {**head, "versions": own}
     return groups
-
-
-def drop_removed(groups: Groups) -> Groups:
-    """The facts without the versions that the release before had removed already."""
-    return {
-        group: {
-            part: {
-                version: facts for version, facts in content[part].items() if version not in content.get("removed", ())
-            }
-            for part in ("versions", "aliases")
-        }
-        for group, content in groups.items()
-    }
-
-
-def keep_removed(groups: Groups, old: Groups, history: History, release: str) -> Groups:
-    """The facts with the versions that `release` removed, of kinds that it still serves. A version that it serves in
-    another spelling needs none: manifests with either spelling are read.
-    """
-    gone = {(name.group, name.version) for name, lifetime in history.items() if lifetime.removed == release}
-    return {group: _add_removed(facts, old.get(group), gone) for group, facts in groups.items()}
-
-
-def _add_removed(facts: Mapping[str, Any], old: Mapping[str, Any] | None, gone: Collection[tuple[str, str]]) -> Any:
-    served = {kind for content in facts["versions"].values() for kind in content["kinds"]}
-    versions, aliases = dict(facts["versions"]), dict(facts["aliases"])
-    for version, content in (old["versions"] if old else {}).items():
-        kinds = {kind: fact for kind, fact in content["kinds"].items() if kind in served}
-        if kinds and version not in versions and version not in aliases and (facts["group"], version) in gone:
-            versions[version] = {**content, "kinds": kinds}
-    for version, alias in (old["aliases"] if old else {}).items():
-        kinds = [kind for kind in alias["kinds"] if kind in served]
-        if kinds and alias["of"] in versions.keys() - facts["versions"].keys() and (facts["group"], version) in gone:
-            aliases[version] = {**alias, "kinds": kinds}
-    removed = sorted((versions.keys() - facts["versions"].keys()) | (aliases.keys() - facts["aliases"].keys()))
-    return {**facts, "versions": versions, "aliases": aliases, **({"removed": removed} if removed else {})}
 
 
 def list_notes(groups: Groups, lists: Mapping[str, Any]) -> list[str]:

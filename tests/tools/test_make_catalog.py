@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import shutil
 import subprocess
 
 import make_catalog
@@ -310,6 +311,29 @@ def test_a_version_that_a_release_removed_stays_until_the_next_one(released):
     assert "The facts are as they were." in take(checkout, data)
     assert "removed" not in read_index(data)["Thing"]
     assert read_history(data)[Name(GROUP, "v1api20230101", "Thing")].removed == "2.22"
+
+
+def test_both_spellings_of_a_version_stay_and_neither_if_one_is_still_served(tmp_path):
+    checkout, data = copy_checkout(tmp_path), tmp_path / "data"
+    for version in ("v1api20240101", "v1api20230101", "v20230101", "v20250101"):
+        add_version(checkout, version)
+    commit(checkout, "v2.21.0")
+    take(checkout, data)
+    for version in ("v1api20240101", "v1api20230101", "v20230101"):
+        shutil.rmtree(checkout / "v2/api/things" / version)
+    commit(checkout, "v2.22.0")
+    take(checkout, data)
+    assert list(read_index(data)["Thing"]["removed"]) == ["v1api20230101", "v20230101"]
+
+
+def test_a_kind_that_is_gone_at_every_version_does_not_stay(released):
+    checkout, data = released
+    for version in ("v20240101", "v1api20230101"):
+        (checkout / TIE.replace("v20240101", version)).unlink()
+    commit(checkout, "v2.22.0")
+    take(checkout, data)
+    assert "Tie" not in read_index(data)
+    assert read_history(data)[Name(GROUP, "v20240101", "Tie")].removed == "2.22"
 
 
 def test_nothing_is_written_if_something_is_not_supported(released):

@@ -12,7 +12,7 @@ from extract_facts.version_facts import read_version
 
 API = Path("v2") / "api"
 _GROUP = re.compile(r'Group: *"([^"]+)"')
-_LEGACY = "v1api"
+LEGACY = "v1api"
 
 Groups = dict[str, dict[str, Any]]
 """{"group", "versions", "aliases"} of each group by its name."""
@@ -59,9 +59,9 @@ def unite_spellings(versions: Mapping[str, Any]) -> dict[str, Any]:
     """
     kept: dict[str, Any] = {}
     aliases: dict[str, Any] = {}
-    for version, facts in sorted(versions.items(), key=lambda item: (item[0].startswith(_LEGACY), item[0])):
-        newer = "v" + version.removeprefix(_LEGACY)
-        if version.startswith(_LEGACY) and newer in kept and _is_part(facts, kept[newer]):
+    for version, facts in sorted(versions.items(), key=lambda item: (item[0].startswith(LEGACY), item[0])):
+        newer = "v" + version.removeprefix(LEGACY)
+        if version.startswith(LEGACY) and newer in kept and _is_part(facts, kept[newer]):
             aliases[version] = {"of": newer, "kinds": sorted(facts["kinds"])}
         else:
             kept[version] = facts
