@@ -3,7 +3,6 @@ package v20240101
 
 import "example.com/arm"
 
-// +kubebuilder:object:root=true
 type Thing struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -11,7 +10,7 @@ type Thing struct {
 	Status            Thing_STATUS `json:"status,omitempty"`
 }
 
-// AzureName returns the Azure name of the resource
+// AzureName is that of the spec.
 func (thing *Thing) AzureName() string {
 	return thing.Spec.AzureName
 }
@@ -52,7 +51,7 @@ type Thing_Spec struct {
 	// +kubebuilder:validation:MaxLength=24
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:Pattern="^[a-z0-9]+$"
-	// AzureName: The name of the resource in Azure.
+	// AzureName: what Azure calls it.
 	AzureName string `json:"azureName,omitempty"`
 
 	// AzureNameFromConfig: A ConfigMap with the name.
@@ -152,7 +151,7 @@ func (thing *Thing_Spec) ConvertToARM(resolved genruntime.ConvertToARMResolvedDe
 	if thing.AdminPassword != nil {
 		adminPasswordSecret, err := resolved.ResolvedSecrets.Lookup(*thing.AdminPassword)
 		if err != nil {
-			return nil, eris.Wrap(err, "looking up secret for property AdminPassword")
+			return nil, err
 		}
 		adminPassword := adminPasswordSecret
 		result.Properties.AdminPassword = &adminPassword
@@ -202,7 +201,7 @@ func (thing *Thing_Spec) ConvertToARM(resolved genruntime.ConvertToARMResolvedDe
 	if thing.PrincipalIdFromConfig != nil {
 		principalIdValue, err := resolved.ResolvedConfigMaps.Lookup(*thing.PrincipalIdFromConfig)
 		if err != nil {
-			return nil, eris.Wrap(err, "looking up configmap for property PrincipalId")
+			return nil, err
 		}
 		principalId := principalIdValue
 		result.Properties.PrincipalId = &principalId
@@ -211,7 +210,7 @@ func (thing *Thing_Spec) ConvertToARM(resolved genruntime.ConvertToARMResolvedDe
 		var temp map[string]string
 		tempSecret, err := resolved.ResolvedSecretMaps.Lookup(*thing.Settings)
 		if err != nil {
-			return nil, eris.Wrap(err, "looking up secret for property temp")
+			return nil, err
 		}
 		temp = tempSecret
 		result.Properties.Settings = temp
@@ -234,7 +233,7 @@ func (thing *Thing_Spec) ConvertToARM(resolved genruntime.ConvertToARMResolvedDe
 		result.Properties.Subnets = append(result.Properties.Subnets, itemARMID)
 	}
 	if result.Properties.Subnets == nil {
-		// Set property to empty map, as this resource is set to serialize all collections explicitly
+		// An empty list, not null.
 		result.Properties.Subnets = []string{}
 	}
 
@@ -262,7 +261,7 @@ func (thing *Thing_Spec) PopulateFromARM(owner genruntime.ArbitraryOwnerReferenc
 }
 
 type Thing_STATUS struct {
-	// Conditions: The observed state of the resource
+	// Conditions: What is known of it.
 	Conditions []conditions.Condition `json:"conditions,omitempty"`
 
 	// Endpoints: Where it listens.
@@ -287,13 +286,12 @@ type Thing_STATUS struct {
 func (thing *Thing_STATUS) PopulateFromARM(owner genruntime.ArbitraryOwnerReference, armInput interface{}) error {
 	typedInput, ok := armInput.(arm.Thing_STATUS)
 	if !ok {
-		return fmt.Errorf("unexpected type supplied for PopulateFromARM() function. Expected arm.Thing_STATUS, got %T", armInput)
+		return errors.New("another type")
 	}
 
 	// no assignment for property "Conditions"
 
 	// Set property "Endpoints":
-	// copying flattened property:
 	if typedInput.Properties != nil {
 		if typedInput.Properties.Endpoints != nil {
 			var endpoints1 Endpoints_STATUS
@@ -351,10 +349,10 @@ func (thing *Thing_STATUS) PopulateFromARM(owner genruntime.ArbitraryOwnerRefere
 
 // Backup is a union: one of its fields is set.
 type Backup struct {
-	// Daily: Mutually exclusive with all other properties
+	// Daily: One of the union.
 	Daily *DailyBackup `json:"dailyBackup,omitempty"`
 
-	// Weekly: Mutually exclusive with all other properties
+	// Weekly: One of the union.
 	Weekly *WeeklyBackup `json:"weeklyBackup,omitempty"`
 }
 

@@ -8,7 +8,7 @@ type ThingsPart struct {
 	Status            ThingsPart_STATUS `json:"status,omitempty"`
 }
 
-// AzureName returns the Azure name of the resource (always "default")
+// AzureName is fixed.
 func (part *ThingsPart) AzureName() string {
 	return "default"
 }
@@ -71,7 +71,7 @@ func (part *ThingsPart_Spec) ConvertToARM(resolved genruntime.ConvertToARMResolv
 }
 
 type ThingsPart_STATUS struct {
-	// Conditions: The observed state of the resource
+	// Conditions: What is known of it.
 	Conditions []conditions.Condition `json:"conditions,omitempty"`
 
 	// Name: What it is called.

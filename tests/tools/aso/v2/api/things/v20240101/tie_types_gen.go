@@ -34,7 +34,7 @@ func (tie *Tie) GetType() string {
 }
 
 type Tie_Spec struct {
-	// AzureName: The name of the resource in Azure.
+	// AzureName: what Azure calls it.
 	AzureName string `json:"azureName,omitempty"`
 
 	// +kubebuilder:validation:Required
@@ -60,7 +60,7 @@ func (tie *Tie_Spec) ConvertToARM(resolved genruntime.ConvertToARMResolvedDetail
 }
 
 type Tie_STATUS struct {
-	// Conditions: The observed state of the resource
+	// Conditions: What is known of it.
 	Conditions []conditions.Condition `json:"conditions,omitempty"`
 }
 

@@ -31,7 +31,7 @@ type Backup struct {
 	Weekly *WeeklyBackup `json:"weekly,omitempty"`
 }
 
-// MarshalJSON defers JSON marshaling to the first non-nil property, because Backup represents a discriminated union
+// MarshalJSON writes the field that is set.
 func (backup Backup) MarshalJSON() ([]byte, error) {
 	if backup.Daily != nil {
 		return json.Marshal(backup.Daily)
