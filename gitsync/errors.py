@@ -266,11 +266,11 @@ class ExportError(GitsyncError):
 class MissingValueError(GitsyncError):
     """A value that a manifest refers to does not exist or cannot be read. `reason` is that of the condition:
     "SecretNotFound", "ConfigMapNotFound", "ReferenceNotFound" or "Failed"
-    (docs/reference/reconciliation.md#missing-values).
+    (docs/reference/reconciliation.md#missing-values), or "WaitingForValue" (docs/values.md).
     """
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.reason = reason
 
 

@@ -1,16 +1,18 @@
-"""Evaluate an export expression for one resource in SOURCE.
+"""Evaluate an export expression for one resource in SOURCE, or the expressions of its fields.
 
 Name the resource as Kind/name; an unambiguous name may be abbreviated. `self.status` has what the last run recorded:
 the values in git, the id and the condition. With --live, it is Azure's response to a GET. Secrets are not read: each
 has the value <secret>. With --jsonl, each line is a JSON object with apiVersion, kind, self, secret and expression, and
 gets a line with ASO's result; secrets are shown there as they were given. Expressions are those of ASO, in CEL.
+Without EXPRESSION, it shows each field that gitsync/set computes, with its value as far as it is known.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gitsync.cli.command import Example
@@ -21,10 +23,12 @@ from gitsync.model.secret import MASKED
 from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
+    from gitsync.cli.offline import Offline
     from gitsync.desired.catalog.catalog import Catalog
     from gitsync.desired.cel.answers import Answer
     from gitsync.desired.cel.objects import Object
     from gitsync.model.facts import Kind
+    from gitsync.model.gvk import Key
     from gitsync.model.record import Record
     from gitsync.model.resource import Prepared
     from gitsync.settings.redaction import Redactions
@@ -48,11 +52,9 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
         if any(named) or options.live:
             raise ConfigError("--jsonl takes no resource and no --live.", hint="Use one of them.")
         return _answer_many(options.jsonl)
-    if not all(named):
-        raise ConfigError(
-            "eval needs a resource and an expression.", hint="Run gitsync eval KIND/NAME EXPRESSION, or use --jsonl."
-        )
-    return _answer_one(options, config)
+    if not options.resource:
+        raise ConfigError("eval needs a resource.", hint="Run gitsync eval KIND/NAME EXPRESSION, or use --jsonl.")
+    return _answer_one(options, config) if options.expression else _show_computed(options, config)
 
 
 def _answer_many(path: str) -> ExitCode:
@@ -98,17 +100,64 @@ def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
     return ExitCode.FINE
 
 
+def _show_computed(options: argparse.Namespace, config: Config) -> ExitCode:
+    """Print each field that an expression computes, with its value or why it is unknown."""
+    from gitsync.cli.computed_fields import compute_fields, list_sources
+    from gitsync.cli.offline import read_offline
+    from gitsync.settings.logging import neutralize
+
+    offline = read_offline(config, options.redactions)
+    prepared = _find_named(options.resource, offline)
+    if not prepared.relations.computed:
+        message = f"{prepared.key} has no computed fields, so eval needs an expression."
+        raise ConfigError(message, hint="Run gitsync eval KIND/NAME EXPRESSION.")
+    bodies = _read_bodies(offline, list_sources(prepared), config, options)
+    fields = compute_fields(prepared, offline.everything, bodies, offline.catalog)
+    if config.output == "json":
+        print(neutralize(json.dumps([field.to_json() for field in fields], indent=2, ensure_ascii=False)))
+        return ExitCode.FINE
+    for field in fields:
+        print(neutralize(f"{field.field}: {field.describe()}"))
+        print(neutralize(f"    {field.expression}"))
+    if not options.live and any(field.unknown for field in fields):
+        print("gitsync: With --live, it reads from Azure what is unknown.", file=sys.stderr)
+    return ExitCode.FINE
+
+
+def _read_bodies(
+    offline: Offline, keys: Sequence[Key], config: Config, options: argparse.Namespace
+) -> dict[Key, Mapping[str, Any] | None]:
+    """Read what Azure shows of resources, or showed in the last run. A resource of another source has nothing here."""
+    import asyncio
+
+    records = load_state(config).records
+    bodies = {}
+    for prepared in (prepared for prepared in offline.everything if prepared.key in keys):
+        record, kind = records.get(prepared.key), offline.catalog.kind_of(prepared.resource)
+        if options.live and kind is not None:
+            bodies[prepared.key] = asyncio.run(_read_live(prepared, kind, record, config, options.redactions))
+        else:
+            bodies[prepared.key] = _recall(record)
+    return bodies
+
+
 def _find_prepared(name: str, config: Config, redactions: Redactions) -> tuple[Prepared, Kind]:
     """The resource of a name, with its kind. ConfigError if there is none, or several."""
     from gitsync.cli.offline import read_offline
-    from gitsync.desired.manifests.selection import find_key
 
     offline = read_offline(config, redactions)
+    found = _find_named(name, offline)
+    return found, _find_kind(found, offline.catalog)
+
+
+def _find_named(name: str, offline: Offline) -> Prepared:
+    from gitsync.desired.manifests.selection import find_key
+
     key = find_key(name, [resource.key for resource in offline.everything])
     found = [resource for resource in offline.everything if resource.key == key]
     if len(found) > 1:
         raise ConfigError(f"Several manifests declare {key}.", hint="Set --path to read one environment.")
-    return found[0], _find_kind(found[0], offline.catalog)
+    return found[0]
 
 
 def _find_kind(prepared: Prepared, catalog: Catalog) -> Kind:

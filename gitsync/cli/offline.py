@@ -24,7 +24,7 @@ from gitsync.agent.run.prepared_manifests import (
     redact_manifests,
 )
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
-from gitsync.desired.manifests.selection import Selection, check_namespaces, spell_out
+from gitsync.desired.manifests.selection import check_namespaces, make_selection, spell_out
 from gitsync.desired.problems.finding import locate_finding
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.owner_subscriptions import warn_owners_elsewhere
@@ -93,7 +93,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         joined = join_sets(environments)
         everything, manifests = joined.prepared, joined.manifests
         check_namespaces(config.target_namespaces, (part.manifests for part in environments), source.contents.problems)
-        selection = spell_out(Selection(only=config.only), (resource.key for resource in everything))
+        selection = spell_out(make_selection(config), (resource.key for resource in everything))
         selected = tuple(resource for resource in everything if selection.has(resource.key))
         of_rules = check_rules_of_source(config, settings, manifests, everything, today)
         of_files = (*source.contents.problems, *manifests.problems, *foreign.problems, *of_rules)

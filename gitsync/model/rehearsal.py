@@ -39,6 +39,7 @@ class Blank(StrEnum):
 
     SEALS = "seals"  # of records: there is no key
     SECRETS = "secrets"  # made-up values
+    VALUES = "values"  # of expressions: only Azure has them
     STATEMENTS = "statements"  # of database users
     KINDS = "kinds"  # types without recorded responses
     POLICIES = "policies"  # Azure Policy, if the emulator script has none

@@ -13,7 +13,7 @@ from gitsync.model.lines import Lines, Step
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy
-from gitsync.model.template import Template
+from gitsync.model.template import ComputedValue, Template
 from gitsync.model.unit import Unit
 
 WAITING = frozenset(
@@ -99,6 +99,7 @@ class Relations:
     written_by: Key | None = None
     """Another manifest of the same resource in Azure, which writes it; None if this one does."""
 
+    computed: tuple[ComputedValue, ...] = ()  # the values that expressions compute, also those that make its id
     told: tuple[tuple[str, str], ...] = ()
     """Values of other manifests by which fields are handed over to Azure (`catalog.handed_over`), by name."""
 

@@ -19,6 +19,7 @@ class ShardMember:
     credential: str = ""  # the Secret that it is reconciled with, as `namespace/name`; "" for the global one
     references: tuple[Key, ...] = ()  # the resources that it waits for in addition to its owner
     holds_for: ArmId = NO_ID  # the scope of a lock that the run creates, changes or deletes; "" for all others
+    values_of: tuple[Key, ...] = ()  # those of which expressions need more than id and name
 
 
 @dataclass(frozen=True, slots=True, order=True)

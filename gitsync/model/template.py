@@ -7,12 +7,13 @@ ConfigMaps and the start of the id can be unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
+from gitsync.model.secret import Placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,46 @@ class RootRef:
     key: Key
 
 
-ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef
+class ComputedValue(Placeholder):
+    """The value that a CEL expression computes from other resources (docs/values.md).
+
+    A placeholder already in the spec of its manifest, where an annotation has set it: checks of the spec do not look at
+    it, and the conversion takes it over into the body.
+    """
+
+    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "sources")
+
+    def __init__(  # noqa: PLR0913 - each is a fact about the expression
+        self,
+        expression: str,
+        *,
+        field: str,
+        sources: Mapping[str, Key],
+        known_ids: Mapping[Key, ArmId] | None = None,
+        id_of: Key | None = None,
+        reads: frozenset[Key] = frozenset(),
+        choices: Sequence[str] = (),
+    ) -> None:
+        super().__init__(expression, why="an expression computes it", is_public=True)
+        self.field = field  # as messages show it
+        self.sources = sources  # the resources that it needs, by their names in the expression
+        self.known_ids = known_ids or {}  # the ids of those that other sources declare
+        self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
+        self.reads = reads  # those of `sources` of which it needs more than id and name
+        self.choices = choices  # the words that the field may have; empty for any text
+
+    @property
+    def expression(self) -> str:
+        return self.reveal()
+
+
+class AwaitedValue(Placeholder):
+    """What an expression gives after a sync: in a plan, a resource that it reads is still to be written."""
+
+    __slots__ = ()
+
+
+ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef | ComputedValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +141,11 @@ class Request:
     arm_id: ArmId
     api_version: str
     body: Mapping[str, Any]  # secrets in it are `Secret` values until they are serialised
+
+
+def list_computed_values(template: Template) -> tuple[ComputedValue, ...]:
+    """List the values of a body that expressions compute, in order."""
+    return tuple(gap for gap in template.gaps if isinstance(gap, ComputedValue))
 
 
 _GAPS = get_args(Gap)

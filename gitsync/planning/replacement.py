@@ -33,7 +33,7 @@ from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
 from gitsync.planning.data_types import describe_loss
-from gitsync.planning.diff.unknown_values import NOT_KNOWN, collect_unknown_values
+from gitsync.planning.diff.unknown_values import NOT_KNOWN, add_differences, collect_unknown_values
 from gitsync.planning.record_counts import digest_spec
 from gitsync.planning.referrers import collect_referrers
 from gitsync.planning.status.conditions import make_warning
@@ -91,16 +91,7 @@ def add_new_values(
         is_kept = value is None or (isinstance(value, str) and value.startswith("/"))
         if placeholder.is_new and not is_kept and is_immutable(arm_type, pointer):
             found.append(Difference(pointer, repr(placeholder), value, NOT_KNOWN))
-    if not found:
-        return comparison
-    paths = {difference.path for difference in found}
-    return replace(
-        comparison,
-        verdict=Verdict.PENDING if comparison.verdict is Verdict.IN_SYNC else comparison.verdict,
-        differences=(*comparison.differences, *found),
-        unverified=tuple(path for path in comparison.unverified if path not in paths),
-        because={path: why for path, why in comparison.because.items() if path not in paths},
-    )
+    return add_differences(comparison, found)
 
 
 def decide_replacement(  # noqa: PLR0913 - what the consent is compared with
@@ -151,6 +142,8 @@ def _explain_kept(named: Mapping[str, _NewValue], resource: Resource, record: Re
         return f"{restore}, or move the content to a new group: gitsync does not replace a resource group."
     if record is None or not record.claim.is_ours or not record.manifest.policy.allows_delete:
         return f"{restore}: gitsync deletes only resources that it created or adopted and whose policy allows it."
+    if any(not new.is_known and not new.source for new in named.values()):
+        return f"{restore}. Or sync first: the next plan has the new value, which a consent must name."
     # A consent has the new value, and everybody reads an annotation.
     if any(new.entry is None for new in named.values()):
         return f"{restore}: the new value is a secret, which no annotation may name."

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
+from gitsync.desired.catalog.type_words import format_short_key, join_with_and
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.manifests.units import make_declaration
 from gitsync.desired.request.allow_list import NOT_ALLOWED
@@ -120,6 +121,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
         results[key] = _refuse_identity(deleted, former[key], new) if deleted.action is Action.DELETE else deleted
     results = add_takes(results, records, plan.applies)
     results = _note_identities(results, plan, old, new)
+    results = _note_values(results, plan)
     return tuple(results[key] for key in sorted(results))
 
 
@@ -137,6 +139,28 @@ def _note_identities(results: Mapping[Key, Result], plan: Plan, old: Revised, ne
             result = results[former.key]
             noted[former.key] = replace(result, change=replace(result.change, identity=change))
     return noted
+
+
+def _note_values(results: Mapping[Key, Result], plan: Plan) -> dict[Key, Result]:
+    """Add which fields would be computed again, because a resource is new whose status they use. An update may leave a
+    value as it is, which only Azure shows.
+    """
+    noted = dict(results)
+    for key, apply in plan.applies.items():
+        for value in apply.prepared.relations.computed:
+            new = [source for source in sorted(value.reads) if source in results and _becomes_new(results[source])]
+            if not new or noted[key].verdict in {Verdict.INVALID, Verdict.BLOCKED}:
+                continue
+            names = join_with_and(list(map(format_short_key, new)))
+            note = f"{value.field} would be computed again: it uses the status of {names}."
+            message = " ".join(filter(None, (noted[key].condition.message, note)))
+            result = replace(noted[key], condition=replace(noted[key].condition, message=message))
+            noted[key] = replace(result, verdict=Verdict.PENDING) if result.verdict is Verdict.IN_SYNC else result
+    return noted
+
+
+def _becomes_new(result: Result) -> bool:
+    return result.action in {Action.CREATE, Action.REPLACE} or result.needs_replacement
 
 
 def _block_locked(result: Result, locks: LockView) -> Result:

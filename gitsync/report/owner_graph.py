@@ -7,10 +7,11 @@ targets too.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import format_short_key
@@ -29,8 +30,9 @@ class Presence(StrEnum):
 class Relation(StrEnum):
     OWNER = "owner"
     REFERENCE = "reference"
+    VALUE = "value"  # an expression computes a field from it
     NAMED = "depends-on"  # its annotation `gitsync/depends-on` names it
-    ORDER = "order"  # waits for a value, or is below it by ARM id
+    ORDER = "order"  # waits for a value of a Secret, or is below it by ARM id
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,6 +52,11 @@ class Edge:
     source: str  # the id of the vertex that depends
     target: str  # the id of the vertex that it depends on
     relation: Relation
+    fields: tuple[str, ...] = ()  # those that expressions compute from the target
+
+    @property
+    def label(self) -> str:
+        return ", ".join(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +81,11 @@ def build_owner_graph(prepared: Sequence[Prepared], catalog: Catalog, others: Se
     vertices = {str(p.key): known_vertices[str(p.key)] for p in prepared}
     edges: dict[tuple[str, str], Edge] = {}
     for manifest in prepared:
+        fields = _collect_computed_fields(manifest)
         for target, relation in _iterate_targets(manifest, catalog):
             vertices.setdefault(target.id, known_vertices.get(target.id, target))
-            edges.setdefault((str(manifest.key), target.id), Edge(str(manifest.key), target.id, relation))
+            edge = Edge(str(manifest.key), target.id, relation, tuple(fields.get(target.id, ())))
+            edges.setdefault((edge.source, edge.target), edge)
     return Graph(tuple(sorted(vertices.values())), tuple(sorted(edges.values())))
 
 
@@ -91,10 +100,21 @@ def _iterate_targets(prepared: Prepared, catalog: Catalog) -> Iterator[tuple[Ver
     if kind is not None:
         for _path, key in list_named_references(kind, prepared.resource.spec, prepared.key.namespace):
             yield _make_missing(key), Relation.REFERENCE
+    for value in prepared.relations.computed:
+        yield from ((_make_missing(key), Relation.VALUE) for key in value.sources.values())
     for key in prepared.relations.named_first:
         yield _make_missing(key), Relation.NAMED
     for key in prepared.relations.depends_on:
         yield _make_missing(key), Relation.ORDER
+
+
+def _collect_computed_fields(prepared: Prepared) -> Mapping[str, Sequence[str]]:
+    """Collect the fields that expressions compute, by the id of the vertex from which they come."""
+    fields: dict[str, list[str]] = defaultdict(list)
+    for value in prepared.relations.computed:
+        for key in sorted(set(value.sources.values())):
+            fields[str(key)].append(value.field)
+    return fields
 
 
 def _make_missing(key: Key) -> Vertex:
@@ -108,14 +128,16 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ._/-]")
 _ARROWS: Final = {
     Relation.OWNER: "-->",
     Relation.REFERENCE: "-.->",
+    Relation.VALUE: "==>",
     Relation.NAMED: "-. depends-on .->",
     Relation.ORDER: "-.-o",
 }
 _STYLES: Final = {
     Relation.OWNER: "",
-    Relation.REFERENCE: " [style=dashed]",
-    Relation.NAMED: ' [style=dotted, label="depends-on"]',
-    Relation.ORDER: " [style=dotted]",
+    Relation.REFERENCE: "style=dashed",
+    Relation.VALUE: "style=bold",
+    Relation.NAMED: 'style=dotted, label="depends-on"',
+    Relation.ORDER: "style=dotted",
 }
 _MERMAID_CLASSES: Final = {
     Presence.INVALID: "stroke:#c00,stroke-width:2px",
@@ -131,15 +153,17 @@ _DOT_CLASSES: Final = {
 
 
 def draw_mermaid(graph: Graph) -> str:
-    """Draw the graph as a Mermaid flowchart: dependents point at owners (solid), references (dashed), others
-    (dotted).
+    """Draw the graph as a Mermaid flowchart: dependents point at owners (solid), references (dashed), the sources of
+    their values (thick), others (dotted).
     """
     names = _number_vertices(graph)
     lines = ["flowchart LR"]
     lines += _group_lines(
         graph, lambda v: f'{names[v.id]}["{_escape_mermaid(v.label)}"]', 'subgraph {0}["{1}"]', "end", _escape_mermaid
     )
-    lines += [f"  {names[e.source]} {_ARROWS[e.relation]} {names[e.target]}" for e in graph.edges]
+    for edge in graph.edges:
+        label = f'|"{_escape_mermaid(edge.label)}"|' if edge.fields else ""
+        lines.append(f"  {names[edge.source]} {_ARROWS[edge.relation]}{label} {names[edge.target]}")
     for presence, style in _MERMAID_CLASSES.items():
         members = [names[v.id] for v in graph.vertices if v.presence is presence]
         if members:
@@ -148,7 +172,9 @@ def draw_mermaid(graph: Graph) -> str:
 
 
 def draw_dot(graph: Graph) -> str:
-    """Draw the graph for Graphviz: dependents point at owners (solid), references (dashed), others (dotted)."""
+    """Draw the graph for Graphviz: dependents point at owners (solid), references (dashed), the sources of their values
+    (bold), others (dotted).
+    """
     names = _number_vertices(graph)
     lines = ["digraph gitsync {", "  rankdir=LR;", "  node [shape=box];"]
     lines += _group_lines(
@@ -158,18 +184,29 @@ def draw_dot(graph: Graph) -> str:
         "}",
         _escape_dot,
     )
-    lines += [f"  {names[e.source]} -> {names[e.target]}{_STYLES[e.relation]};" for e in graph.edges]
+    for edge in graph.edges:
+        label = f'label="{_escape_dot(edge.label)}"' if edge.fields else ""
+        style = ", ".join(filter(None, (_STYLES[edge.relation], label)))
+        lines.append(f"  {names[edge.source]} -> {names[edge.target]}{f' [{style}]' if style else ''};")
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def build_graph_document(graph: Graph) -> dict[str, list[dict[str, str]]]:
+def build_graph_document(graph: Graph) -> dict[str, list[dict[str, Any]]]:
     """Write the graph as plain JSON values."""
     return {
         "vertices": [
             {"id": v.id, "label": v.label, "namespace": v.namespace, "presence": v.presence.value}
             for v in graph.vertices
         ],
-        "edges": [{"source": e.source, "target": e.target, "relation": e.relation.value} for e in graph.edges],
+        "edges": [
+            {
+                "source": e.source,
+                "target": e.target,
+                "relation": e.relation.value,
+                **({"fields": list(e.fields)} if e.fields else {}),
+            }
+            for e in graph.edges
+        ],
     }
 
 

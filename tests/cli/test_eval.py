@@ -123,7 +123,7 @@ def test_what_azure_does_not_have_is_reported(repository, capsys, tmp_path):
         (["Redis/sessions", "self.nope"], 1, "undefined field 'nope'"),
         (["Redis/sessions", "self.spec.zones[0]"], 1, "index out of bounds"),
         (["Redis/other", "self.spec"], 2, "No resource is called Redis/other."),
-        (["Redis/sessions"], 2, "needs a resource and an expression"),
+        (["Redis/sessions"], 2, "eval needs an expression"),
         (["Redis/sessions", "1", "--jsonl", "-"], 2, "--jsonl takes no resource"),
         (["--jsonl", "none.jsonl"], 2, "cannot be read"),
     ],
@@ -138,6 +138,51 @@ def test_nothing_is_recorded_before_a_sync(tmp_path, capsys):
     (tmp_path / "shop.yaml").write_text(MANIFESTS)
     assert evaluate((tmp_path, None), "self.status.id") == 2
     assert "No status is recorded for" in capsys.readouterr().err
+
+
+COMPUTED = """
+---
+apiVersion: network.azure.com/v1api20201101
+kind: PublicIPAddress
+metadata: {name: egress, namespace: web}
+spec: {owner: {name: shop}, location: westeurope, publicIPAllocationMethod: Static}
+---
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata:
+  name: photos
+  namespace: web
+  annotations:
+    gitsync/set: |
+      spec.tags.address: resource("PublicIPAddress/egress").status.ipAddress
+      spec.tags.group: resource("ResourceGroup/shop").name
+      spec.tags.none: resource("PublicIPAddress/egress").status.?dnsSettings.?fqdn
+spec: {owner: {name: shop}, location: westeurope, kind: StorageV2, sku: {name: Standard_LRS}, accessTier: Hot}
+"""
+
+
+def test_the_fields_that_expressions_compute(tmp_path, monkeypatch, capsys):
+    folder, azure = tmp_path / "shop", str(tmp_path / "azure")
+    folder.mkdir()
+    (folder / "shop.yaml").write_text(MANIFESTS + COMPUTED)
+    monkeypatch.chdir(folder)
+    assert run(["eval", "StorageAccount/photos"]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[:4] == [
+        "spec.tags.address: unknown: no status of PublicIPAddress/egress is recorded.",
+        '    resource("PublicIPAddress/egress").status.ipAddress',
+        'spec.tags.group: "shop"',
+        '    resource("ResourceGroup/shop").name',
+    ]
+    assert "--live" in told.err
+    assert run(["sync", str(folder), "--emulator", azure]) == 0
+    capsys.readouterr()
+    flags = ("--live", "--emulator", azure, "--output", "json")
+    assert run(["eval", "StorageAccount/photos", *flags]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [field["field"] for field in found] == ["spec.tags.address", "spec.tags.group", "spec.tags.none"]
+    assert found[0]["value"].count(".") == 3
+    assert found[2]["value"] is None
 
 
 def send_request(tmp_path, *lines):

@@ -63,3 +63,27 @@ def test_a_graph_with_errors_is_drawn_anyway(source, capsys):
     assert '["ResourceGroup/cor"]' in told.out
     assert "class n0 missing" in told.out or "class n1 missing" in told.out
     assert "gitsync validate" in told.err
+
+
+def test_a_resource_of_a_namespace_outside_the_run_is_a_source(tmp_path, monkeypatch, capsys):
+    """Only what the run covers is drawn with all that it needs."""
+    (tmp_path / "a.yaml").write_text(
+        """
+{apiVersion: resources.azure.com/v1api20200601, kind: ResourceGroup, metadata: {name: net, namespace: platform}, spec: {location: we}}
+---
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: shop
+  namespace: shop
+  annotations: {gitsync/set: 'spec.tags.net: resource("platform/ResourceGroup/net").id'}
+spec: {location: we}
+"""
+    )
+    monkeypatch.chdir(tmp_path)
+    assert run(["graph", "--target-namespaces", "shop", "--output", "json"]) == 0
+    drawn = json.loads(capsys.readouterr().out)
+    assert [vertex["presence"] for vertex in drawn["vertices"]] == ["manifest", "manifest"]
+    assert [edge["fields"] for edge in drawn["edges"]] == [["spec.tags.net"]]
+    assert run(["validate", "--target-namespaces", "shop"]) == 0
+    assert "1 resource in 1 file" in capsys.readouterr().out

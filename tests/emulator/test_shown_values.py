@@ -1,6 +1,7 @@
 """What Azure gives back of what it was given: secrets kept, values added, words rewritten."""
 
 from dataclasses import replace
+from ipaddress import ip_address
 
 import pytest
 from hypothesis import given
@@ -57,11 +58,19 @@ async def test_what_was_received_can_be_looked_up_with_its_secrets(azure, group)
     assert absent is None
 
 
+METHOD = "publicIPAllocationMethod"
 MADE = [
     ("Microsoft.ManagedIdentity/userAssignedIdentities", {}, ["clientId", "principalId", "tenantId"]),
     ("Microsoft.KeyVault/vaults", {}, ["vaultUri"]),
     ("Microsoft.Kusto/clusters", {}, ["dataIngestionUri", "state", "uri"]),
     ("Microsoft.Storage/storageAccounts", {}, ["primaryEndpoints", "primaryLocation", "statusOfPrimary"]),
+    ("Microsoft.Web/sites", {}, ["defaultHostName"]),
+    ("Microsoft.Network/publicIPAddresses", {"properties": {"publicIPAllocationMethod": "Dynamic"}}, [METHOD]),
+    (
+        "Microsoft.Network/publicIPAddresses",
+        {"properties": {"publicIPAllocationMethod": "static"}},
+        ["ipAddress", METHOD],
+    ),
     ("Contoso.Things/things", {}, []),
 ]
 
@@ -71,8 +80,50 @@ def test_a_provider_adds_what_only_it_has(kind, body, members):
     made = add_provider_fields(kind, at(kind, "a"), body, "tenant")
     assert sorted(made.get("properties", {})) == members
     assert made == add_provider_fields(kind, at(kind, "a"), body, "tenant"), "the same each time"
-    if members:
+    if set(members) - {METHOD}:
         assert made != add_provider_fields(kind, at(kind, "b"), body, "tenant"), "and another for another"
+
+
+FOLLOWING = [
+    (
+        "Microsoft.Network/publicIPAddresses",
+        "dnsSettings",
+        {"domainNameLabel": "shop"},
+        "shop.westus.cloudapp.azure.com",
+    ),
+    (
+        "Microsoft.ContainerInstance/containerGroups",
+        "ipAddress",
+        {"dnsNameLabel": "shop"},
+        "shop.westus.azurecontainer.io",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "member", "value", "name"), FOLLOWING, ids=[row[0] for row in FOLLOWING])
+def test_a_label_gives_a_name(kind, member, value, name):
+    body = {"location": "westus", "properties": {member: value}}
+    made = add_provider_fields(kind, at(kind, "a"), body, "tenant")
+    assert made["properties"][member] == {**value, "fqdn": name}
+
+
+def test_an_address_has_its_version():
+    kind = "Microsoft.Network/publicIPAddresses"
+    body = {"properties": {"publicIPAllocationMethod": "Static", "publicIPAddressVersion": "IPv6"}}
+    shown = add_provider_fields(kind, at(kind, "a"), body, "tenant")
+    assert ip_address(shown["properties"]["ipAddress"]).version == 6
+
+
+def test_a_record_of_a_zone_shows_its_name_in_full():
+    path = at("Microsoft.Network/privateDnsZones/A", "contoso.com", "www")
+    shown = add_provider_fields("Microsoft.Network/privateDnsZones/A", path, {}, "tenant")
+    assert shown == {"properties": {"fqdn": "www.contoso.com."}}
+
+
+def test_an_address_that_was_changed_outside_stays():
+    body = {"properties": {"publicIPAllocationMethod": "Static", "ipAddress": "198.51.100.7"}}
+    kind = "Microsoft.Network/publicIPAddresses"
+    assert add_provider_fields(kind, at(kind, "a"), body, "tenant") == body
 
 
 async def test_identities_get_their_principals(azure, group):

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import OwnerRef, Prepared, Relations
-from gitsync.model.template import Template
+from gitsync.model.template import ComputedValue, Template
 from gitsync.report.owner_graph import (
     Graph,
     Presence,
@@ -128,6 +129,37 @@ def test_the_order_of_manifests_does_not_matter():
 def test_the_closest_relation_counts():
     relations = {(e.source.partition(".")[0], e.target.partition(".")[0]): e.relation for e in drawn().edges}
     assert relations["VirtualNetwork", "ResourceGroup"] is Relation.OWNER, "and not that it waits for it as well"
+
+
+def a_value(field, source):
+    return ComputedValue("resource(…).id", field=field, sources={"VirtualNetwork/hub": source})
+
+
+def with_values():
+    """A subnet whose owner has a value for it, an address that only a value leads to a network, and that network."""
+    hub = key("VirtualNetwork", "hub", namespace="shared")
+    address = prepared("PublicIPAddress", "ip", depends_on=(hub,))
+    values = (a_value("spec.tags.hub", hub), a_value("spec.zones[0]", hub))
+    subnet = prepared("VirtualNetworksSubnet", "front", owner=OwnerRef(key=hub), depends_on=(hub,))
+    return build_owner_graph(
+        [
+            prepared("VirtualNetwork", "hub", namespace="shared"),
+            replace(address, relations=replace(address.relations, computed=values)),
+            replace(subnet, relations=replace(subnet.relations, computed=(a_value("spec.owner.armId", hub),))),
+        ],
+        open_catalog(),
+    )
+
+
+def test_an_edge_has_the_fields_whose_values_flow():
+    edges = build_graph_document(with_values())["edges"]
+    assert [(edge["source"], edge["relation"], edge["fields"]) for edge in edges] == [
+        ("PublicIPAddress.network.azure.com/default/ip", "value", ["spec.tags.hub", "spec.zones[0]"]),
+        ("VirtualNetworksSubnet.network.azure.com/default/front", "owner", ["spec.owner.armId"]),
+    ]
+    assert '==>|"spec.tags.hub#44; spec.zones#91;0#93;"| ' in draw_mermaid(with_values())
+    assert '[style=bold, label="spec.tags.hub, spec.zones[0]"];' in draw_dot(with_values())
+    assert '[label="spec.owner.armId"];' in draw_dot(with_values())
 
 
 def test_several_namespaces_are_boxes():

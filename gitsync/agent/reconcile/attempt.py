@@ -31,7 +31,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
-from gitsync.model.template import Request, Template
+from gitsync.model.template import ComputedValue, Request, Template, list_computed_values
 from gitsync.model.verdict import Action, Comparison, Verdict
 from gitsync.planning.diff.three_way import Remembered
 from gitsync.planning.removed_values import KeptValue
@@ -98,6 +98,7 @@ class Observation:
 
     is_listed: bool = False  # a list showed the resource as unchanged, so it is not read
     is_sampled: bool = False  # a list did, and it is read anyway
+    missed_values: int = 0  # the number of tries that found no value for an expression
     writes_before: int = 0  # the number of this run's writes near the resource before the read
     children: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The bodies of those that go along with an update, by ARM ids in lower case."""
@@ -321,6 +322,12 @@ class ApplyAttempt(AttemptBase):
         if self.request is None:
             raise AssertionError("the request is filled before it is used")
         return self.request
+
+    @property
+    def computed(self) -> tuple[ComputedValue, ...]:
+        """The values of the request that expressions compute."""
+        template = self.apply.prepared.template
+        return list_computed_values(template) if template else ()
 
     @property
     def arm_id(self) -> ArmId:

@@ -27,6 +27,7 @@ from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource, Provider
 from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
 from gitsync.providers.arm.client import Arm, Reader, Writer
@@ -36,7 +37,7 @@ from gitsync.report.progress import Progress
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.state.store import StateStore
 from gitsync.repository.secrets.export_sinks import ExportSinks
-from gitsync.repository.secrets.reference_values import RunValues
+from gitsync.repository.secrets.reference_values import RunValues, StandIns
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config_file import SourceSettings
 from gitsync.settings.logging import writes_debug
@@ -55,6 +56,9 @@ class AzureConnection:
     is_local: bool = True  # the endpoint is an emulator on this machine
 
 
+MakeStandIns = Callable[[Iterable[Prepared], Mapping[Key, Record]], StandIns]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
     """What a run works with."""
@@ -70,6 +74,7 @@ class Connections:
     progress: Progress  # what people see while the run lasts
     redactions: Redactions = field(default_factory=Redactions)  # every secret value
     secret_stores: SecretStores = field(default_factory=SecretStores)
+    make_stand_ins: MakeStandIns | None = None  # of a rehearsal: for values that only Azure has
 
     def redact(self, secret: Secret) -> None:
         """Keep a value out of all output of the run."""

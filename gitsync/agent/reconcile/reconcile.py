@@ -154,6 +154,7 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
     """
     if isinstance(node, Apply):
         attempt = await _repeat(APPLY, _begin_apply(node, before, run), run)
+        attempt = await _share_values(attempt, run) if run.values.is_source(attempt.key) else attempt
         result = build_apply_result(attempt, run.rules, run.clock.now(), run.redactions)
     else:
         prune_attempt = await _repeat(PRUNE, _begin_prune(node, before, run), run)
@@ -161,6 +162,16 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
     if not run.connections.progress.finished(result):
         _log(result, writes=run.rules.writes)
     return result
+
+
+async def _share_values(attempt: ApplyAttempt, run: RunContext) -> ApplyAttempt:
+    from gitsync.agent.reconcile.value_sources import share_values  # noqa: PLC0415 - an engine that most runs do not need
+
+    try:
+        await share_values(attempt, run)
+    except Exception as failure:  # noqa: BLE001 - as in a stage
+        return _break_off(attempt, failure, run.cache)
+    return attempt
 
 
 def _log(result: Result, *, writes: bool) -> None:

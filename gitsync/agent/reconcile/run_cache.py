@@ -13,14 +13,19 @@ from typing import Final
 from gitsync.desired.formats.arm_path import name_lock
 from gitsync.extensions.api import LookupRequest, LookupResult
 from gitsync.model.arm_id import ArmId, IdKey
+from gitsync.model.gvk import Key
 from gitsync.model.live import Live
 from gitsync.model.verdict import Comparison
 from gitsync.planning.managed_locks import NO_LOCKS
+from gitsync.providers.arm.session import Session
 
 _LARGEST_KEPT, _MOST_KEPT = 1 << 20, 32 << 20
 """Bytes of one response that is kept, and of all together; as objects they take several times that."""
 
 _ROLE_ASSIGNMENT: Final = "/providers/microsoft.authorization/roleassignments/"
+
+ReadSource = Callable[[Session], Awaitable[None]]
+"""Reads a resource again, and makes known what it has."""
 
 
 class RunCache:
@@ -34,9 +39,18 @@ class RunCache:
         self._brought: dict[IdKey, Comparison] = {}
         self._read: dict[IdKey, Live] = {}
         self._kept_bytes = 0
+        self._source_reads: dict[Key, ReadSource] = {}
         self._reading: dict[IdKey, asyncio.Lock] = {}
         self._answers: dict[LookupRequest, LookupResult] = {}
         self._lookups_under_way: dict[LookupRequest, asyncio.Lock] = {}
+
+    def note_source(self, key: Key, read: ReadSource) -> None:
+        """Note how to read a resource again that expressions of others need."""
+        self._source_reads[key] = read
+
+    async def read_source_again(self, key: Key, session: Session) -> None:
+        """Read such a resource again, in the time of another one."""
+        await self._source_reads[key](session)
 
     def note_write(self, arm_id: ArmId) -> None:
         """Forget what a write may have changed: the resource and its parents."""

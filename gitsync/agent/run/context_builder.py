@@ -36,7 +36,8 @@ from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.plan import Apply, Plan, Review
 from gitsync.model.record import State
-from gitsync.model.resource import Resource
+from gitsync.model.resource import Prepared, Resource
+from gitsync.model.template import list_computed_values
 from gitsync.model.verdict import Action
 from gitsync.planning.list_cover import ListedResource, ResourceList, choose_cover, may_be_listed
 from gitsync.providers.arm.http.response_bodies import Entries
@@ -93,6 +94,10 @@ def make_context(
         {resource.key: resource.arm_id for resource in run_input.prepared if resource.arm_id},
         _list_promised_keys(resources, run_input.manifests.objects.declared),
         foresees=not rules.writes,
+        sources=_list_value_sources(run_input.prepared),
+        stand_ins=(
+            connections.make_stand_ins(run_input.prepared, state.records) if connections.make_stand_ins else None
+        ),
     )
     clock, sessions = connections.clock, Sessions(make_change_reference(connections.source, os.environ))
     names = {CheckName(name) for name in config.checks if name != NO_CHECKS}
@@ -119,6 +124,12 @@ def make_context(
         ),
         others=OtherShards(connections.store, clock) if isinstance(connections.store, WorkerStore) else None,
     )
+
+
+def _list_value_sources(prepared: Iterable[Prepared]) -> frozenset[Key]:
+    """List the resources whose values expressions of others need during the run."""
+    values = (value for entry in prepared if entry.template for value in list_computed_values(entry.template))
+    return frozenset(key for value in values for key in value.sources.values())
 
 
 def _list_promised_keys(

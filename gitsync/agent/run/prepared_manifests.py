@@ -163,7 +163,7 @@ def _check_expressions(prepared: Prepared, catalog: Catalog) -> Prepared:
     kind = catalog.kind_of(prepared.resource)
     if kind is None or not has_expressions(prepared.resource):
         return prepared
-    from gitsync.desired.cel.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
+    from gitsync.desired.exports.export_expressions import check_expressions  # noqa: PLC0415 - an engine that most repositories do not need
 
     problems = check_expressions(prepared.resource, kind)
     return replace(prepared, problems=tuple(sorted((*prepared.problems, *problems), key=lambda problem: problem.order)))

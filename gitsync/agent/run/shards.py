@@ -2,9 +2,9 @@
 
 Every worker makes the cut by itself, so it is a function of what all of them share: manifests, records and the number
 of workers. What must be in one process is never cut: a resource group with all that it has, whatever else owners
-connect, and a lock that changes with all that it holds for. Such parts are kept together by account, since the limits
-of ARM count for a principal in a subscription. The shards of a run need not be those of the run before: workers keep no
-state.
+connect, a lock that changes with all that it holds for, and a resource with those whose values its expressions read,
+since this run may change them. Such parts are kept together by account, since the limits of ARM count for a principal
+in a subscription. The shards of a run need not be those of the run before: workers keep no state.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gitsync.model.lock_ids import find_scope, is_lock
 from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.shard import Account, Shard, ShardMember
+from gitsync.model.template import list_computed_values
 from gitsync.planning.managed_locks import ManagedLock, find_moving_scope
 
 _GROUP_STEPS = 5  # of "/subscriptions/ID/resourceGroups/NAME", with the empty one before the first slash
@@ -49,6 +50,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
             credential=_name_credential(resource.key, resource.credential),
             references=tuple(sorted({*resource.relations.depends_on, *known} - {owner})),
             holds_for=find_moving_scope(resource, record),
+            values_of=_list_values_of(resource),
         )
     for key, record in records.items():
         if key not in members:
@@ -61,6 +63,11 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
                 holds_for=find_scope(record.arm_id) if is_lock(record.arm_id) else NO_ID,
             )
     return tuple(members[key] for key in sorted(members))
+
+
+def _list_values_of(resource: Prepared) -> tuple[Key, ...]:
+    values = list_computed_values(resource.template) if resource.template else ()
+    return tuple(sorted({key for value in values for key in value.reads}))
 
 
 def _name_credential(key: Key, name: str) -> str:
@@ -111,8 +118,8 @@ def _list_atoms(by_key: Mapping[Key, ShardMember]) -> list[_Atom]:
         if member.arm_id:
             partition.join(key, first_of.setdefault(_decide_container(member.arm_id), key))
         # A child waits for its owner, which only one process can have.
-        if member.owner and member.owner in by_key:
-            partition.join(key, member.owner)
+        for other in by_key.keys() & {member.owner, *member.values_of}:
+            partition.join(key, other)
     for key, member in by_key.items():
         parents = islice(member.arm_id.lineage, 1, None)
         above = next((path for path in parents if path in first_of), None)

@@ -17,7 +17,10 @@ BODY_WORDS: Final[Mapping[str, str]] = {
 """Those of a text, with the type of what each has."""
 
 EXPRESSION: Final = "$expression"
-"""Reserved for values that are computed from other resources, and not supported yet."""
+"""A value that a CEL expression computes from other resources (docs/values.md)."""
+
+SET: Final = "gitsync/set"
+"""The annotation that has the expressions of other kinds: fields of spec, each with its expression."""
 
 _ALL: Final = frozenset({*BODY_WORDS, EXPRESSION})
 

@@ -1,3 +1,1 @@
-"""Expressions of exports: parsed, checked against the types of a kind, and evaluated
-(docs/reference/reconciliation.md#export-expressions).
-"""
+"""The expression language CEL: parsed, checked against the types of kinds, and evaluated."""

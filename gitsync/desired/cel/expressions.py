@@ -1,8 +1,8 @@
-"""Compiles the text of an expression for evaluation: parsed, checked, with its type
+"""Compiles the text of an export expression for evaluation: parsed, checked, with its type
 (docs/reference/reconciliation.md#export-expressions); and finds where ASO differs from gitsync (docs/expressions.md):
 functions that it refuses, and secrets that it overlooks.
 
-An entry point of this package, next to `export_expressions` and `outcomes` for the expressions of manifests.
+`exports` compiles those of a manifest; `value_expressions` has the expressions of values from other resources.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from gitsync.desired.cel.syntax.lexer import format_error
 from gitsync.desired.cel.syntax.parser import parse
 from gitsync.desired.cel.syntax.syntax_tree import ExpressionNode, FunctionCall, Ident, Macro, Select, iterate_children
-from gitsync.desired.cel.types.checker import check
+from gitsync.desired.cel.types.checker import Checked, check
 from gitsync.desired.cel.types.kinds import make_self_type
 from gitsync.desired.cel.types.types import DYN, STRING, Type, make_map_type
 from gitsync.errors import ExpressionError
@@ -71,20 +71,31 @@ def build_environment(kind: Kind) -> Environment:
 @lru_cache(maxsize=1024)
 def compile_expression(text: str, environment: Environment) -> CompiledExpression:
     """Compile an expression. Raises ExpressionError with every mistake, its line and column, and a hint."""
+    tree = parse_expression(text)
+    found = check_expression(text, tree, environment.variables)
+    return CompiledExpression(
+        text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_object=found.uses_secret_object
+    )
+
+
+def parse_expression(text: str) -> ExpressionNode:
+    """Parse an expression. Raises ExpressionError with the mistake, its line and column, and a hint."""
     try:
-        tree = parse(text)
+        return parse(text)
     except ExpressionError as error:
-        raise _make_refused(text, error.message, error.hint) from error
-    found = check(tree, environment.variables)
+        raise make_refused(text, error.message, error.hint) from error
+
+
+def check_expression(text: str, tree: ExpressionNode, variables: Mapping[str, Type]) -> Checked:
+    """Check the tree of an expression. Raises ExpressionError with every mistake, its line and column, and a hint."""
+    found = check(tree, variables)
     if found.mistakes:
         told = found.mistakes[:_MOST_MISTAKES]
         more = len(found.mistakes) - len(told)
         said = "; ".join(format_error(mistake.at, mistake.said) for mistake in told)
         hint = next((mistake.hint for mistake in told if mistake.hint), "")
-        raise _make_refused(text, f"{said}; and {more} more" if more else said, hint)
-    return CompiledExpression(
-        text=text, tree=tree, type=found.type, secrets=found.secrets, uses_secret_object=found.uses_secret_object
-    )
+        raise make_refused(text, f"{said}; and {more} more" if more else said, hint)
+    return found
 
 
 def quote_expression(text: str) -> str:
@@ -92,7 +103,8 @@ def quote_expression(text: str) -> str:
     return json.dumps(truncate(text, _SHOWN), ensure_ascii=False)
 
 
-def _make_refused(text: str, said: str, hint: str) -> ExpressionError:
+def make_refused(text: str, said: str, hint: str) -> ExpressionError:
+    """Make the error of an expression that does not compile, in the words of ASO."""
     told = truncate(said, _LONGEST_COMPLAINT)
     return ExpressionError(f"failed to compile CEL expression: {quote_expression(text)}: {told}", hint=hint)
 

@@ -6,11 +6,11 @@ A field that is not set reads as the zero value of its type, as in ASO (docs/exp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gitsync.desired.cel.functions.times import parse_timestamp
-from gitsync.desired.cel.types.kinds import TypeFields, make_self_type
+from gitsync.desired.cel.types.kinds import SpelledFields, TypeFields, make_self_type
 from gitsync.desired.cel.types.types import BOOL, BYTES, DOUBLE, DYN, INT, STRING, TIME, TIMESTAMP, UINT, Type
 from gitsync.desired.cel.values import Timestamp, Uint
 from gitsync.desired.validation.name_rules import find_azure_name as own_name
@@ -82,7 +82,7 @@ class Object:
     def _find_raw(self, name: str) -> Any:
         fields = self._type.fields
         known = self._require_field(name)
-        return self._data.get(fields.spell(known) if isinstance(fields, TypeFields) else known)
+        return self._data.get(fields.spell(known) if isinstance(fields, SpelledFields) else known)
 
 
 def _is_set(type_: Type, raw: Any) -> bool:
@@ -173,7 +173,10 @@ class RecordedBody(RecordedObject):
         return name
 
 
-def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
+MakeObject = Callable[[Type, Mapping[str, Any]], Object]
+
+
+def convert_value(type_: Type, raw: Any, make: MakeObject = Object) -> Any:
     """Convert JSON to the value of a type, with `make` for structs; other JSON is kept as it is, and fails when it is
     used.
     """
@@ -189,7 +192,7 @@ def convert_value(type_: Type, raw: Any, make: type[Object] = Object) -> Any:
     return _convert_plain(type_, raw, make)
 
 
-def _convert_plain(type_: Type, raw: Any, make: type[Object]) -> Any:
+def _convert_plain(type_: Type, raw: Any, make: MakeObject) -> Any:
     match type_.name:
         case "list" if isinstance(raw, list | tuple):
             return [convert_value(type_.params[0], item, make) for item in raw]

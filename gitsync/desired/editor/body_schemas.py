@@ -23,6 +23,7 @@ from gitsync.desired.validation.explain import ALL_CHOICES
 from gitsync.desired.validation.explain_type import describe_body_type, describe_member
 
 _WORD: Final[Schema] = {"$ref": f"{DEFINITIONS}bodyWord"}
+_EXPRESSION: Final[Schema] = {"$ref": f"{DEFINITIONS}bodyExpression"}
 _SHAPES: Final[Mapping[str, str]] = {"integer": "number", "boolean": "boolean"}
 _POINTER: Final = "#/definitions/"
 
@@ -161,7 +162,8 @@ class _Builder:
         if shape is None:
             return {}
         message = f"{where} must be {describe_shape(shape)}."
-        return {"type": [shape, "string", "null"], "pattern": VARIABLE, "errorMessage": message}
+        plain = {"type": [shape, "string", "null"], "pattern": VARIABLE, "errorMessage": message}
+        return {"anyOf": [plain, _EXPRESSION]}
 
     def _build_text(self, type_: BodyType, message: str) -> Schema:
         text: Schema = {"type": ["string", "null"], "errorMessage": message}

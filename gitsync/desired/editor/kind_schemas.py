@@ -200,6 +200,8 @@ def _build_field(kind_field: KindField, context: _Context, pointer: str) -> Sche
         value = _build_value(kind_field.facts, kind_field, context, pointer)
     if not kind_field.facts.get("required"):
         value = allow_null(value)
+    if kind_field.path == "spec.azureName" and context.kind.is_any_type:
+        value = {"anyOf": [value, {"$ref": f"{DEFINITIONS}bodyExpression"}]}
     return {"description": _describe_field(kind_field, context), **value}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
-from gitsync.desired.catalog.body_words import BODY_WORDS
+from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, SET
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
@@ -99,6 +99,14 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
     RUN_SCRIPT: _describe("Consents to the script that Azure runs for the resource.", ALLOW),
     API_VERSION: _describe("The api-version of ARM at which the resource is written.", "2025-01-01"),
     BODY: _describe("A merge patch in YAML for the ARM body that is sent.", "{properties: {newField: true}}"),
+    SET: {
+        "description": "Fields that CEL expressions compute from other resources: a YAML mapping. "
+        'resource("Kind/name") has id, name, spec and status; null leaves the field out. This resource is created '
+        "after the others, and deleted before them.",
+        "type": "string",
+        "examples": ['{spec.tags.hub: resource("VirtualNetwork/hub").id}'],
+        "errorMessage": f"{SET} must be a string: a YAML mapping, in quotes or as a block.",
+    },
 }
 
 _OF_NAMESPACES: Final[Mapping[str, Schema]] = {
@@ -144,6 +152,7 @@ def build_definitions(catalog: Catalog) -> Schema:
         "azureOwner": _build_azure_reference("azureOwner", catalog),
         "azureReference": _build_azure_reference("azureReference", catalog),
         "bodyWord": _build_body_word(),
+        "bodyExpression": _build_body_expression(),
         "reference": _build_reference("reference", catalog),
         "wellKnownReference": _build_role_reference(catalog),
     }
@@ -267,6 +276,12 @@ def _build_name(rule: NameRule, path: str, description: str) -> Schema:
     return {**schema, **refuse(r"^\.\.|^\.$", message)} if rule.pattern.pattern.startswith(_NO_DOTS) else schema
 
 
+_EXPRESSION_TEXT: Final[Schema] = {
+    "type": "string",
+    "minLength": 1,
+    "examples": ['resource("VirtualNetwork/hub").id'],
+}
+
 _NO_DOTS: Final = r"(?!\.\.|\.\Z)"
 """How the pattern of keys begins. Go has no look-ahead, and so not every tool that reads schemas."""
 
@@ -275,11 +290,25 @@ def _build_body_word() -> Schema:
     """Build the object that stands for a value in the body of an AzureResource."""
     return {
         "type": "object",
-        "description": "The ARM id of a resource, or a value of a Secret or a ConfigMap.",
-        "properties": {word: {"$ref": f"#/definitions/{name}"} for word, name in BODY_WORDS.items()},
+        "description": "The ARM id of a resource, or a value of a Secret, a ConfigMap or other resources.",
+        "properties": {
+            **{word: {"$ref": f"#/definitions/{name}"} for word, name in BODY_WORDS.items()},
+            EXPRESSION: _EXPRESSION_TEXT,
+        },
         "additionalProperties": False,
         "minProperties": 1,
         "maxProperties": 1,
+    }
+
+
+def _build_body_expression() -> Schema:
+    """Build the object that stands for a value of any type."""
+    return {
+        "type": "object",
+        "description": "A value that a CEL expression computes from other resources.",
+        "required": [EXPRESSION],
+        "properties": {EXPRESSION: _EXPRESSION_TEXT},
+        "additionalProperties": False,
     }
 
 
@@ -306,7 +335,8 @@ def _build_azure_reference(name: str, catalog: Catalog) -> Schema:
     short = {"if": is_own, "then": _require_texts(("name",)), "else": by_key["else"]}
     schema["allOf"] = [{**by_key, "else": short}, kinds]
     if name.endswith("Owner"):  # a scope above a group: the tenant is a slash
-        schema["properties"]["armId"] = {"anyOf": [schema["properties"]["armId"], {"const": "/"}]}
+        expression = {"$ref": "#/definitions/bodyExpression"}
+        schema["properties"]["armId"] = {"anyOf": [schema["properties"]["armId"], {"const": "/"}, expression]}
     return schema
 
 

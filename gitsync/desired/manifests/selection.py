@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final
 
 from gitsync.desired.catalog.everyday_names import find_by_everyday_name
+from gitsync.desired.manifests.named_namespaces import find_named_namespaces
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
@@ -61,10 +62,12 @@ def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Mani
     """Return the manifests with the resources of other namespaces in `elsewhere`. No namespaces means all.
 
     This comes before validation: references stay in a namespace, and each namespace may be in another subscription.
+    Namespaces that expressions name stay too: their resources are watched (`select_prepared`).
     """
     if not namespaces:
         return manifests
-    selected = tuple(resource for resource in manifests.resources if resource.key.namespace in namespaces)
+    read = {*namespaces, *find_named_namespaces(manifests.resources, namespaces)}
+    selected = tuple(resource for resource in manifests.resources if resource.key.namespace in read)
     others = tuple(resource for resource in manifests.resources if resource.key.namespace not in namespaces)
     return replace(manifests, resources=selected, elsewhere=others)
 

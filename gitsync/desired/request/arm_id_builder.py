@@ -24,7 +24,7 @@ from gitsync.model.arm_id import GROUP_TYPE, ArmId
 from gitsync.model.facts import Kind, Scope, ScopeFlag
 from gitsync.model.gvk import Key
 from gitsync.model.resource import OwnerRef, Resource
-from gitsync.model.template import ConfigMapKeyRef, RootRef, Text
+from gitsync.model.template import ComputedValue, ConfigMapKeyRef, RootRef, Text
 
 AzureName = str | ConfigMapKeyRef
 IdTemplate = ArmId | Text
@@ -65,6 +65,8 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
     if not kind.has_owner or not isinstance(owner, Mapping):
         return None
     name, arm_id = owner.get("name"), owner.get("armId")
+    if isinstance(arm_id, ComputedValue):
+        return OwnerRef(key=arm_id.id_of) if arm_id.id_of and not name else None
     if arm_id:
         return OwnerRef(arm_id=ArmId(arm_id)) if isinstance(arm_id, str) and not name else None
     owner = add_group(owner) if kind.is_any_type else owner

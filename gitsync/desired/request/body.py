@@ -26,7 +26,14 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
-from gitsync.model.template import ConfigMapKeyRef, ReferenceKeys, ResourceRef, SecretKeyRef, SecretMapRef
+from gitsync.model.template import (
+    ComputedValue,
+    ConfigMapKeyRef,
+    ReferenceKeys,
+    ResourceRef,
+    SecretKeyRef,
+    SecretMapRef,
+)
 
 _EMPTY: Final[Mapping[str, Callable[[], Any]]] = {"list": list, "map": dict}
 
@@ -229,7 +236,7 @@ class _Conversion:
             return {key: self.reference(type_["map"], v) for key, v in value.items() if v is not None} or None
         return self.arm_id(value) if type_ == "string" else self.single(value)
 
-    def single(self, value: Any) -> str | ResourceRef:
+    def single(self, value: Any) -> str | ResourceRef | ComputedValue:
         reference = _require_mapping(value)
         if reference.get("wellKnownName"):
             return _require_text(reference, "wellKnownName")
@@ -238,7 +245,9 @@ class _Conversion:
         group, kind, name = (_require_text(reference, member) for member in ("group", "kind", "name"))
         return ResourceRef(Key(group, kind, self.namespace, name))
 
-    def arm_id(self, value: Any) -> str:
+    def arm_id(self, value: Any) -> str | ComputedValue:
+        if isinstance(value, ComputedValue):
+            return value
         if not isinstance(value, str):
             raise UnusableReferenceError
         self.arm_ids.append(ArmId(value))

@@ -6,12 +6,12 @@ decides the policy only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
@@ -20,7 +20,7 @@ from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
 from gitsync.desired.formats.ignored_paths import Paths
 from gitsync.desired.manifests.policy_annotations import decide_policy
 from gitsync.desired.problems.finding import Finding, locate_finding
-from gitsync.desired.request.arm_id_builder import ArmIds, is_named_at_random
+from gitsync.desired.request.arm_id_builder import ArmIds, Standing, is_named_at_random
 from gitsync.desired.request.body import collect_sign_in_paths
 from gitsync.desired.request.credential_choice import Credential, CredentialOf
 from gitsync.desired.request.dependencies import Dependencies
@@ -34,6 +34,7 @@ from gitsync.desired.request.exports import SharedExports, check_declared, may_e
 from gitsync.desired.request.patched_body import check_patched_body
 from gitsync.desired.request.rules_of_source import apply_rules
 from gitsync.desired.request.told_by_others import collect_told
+from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.annotations import IGNORE
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, NamedDependencies
@@ -41,6 +42,7 @@ from gitsync.desired.validation.field_rules import FindPaths
 from gitsync.desired.validation.hold_annotation import HOLD, check_hold, read_hold
 from gitsync.desired.validation.ignore_annotation import check_ignore, read_ignored_paths
 from gitsync.desired.validation.relations import Member
+from gitsync.desired.validation.set_annotation import has_computed_ids, list_set_entries
 from gitsync.desired.validation.validate import (
     MAX_PROBLEMS,
     UnknownFields,
@@ -48,15 +50,17 @@ from gitsync.desired.validation.validate import (
     validate_resource,
     validate_set,
 )
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy, PolicyDecision
 from gitsync.model.resource import WAITING, Prepared, Relations, Resource
+from gitsync.model.template import ComputedValue
 from gitsync.model.unit import UnitOptions
 
 _USUAL: Final = UnitOptions()
+_NO_SOURCES: Final[Mapping[Key, tuple[Key, ...]]] = {}
 
 
 def prepare(
@@ -77,8 +81,9 @@ def prepare(
     """
     manifests = migrate_versions(manifests, catalog, unknown_fields)
     estate = apply_rules(manifests, catalog, today)
-    manifests = replace(manifests, resources=estate.resources)
-    drafts = _make_drafts(manifests, catalog, subscription)
+    computed = _add_computed(estate.resources, manifests, catalog)
+    manifests = replace(manifests, resources=computed.resources)
+    drafts = _make_drafts(manifests, catalog, subscription, computed.bodies)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
     shared = SharedExports(manifests.resources)
@@ -102,14 +107,30 @@ def prepare(
         others = (*_check_annotations(draft, today, unknown_fields), *_check_exports(resource, manifests, shared))
         ruled = estate.faults.get(resource.key.namespace, ())
         problems = (*resource.problems, *alone, *of_set, *others, *ruled, *_check_draft(draft))
-        relations = _relate(member, told.get(resource.key, ()))
+        relations = _relate(member, told.get(resource.key, ()), computed.values.get(resource.key, ()))
         made = _make_prepared(draft, decision, relations, problems, _list_ignored(draft, today, estate.find_ignored))
         prepared.append(replace(made, hold=read_hold(resource, today)) if HOLD in resource.annotations else made)
     return tuple(prepared)
 
 
-def _relate(member: Member, told: tuple[tuple[str, str], ...]) -> Relations:
-    return Relations(owner=member.owner, depends_on=member.depends_on, named_first=member.named_first, told=told)
+def _relate(member: Member, told: tuple[tuple[str, str], ...], computed: tuple[ComputedValue, ...]) -> Relations:
+    return Relations(
+        owner=member.owner,
+        depends_on=member.depends_on,
+        named_first=member.named_first,
+        told=told,
+        computed=computed,
+    )
+
+
+def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog: Catalog) -> ValueEstate:
+    """Return the resources with the values that expressions compute."""
+    entries = {index: found for index, resource in enumerate(resources) if (found := list_set_entries(resource))}
+    if not entries:
+        return ValueEstate(resources)
+    from gitsync.desired.request.computed_values import add_computed  # noqa: PLC0415 - an engine that most repositories do not need
+
+    return add_computed(resources, entries, manifests.known_ids, catalog)
 
 
 def _check_alone(
@@ -167,19 +188,34 @@ def _check_exports(resource: Resource, manifests: Manifests, shared: SharedExpor
     return (locate_finding(finding, resource) for finding in islice(findings, MAX_PROBLEMS))
 
 
-def _make_drafts(manifests: Manifests, catalog: Catalog, subscription: str | CredentialOf) -> list[Draft]:
+def _make_drafts(
+    manifests: Manifests,
+    catalog: Catalog,
+    subscription: str | CredentialOf,
+    bodies: Mapping[Key, Mapping[str, Any]],
+) -> list[Draft]:
     def credential_of(resource: Resource) -> Credential | Finding:
         return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
 
-    known_ids = manifests.known_ids
-    starts = [
-        begin_draft(resource, catalog, manifests.objects.config_maps, known_ids) for resource in manifests.resources
-    ]
-    ids = ArmIds(
-        {start.resource.key: start.standing for start in starts if start.standing},
-        partial(find_draft_subscription, credential_of),
+    begin = partial(
+        begin_draft,
+        catalog=catalog,
+        config_maps=manifests.objects.config_maps,
+        known_ids=manifests.known_ids,
+        bodies=bodies,
     )
-    return [finish_draft(start, credential_of, ids) for start in starts]
+
+    def make_ids(standings: Mapping[Key, Standing]) -> ArmIds:
+        return ArmIds(standings, partial(find_draft_subscription, credential_of))
+
+    resources, sources = manifests.resources, _NO_SOURCES
+    if has_computed_ids(resources):
+        from gitsync.desired.request.computed_ids import settle_ids  # noqa: PLC0415 - as above
+
+        resources, sources = settle_ids(resources, lambda resource: begin(resource).standing, make_ids)
+    starts = [begin(resource) for resource in resources]
+    ids = make_ids({start.resource.key: start.standing for start in starts if start.standing})
+    return [finish_draft(start, credential_of, ids, sources.get(start.resource.key, ())) for start in starts]
 
 
 def _make_prepared(

@@ -21,7 +21,7 @@ from gitsync.model.export import Address
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import DeclaredObject
 from gitsync.model.resource import OwnerRef, Prepared, Resource
-from gitsync.model.template import ResourceRef, ValueRef
+from gitsync.model.template import ComputedValue, ResourceRef, ValueRef
 from gitsync.model.unit import Unit
 
 _Group = frozenset[Key]
@@ -35,6 +35,7 @@ class Needs:
     owner: OwnerRef | None  # None for kinds without one
     refs: tuple[ValueRef, ...] = ()  # the placeholders of its request
     arm_ids: tuple[ArmId, ...] = ()  # those in the request
+    sources: tuple[Key, ...] = ()  # the resources from which expressions compute its id
     named: tuple[Key, ...] = ()  # by its annotation `gitsync/depends-on`
 
 
@@ -61,7 +62,7 @@ class Dependencies:
 
     def of(self, needs: Needs) -> tuple[Key, ...]:
         """The manifests that must be applied before one, sorted; never itself."""
-        owner, keys = needs.owner, set(needs.named)
+        owner, keys = needs.owner, {*needs.sources, *needs.named}
         if owner and owner.key:
             keys.add(owner.key)
         for arm_id in (*needs.arm_ids, owner.arm_id) if owner and owner.arm_id else needs.arm_ids:
@@ -80,6 +81,8 @@ class Dependencies:
     def _list_sources(self, ref: ValueRef, namespace: str) -> Iterator[Key]:
         if isinstance(ref, ResourceRef):
             yield ref.key
+        elif isinstance(ref, ComputedValue):
+            yield from ref.sources.values()
         elif value := find_value(ref, namespace):
             yield from self._list_exporters(*value)
 

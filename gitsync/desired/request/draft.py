@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.spec_visitor import Visit
@@ -28,6 +28,7 @@ from gitsync.desired.request.credential_choice import Credential, CredentialOf
 from gitsync.desired.request.dependencies import Needs
 from gitsync.desired.request.fill import collect_value_refs, fill_references, list_value_refs
 from gitsync.desired.request.patched_body import patch_body
+from gitsync.desired.validation.body_annotation import read_body
 from gitsync.desired.validation.references import select_named_references
 from gitsync.desired.validation.relations import Member
 from gitsync.errors import UnusableReferenceError
@@ -61,6 +62,7 @@ class Draft:
     credential: Credential | None  # None if there is none, for a reason in the findings
     id_doubt: str  # why a plan cannot fill in the subscription of the id
     findings: tuple[Finding, ...]  # everything that is wrong with it
+    id_sources: tuple[Key, ...] = ()  # the resources from which expressions compute its id
 
     @property
     def known_id(self) -> ArmId | None:
@@ -80,6 +82,7 @@ class Draft:
             owner=self.owner,
             refs=() if is_plain else (*collect_value_refs(self.arm_id), *in_body),
             arm_ids=converted.arm_ids if converted else (),
+            sources=self.id_sources,
         )
 
     def as_member(
@@ -102,18 +105,26 @@ class Draft:
         )
 
 
-def begin_draft(resource: Resource, catalog: Catalog, config_maps: ConfigMaps, known_ids: Mapping[Key, ArmId]) -> Start:
-    """Find kind, owner, name and body. `known_ids` are those of resources that other sources declare."""
+def begin_draft(
+    resource: Resource,
+    catalog: Catalog,
+    config_maps: ConfigMaps,
+    known_ids: Mapping[Key, ArmId],
+    bodies: Mapping[Key, Mapping[str, Any]],
+) -> Start:
+    """Find kind, owner, name and body. `known_ids` are those of resources that other sources declare, `bodies` the
+    members in `gitsync/body` where some are computed.
+    """
     kind = catalog.kind_of(resource)
     if kind is None:
         return Start(resource)
     owner = place_owner(find_owner(resource, kind), known_ids)
     name = derive_azure_name(resource, kind, owner, config_maps)
     standing = Standing(resource=resource, kind=kind, name=name, owner=owner)
-    return Start(resource, standing, _convert_body(standing, known_ids))
+    return Start(resource, standing, _convert_body(standing, known_ids, bodies))
 
 
-def finish_draft(start: Start, credential_of: CredentialOf, ids: ArmIds) -> Draft:
+def finish_draft(start: Start, credential_of: CredentialOf, ids: ArmIds, id_sources: tuple[Key, ...] = ()) -> Draft:
     """Add what depends on other manifests: the credential, the id, and the request."""
     standing = start.standing
     choice = _choose_credential(start, credential_of, ids)
@@ -128,6 +139,7 @@ def finish_draft(start: Start, credential_of: CredentialOf, ids: ArmIds) -> Draf
         credential=choice.credential,
         id_doubt=choice.doubt,
         findings=choice.findings,
+        id_sources=id_sources,
     )
 
 
@@ -196,13 +208,16 @@ def _make_template(start: Start, arm_id: IdTemplate | None, ids: ArmIds) -> Temp
     return template if has_ids else None
 
 
-def _convert_body(standing: Standing, known_ids: Mapping[Key, ArmId]) -> Converted | None:
+def _convert_body(
+    standing: Standing, known_ids: Mapping[Key, ArmId], bodies: Mapping[Key, Mapping[str, Any]]
+) -> Converted | None:
     """Make the body. Without a name there is no request, but the dependencies of the body still count."""
     resource = standing.resource
     try:
         converted = convert(standing.kind, resource.spec, standing.name or "", resource.key.namespace)
         if resource.annotations.get(BODY):
-            converted = patch_body(converted, resource)
+            members = bodies.get(resource.key) or read_body(resource)
+            converted = patch_body(converted, members, resource.key.namespace)
     except UnusableReferenceError:
         return None
     if not known_ids:

@@ -17,6 +17,7 @@ from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.template import (
+    ComputedValue,
     ConfigMapKeyRef,
     Gap,
     ReferenceKeys,
@@ -58,6 +59,10 @@ class Values(Protocol):
 
     def root(self, key: Key) -> str: ...
 
+    def computed(self, value: ComputedValue) -> Any:
+        """The value of an expression, as JSON; None leaves the field out."""
+        ...
+
 
 def fill(template: Template, namespace: str, values: Values) -> Request:
     """Fill a template. `namespace` is the manifest's own, which has all that it refers to.
@@ -82,11 +87,17 @@ class _Filling:
 
     def value(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self.value(member) for key, member in value.items()}
+            filled = {key: self.value(member) for key, member in value.items() if not self.leaves_out(member)}
+            # A map that has nothing else is left out too, as one that a manifest has empty.
+            return {key: member for key, member in filled.items() if member != {} or not value[key]}
         if isinstance(value, list):
-            return [self.value(member) for member in value]
+            return [self.value(member) for member in value if not self.leaves_out(member)]
         fill_value = _FILLERS.get(type(value))
         return fill_value(self, value) if fill_value else value
+
+    def leaves_out(self, value: Any) -> bool:
+        """Return whether an expression leaves its field out."""
+        return value.__class__ is ComputedValue and self.values.computed(value) is None
 
     def reference_keys(self, keys: ReferenceKeys) -> dict[str, Any]:
         return {str(self.value(reference)): {} for reference in keys.references}
@@ -118,6 +129,7 @@ _FILLERS: Final[Mapping[type, Callable[[_Filling, Any], Any]]] = {
     ConfigMapKeyRef: lambda filling, ref: filling.config_map(ref.name, ref.key),
     ReferenceKeys: _Filling.reference_keys,
     Text: _Filling.text,
+    ComputedValue: lambda filling, value: filling.values.computed(value),
 }
 
 

@@ -27,12 +27,12 @@ _LEVEL_OF_SPEC: Final = Level.ERROR
 """What the conversion of a spec makes is checked for errors only: its own schema has checked the rest."""
 
 
-def patch_body(converted: Converted, resource: Resource) -> Converted:
-    """Merge the annotation over a converted body.
+def patch_body(converted: Converted, members: Mapping[str, Any], namespace: str) -> Converted:
+    """Merge the members of the annotation over a converted body.
 
     Raises UnusableReferenceError for a word without a value.
     """
-    patch = convert_words(read_body(resource), resource.key.namespace)
+    patch = convert_words(members, namespace)
     return Converted(merge_patch(converted.body, patch.body), (*converted.arm_ids, *patch.arm_ids))
 
 

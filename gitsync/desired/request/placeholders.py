@@ -14,7 +14,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import ConfigMapKeyRef, Request, RootRef, Text
+from gitsync.model.template import ComputedValue, ConfigMapKeyRef, Request, RootRef, Text
 
 Secrets = Mapping[tuple[str, str], Mapping[str, Secret]]
 
@@ -90,6 +90,19 @@ class Placeholders:
 
     def root(self, key: Key) -> str:
         return format_alias_root(key)
+
+    def computed(self, value: ComputedValue) -> Any:
+        from gitsync.desired.request.computed_fill import (  # noqa: PLC0415 - an engine that most repositories do not need
+            compute_value,
+            describe_offline,
+        )
+
+        try:
+            return compute_value(
+                value, lambda name, key: describe_offline(name, self._prepared[key].resource, self.arm_id(key))
+            )
+        except MissingValueError as error:  # a run reports it
+            return Placeholder(f"<{value.expression}>", why=error.message, is_public=True)
 
     def _part(self, namespace: str, ref: ConfigMapKeyRef | RootRef) -> str:
         if isinstance(ref, RootRef):

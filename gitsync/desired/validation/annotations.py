@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
@@ -66,6 +67,7 @@ _USER_ANNOTATIONS: Final = frozenset(
         API_VERSION,
         BODY,
         DEPENDS_ON,
+        SET,
     }
 )
 OPERATOR_ANNOTATIONS: Final = frozenset(

@@ -19,7 +19,7 @@ from gitsync.desired.catalog.any_type import (
     split_name,
 )
 from gitsync.desired.catalog.arm_types import ArmType, open_arm_types
-from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, find_word
+from gitsync.desired.catalog.body_words import find_word
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.refused_types import SCRIPTS, find_refusal
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or, quote_scalar
@@ -126,28 +126,14 @@ def _check_refused(resource: Resource, arm_type: str) -> Iterator[Finding]:
 
 
 def check_body_words(body: Any, path: FieldPath = _BODY) -> Iterator[Finding]:
-    """Report each word of a body that stands for no value: `$expression`, and one in place of the body itself."""
-    if len(path) == len(_BODY) and (word := find_word(body)):
+    """Report a word in place of the body itself, where it stands for no value."""
+    if word := find_word(body):
         yield Finding(
             code="WrongType",
             path=(*path, word),
             message=f"{format_field(path)} must be the body, but {word} stands for one value in it.",
             hint=f"Write the members of the body, or ${word} to send a member of this name.",
         )
-        return
-    children = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
-    for key, child in children:
-        where = (*path, key)
-        word = find_word(child)
-        if word == EXPRESSION:
-            yield Finding(
-                code="ExpressionNotSupported",
-                path=(*where, word),
-                message=f"{format_field((*where, word))}: expressions in a body are not supported.",
-                hint=f"Use {join_with_or(sorted(BODY_WORDS))}, or write ${EXPRESSION} to send a member of this name.",
-            )
-        elif isinstance(child, dict | list) and word not in BODY_WORDS:
-            yield from check_body_words(child, where)
 
 
 def check_action(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.positions import find_root
 from gitsync.desired.catalog.type_words import join_with_and
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY, read_api_version
 from gitsync.desired.formats.json_pointer import JsonPath
-from gitsync.desired.problems.field_path import format_field
+from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, DEPENDS_ON_PATH
+from gitsync.desired.validation.set_annotation import SET_PATH, list_set_entries
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import AZURE_GROUP
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
@@ -24,6 +28,7 @@ _MOST_MEMBERS: Final = 5
 def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
     """Warn of a kind that ASO lacks, and of what its PUT would leave out of the body of one that it has."""
     yield from _warn_of_order(resource)
+    yield from _warn_of_values(resource, catalog)
     if resource.gvk.group == AZURE_GROUP:
         yield _warn_of_kind(resource, catalog)
         return
@@ -67,6 +72,34 @@ def _warn_of_order(resource: Resource) -> Iterator[Finding]:
             hint="Keep the manifest where ASO does not apply it, or remove the annotation.",
             level=Level.WARNING,
         )
+
+
+def _warn_of_values(resource: Resource, catalog: Catalog) -> Iterator[Finding]:
+    """Warn of each field that ASO would not get: a cluster refuses a manifest without a required one."""
+    kind = catalog.kind(resource.gvk)
+    for entry in list_set_entries(resource) if kind and kind.is_arm else ():
+        if entry.fault or entry.is_word:
+            continue
+        field = format_field(entry.field)
+        is_required = kind is not None and _is_required(kind, entry.field)
+        effect = f"a cluster refuses the manifest without {field}" if is_required else f"it sends no {field}"
+        yield Finding(
+            code=_CODE,
+            path=SET_PATH,
+            message=f"ASO ignores {SET}: {effect}.",
+            hint="Keep the manifest where ASO does not apply it, or write the value.",
+            level=Level.ERROR if is_required else Level.WARNING,
+        )
+
+
+def _is_required(kind: Kind, field: FieldPath) -> bool:
+    """Return whether ASO's schema requires a field, where the object that has it is set."""
+    position = find_root(kind)
+    for step in field[1:-1]:
+        if position.shape == "mapping" and step not in position.fields:
+            return False
+        position = position.members[str(step)] if position.shape == "mapping" else position.entry
+    return field[-1] in position.required
 
 
 def _join_first(paths: Sequence[JsonPath]) -> str:

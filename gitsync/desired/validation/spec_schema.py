@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from gitsync.desired.catalog.aso_types import SECRET_TYPES
+from gitsync.desired.catalog.body_words import EXPRESSION, find_word
 from gitsync.desired.catalog.braced_text import find_braced_text
 from gitsync.desired.catalog.positions import find_root
 from gitsync.desired.catalog.spec_visitor import Visit
@@ -50,6 +51,10 @@ _TEXTS: Final = frozenset({"string", "integer", "number", "boolean", "list"})
 """Shapes: a mapping of one null instead of such a value is a placeholder."""
 
 _NOT_SEARCHED = frozenset({"operatorSpec", "owner"})
+_NOT_IN_PLACE: Final = (
+    f"Use the annotation gitsync/set: {EXPRESSION} is for spec.body, spec.owner.armId and spec.azureName of an "
+    "AzureResource."
+)
 _MOST_LEVELS = 3
 _LONGEST_SHOWN = 300
 
@@ -112,6 +117,8 @@ def _is_retyped(visit: Visit) -> bool:
 
 def _suggest_form(visit: Visit) -> str:
     value = visit.value
+    if find_word(value) == EXPRESSION:
+        return _NOT_IN_PLACE
     if _is_retyped(visit):
         return f'Put it in quotes: "{quote_scalar(value)}".'
     # A text that reads as a number was quoted by mistake. Any other text needs another value.
@@ -148,7 +155,8 @@ def _make_unknown_field(visit: Visit, key: str, level: Level, kind: Kind | None)
         message = f"{format_field(path)} is at the wrong level: {kind.gvk.kind} has {format_field((*parent, key))}."
         hint = f"Move it into {format_field(parent)}."
     else:
-        message, hint = f"{format_field(path)} is an unknown field.", _suggest_field(visit, key, level)
+        message = f"{format_field(path)} is an unknown field."
+        hint = _NOT_IN_PLACE if key == EXPRESSION else _suggest_field(visit, key, level)
     return Finding(code="UnknownField", path=path, message=message, hint=hint, level=level)
 
 

@@ -6,11 +6,11 @@ deleted and created again. Only values that people export, or that a client wait
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
-from gitsync.emulator.patch import merge_over, set_value
+from gitsync.emulator.patch import find_value, merge_over, set_value
 
 _SPACE = UUID("6f0c7a52-5d0a-4c55-9f6e-2f0f9d9f7f10")
 
@@ -20,6 +20,7 @@ _COMPUTED: Mapping[str, Mapping[str, Any]] = {
         "/properties/latestRevisionFqdn": "{name}--1.{location}.azurecontainerapps.io",
         "/properties/eventStreamEndpoint": "https://{location}.azurecontainerapps.dev{id}/eventstream",
     },
+    "microsoft.app/managedenvironments": {"/properties/defaultDomain": "env-{label}.{location}.azurecontainerapps.io"},
     "microsoft.appconfiguration/configurationstores": {"/properties/endpoint": "https://{name}.azconfig.io"},
     "microsoft.batch/batchaccounts": {"/properties/accountEndpoint": "{name}.{location}.batch.azure.com"},
     "microsoft.cache/redis": {
@@ -28,6 +29,7 @@ _COMPUTED: Mapping[str, Mapping[str, Any]] = {
         "/properties/sslPort": 6380,
     },
     "microsoft.cache/redisenterprise": {"/properties/hostName": "{name}.{location}.redisenterprise.cache.azure.net"},
+    "microsoft.cdn/profiles/endpoints": {"/properties/hostName": "{name}.azureedge.net"},
     "microsoft.cognitiveservices/accounts": {"/properties/endpoint": "https://{name}.cognitiveservices.azure.com/"},
     "microsoft.communication/communicationservices": {
         "/properties/hostName": "{name}.unitedstates.communication.azure.com"
@@ -36,6 +38,8 @@ _COMPUTED: Mapping[str, Mapping[str, Any]] = {
     "microsoft.containerservice/managedclusters": {
         "/properties/fqdn": "{name}.hcp.{location}.azmk8s.io",
         "/properties/nodeResourceGroup": "MC_{group}_{name}_{location}",
+        "/properties/identityProfile/kubeletidentity/clientId": "{uuid:kubelet-client}",
+        "/properties/identityProfile/kubeletidentity/objectId": "{uuid:kubelet}",
         "/properties/oidcIssuerProfile/issuerURL": "https://{location}.oic.prod-aks.azure.com/{tenant}/{uuid:issuer}/",
     },
     "microsoft.dbformariadb/servers": {
@@ -85,6 +89,7 @@ _COMPUTED: Mapping[str, Mapping[str, Any]] = {
         "/properties/principalId": "{uuid:principal}",
         "/properties/clientId": "{uuid:client}",
     },
+    "microsoft.network/bastionhosts": {"/properties/dnsName": "bst-{uuid:bastion}.bastion.azure.com"},
     "microsoft.network/privatelinkservices": {
         "/properties/alias": "{name}.{uuid:alias}.{location}.azure.privatelinkservice"
     },
@@ -99,6 +104,7 @@ _COMPUTED: Mapping[str, Mapping[str, Any]] = {
         "/properties/status": "Active",
     },
     "microsoft.signalrservice/signalr": {"/properties/hostName": "{name}.service.signalr.net"},
+    "microsoft.signalrservice/webpubsub": {"/properties/hostName": "{name}.webpubsub.azure.com"},
     "microsoft.sql/servers": {
         "/properties/fullyQualifiedDomainName": "{name}.database.windows.net",
         "/properties/state": "Ready",
@@ -112,8 +118,48 @@ _COMPUTED: Mapping[str, Mapping[str, Any]] = {
         "/properties/primaryLocation": "{location}",
         "/properties/statusOfPrimary": "available",
     },
+    "microsoft.web/sites": {"/properties/defaultHostName": "{name}.azurewebsites.net"},
+    "microsoft.web/sites/slots": {"/properties/defaultHostName": "{parent}-{name}.azurewebsites.net"},
+    **{
+        f"microsoft.network/{zones}/{record}": {"/properties/fqdn": "{name}.{parent}."}
+        for zones in ("dnszones", "privatednszones")
+        for record in ("a", "aaaa", "caa", "cname", "mx", "ns", "ptr", "srv", "txt")
+    },
 }
 
+
+class _Following(NamedTuple):
+    """A value that a provider adds because of one in the body."""
+
+    cause: str  # JSON pointer of the value in the body
+    value: str  # what it must be; "" for anything
+    pointer: str
+    template: str  # {cause} is that value
+
+
+_FOLLOWING: Mapping[str, tuple[_Following, ...]] = {
+    "microsoft.containerinstance/containergroups": (
+        _Following("/properties/ipAddress/type", "Public", "/properties/ipAddress/ip", "{address}"),
+        _Following(
+            "/properties/ipAddress/dnsNameLabel",
+            "",
+            "/properties/ipAddress/fqdn",
+            "{cause}.{location}.azurecontainer.io",
+        ),
+    ),
+    "microsoft.network/publicipaddresses": (
+        _Following("/properties/publicIPAllocationMethod", "Static", "/properties/ipAddress", "{address}"),
+        _Following(
+            "/properties/dnsSettings/domainNameLabel",
+            "",
+            "/properties/dnsSettings/fqdn",
+            "{cause}.{location}.cloudapp.azure.com",
+        ),
+    ),
+}
+"""A dynamic address has no value before something uses it. They are initial values too: one that was changed outside
+replaces them.
+"""
 
 _INITIAL: Mapping[str, Mapping[str, Any]] = {
     "microsoft.dataprotection/backupvaults/backupinstances": {
@@ -150,18 +196,23 @@ def add_provider_fields(
     finds the seed of an id's identifiers.
     """
     rows, initial_rows = _COMPUTED.get(kind.casefold(), {}), _INITIAL.get(kind.casefold(), {})
-    if not rows and not initial_rows and "identity" not in body:
+    following = _FOLLOWING.get(kind.casefold(), ())
+    if not rows and not initial_rows and not following and "identity" not in body:
         return body  # most types: no copy
     key = choose_seed(path)
     words = {
         "id": path,
         "name": path.rpartition("/")[2],
+        "parent": path.split("/")[-3],
+        "label": make_uuid(key, "label")[:8],
+        "address": _make_address(key, find_value(body, ("properties", "publicIPAddressVersion"))),
         "group": path.split("/")[4] if path.count("/") > 3 else "",
         "location": str(body.get("location") or "global").casefold().replace(" ", ""),
         "tenant": tenant,
         "uuid": _Purpose(key),
     }
     computed, initial = _fill_templates(rows, words), _fill_templates(initial_rows, words)
+    initial = _add_following(initial, following, body, words)
     if isinstance(body.get("identity"), Mapping):
         computed = set_value(computed, "/identity", _make_identity(body["identity"], key, tenant, choose_seed))
     # Sent values win over initial values, and the provider's own values win over sent ones.
@@ -173,6 +224,22 @@ def _fill_templates(rows: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
     for pointer, value in rows.items():
         result = set_value(result, pointer, value.format_map(words) if isinstance(value, str) else value)
     return result
+
+
+def _add_following(initial: Any, rows: Iterable[_Following], body: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
+    for row in rows:
+        cause = find_value(body, tuple(row.cause.split("/")[1:]))
+        if cause is not None and (not row.value or str(cause).casefold() == row.value.casefold()):
+            initial = set_value(initial, row.pointer, row.template.format_map({**words, "cause": cause}))
+    return initial
+
+
+def _make_address(key: str, version: Any) -> str:
+    """Make an address of the ranges that are for tests of devices (RFC 2544), or for examples (RFC 3849)."""
+    number = uuid5(_SPACE, f"address:{key}").int
+    if version == "IPv6":
+        return f"2001:db8::{number % 0xFFFF:x}"
+    return f"198.{18 + number % 2}.{number // 2 % 256}.{1 + number // 512 % 254}"
 
 
 def _make_identity(

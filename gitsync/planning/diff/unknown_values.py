@@ -6,14 +6,14 @@ has in its place would seem to be drift.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from gitsync.desired.formats.json_pointer import JsonPath, format_pointer
 from gitsync.desired.formats.list_pairing import find_key, find_key_field, index_by_key, is_plain, is_same_key
 from gitsync.model.secret import Placeholder, is_hidden
-from gitsync.model.verdict import Comparison
+from gitsync.model.verdict import Comparison, Difference, Verdict
 
 NOT_KNOWN: Final = "not known to a plan"
 """How the reason of each of them begins."""
@@ -34,21 +34,21 @@ def collect_unknown_values(body: Any) -> UnknownValues:
     return dict(_iterate_unknown(body, ()))
 
 
-def blank(document: Any, path: JsonPath, reference: Any, text: str | None, inside: str = "") -> Any:
-    """Return a document with `text` in place of the value at a path; the same if it has none.
+def blank(document: Any, path: JsonPath, reference: Any, instead: Any, inside: str = "") -> Any:
+    """Return a document with `instead` in place of the value at a path; the same if it has none.
 
     The indexes of the path are those of `reference`: entries of lists are paired as in a comparison. `inside` is the
     member that has the document.
     """
     if not path:
-        return document if document is None else text
+        return document if document is None else instead
     step, rest = path[0], path[1:]
     if isinstance(step, int):
-        return _blank_entry(document, step, rest, reference, text)
+        return _blank_entry(document, step, rest, reference, instead)
     if not isinstance(document, Mapping) or not isinstance(reference, Mapping):
         return document
     return {
-        key: blank(value, rest, reference.get(step), text, step) if is_same_key(key, step, inside) else value
+        key: blank(value, rest, reference.get(step), instead, step) if is_same_key(key, step, inside) else value
         for key, value in document.items()
     }
 
@@ -101,6 +101,20 @@ def add_unknown_values(comparison: Comparison, unknown: UnknownValues, id_doubt:
     )
 
 
+def add_differences(comparison: Comparison, found: Sequence[Difference]) -> Comparison:
+    """Return the comparison of a plan with values that are not known, and that differ whatever they are."""
+    if not found:
+        return comparison
+    paths = {difference.path for difference in found}
+    return replace(
+        comparison,
+        verdict=Verdict.PENDING if comparison.verdict is Verdict.IN_SYNC else comparison.verdict,
+        differences=(*comparison.differences, *found),
+        unverified=tuple(path for path in comparison.unverified if path not in paths),
+        because={path: why for path, why in comparison.because.items() if path not in paths},
+    )
+
+
 def _iterate_unknown(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Placeholder]]:
     if isinstance(value, Placeholder):
         yield path, value
@@ -114,16 +128,16 @@ def _iterate_unknown(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Pla
             yield from _iterate_unknown(child, (*path, index))
 
 
-def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, text: str | None) -> Any:
+def _blank_entry(document: Any, index: int, rest: JsonPath, reference: Any, instead: Any) -> Any:
     if not isinstance(document, list) or not isinstance(reference, list):
         return document
-    at = _find_counterpart(document, index, reference)
+    at = find_counterpart(document, index, reference)
     if at is None:
         return document
-    return [blank(entry, rest, reference[index], text) if i == at else entry for i, entry in enumerate(document)]
+    return [blank(entry, rest, reference[index], instead) if i == at else entry for i, entry in enumerate(document)]
 
 
-def _find_counterpart(document: list[Any], index: int, reference: list[Any]) -> int | None:
+def find_counterpart(document: list[Any], index: int, reference: list[Any]) -> int | None:
     """The index in a document of the entry that `reference` has at an index."""
     if index >= len(reference):
         return None

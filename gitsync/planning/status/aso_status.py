@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitsync.model.facts import FieldType, Kind, TypeFacts
+from gitsync.model.secret import Placeholder
 
 
 def build_aso_status(kind: Kind, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,6 +62,8 @@ def _select_union_fields(facts: TypeFacts, body: Mapping[str, Any]) -> tuple[str
 
 def _find_inside(value: Any, path: tuple[str, ...] | list[str]) -> Any:
     for step in path:
+        if isinstance(value, Placeholder):  # nor is a part of it known
+            return value
         value = _find_member(value, step) if isinstance(value, Mapping) else None
     return value
 

@@ -9,6 +9,7 @@ remote source is read: such a value is a `Placeholder`, which is not compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gitsync.desired.request.fill import describe_missing_reference, find_value
 from gitsync.desired.request.placeholders import format_alias_root
@@ -17,18 +18,46 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import ValueRef
+from gitsync.model.template import ComputedValue, ValueRef
 from gitsync.repository.secrets.lookup import Lookup
+
+if TYPE_CHECKING:
+    from gitsync.desired.cel.sources import ValueSource
 
 Promised = Mapping[Address, frozenset[str | None]]
 """What resources of this run export: keys by object, None for keys that only an expression gives."""
 
 
+class StandIns(Protocol):
+    """Values of expressions for a rehearsal, which lacks what only Azure has."""
+
+    def recall(self, value: ComputedValue) -> Any:
+        """Return what an expression gave when it was sent last; None if it never was."""
+        ...
+
+    def make_up(self, value: ComputedValue) -> Any:
+        """Make up a value."""
+        ...
+
+
 class RunValues:
     """Values of one run, in memory only. `foresees` is true for a plan."""
 
-    def __init__(self, lookup: Lookup, arm_ids: Mapping[Key, ArmId], promised: Promised, *, foresees: bool) -> None:
+    def __init__(
+        self,
+        lookup: Lookup,
+        arm_ids: Mapping[Key, ArmId],
+        promised: Promised,
+        *,
+        foresees: bool,
+        sources: frozenset[Key] = frozenset(),
+        stand_ins: StandIns | None = None,
+    ) -> None:
+        """`sources` are the resources that expressions of others name. `stand_ins` are those of a rehearsal."""
         self._lookup = lookup
+        self._sources: dict[Key, ValueSource | None] = dict.fromkeys(sources)
+        self._written: set[Key] = set()
+        self._stand_ins = stand_ins
         self._unsure: set[Key] = set()
         self._arm_ids = dict(arm_ids)
         self._promised = promised
@@ -57,6 +86,42 @@ class RunValues:
     def add_root(self, key: Key, root: str) -> None:
         """Make known the prefix of the ids of a resource's extension resources."""
         self._roots[key] = root
+
+    def is_source(self, key: Key) -> bool:
+        """Return whether an expression needs values of a resource, so that it is read."""
+        return key in self._sources
+
+    def add_source(self, key: Key, source: ValueSource, *, is_written: bool) -> None:
+        """Make known what a resource has, for the expressions of those that come after, and whether this run wrote
+        it.
+        """
+        self._sources[key] = source
+        if is_written:
+            self._written.add(key)
+
+    def computed(self, value: ComputedValue) -> Any:
+        """Return the value of an expression; a placeholder if only a sync can have it. MissingValueError if there is
+        none.
+        """
+        from gitsync.desired.request.computed_fill import compute_value  # noqa: PLC0415 - an engine that most repositories do not need
+
+        stand_ins = self._stand_ins
+        if stand_ins is None or not value.reads:
+            return compute_value(value, self._find_source)
+        # What Azure has of an unchanged resource did not change either.
+        recalled = stand_ins.recall(value) if self._written.isdisjoint(value.reads) else None
+        if recalled is not None:
+            return recalled
+        try:
+            return compute_value(value, self._find_source)
+        except MissingValueError:
+            return stand_ins.make_up(value)
+
+    def _find_source(self, name: str, key: Key) -> ValueSource:
+        source = self._sources.get(key)
+        if source is None:
+            raise MissingValueError("WaitingForValue", f"{name} has not been read in this run.")
+        return source
 
     async def gather(self, namespace: str, refs: Iterable[ValueRef]) -> None:
         """Read the values of references from the sources, except exports of this run. Raises SecretStoreError if a

@@ -351,7 +351,8 @@ def _explain_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: 
         (manifest.gvk, manifest.annotations, manifest.labels, sorted(manifest.others))
         for manifest in (was, now.resource)
     )
-    specs = [json.dumps(spec, sort_keys=True) for spec in (expected["spec"], now.resource.spec)]
+    # What an expression computes is written as the expression.
+    specs = [json.dumps(spec, sort_keys=True, default=str) for spec in (expected["spec"], now.resource.spec)]
     if specs[0] != specs[1] or meta != meta_now:
         return "The edit would change more of the manifest than this field."
     old, new = compare_with_live(tree, result), compare_with_live(edited, result)

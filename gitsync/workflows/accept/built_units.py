@@ -165,7 +165,7 @@ def _has_drift(part: DriftedResource, before: Mapping[Key, Prepared], after: Map
 
 
 def _write_json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+    return json.dumps(value, sort_keys=True, default=str)  # an expression is its text
 
 
 # Where to look.

@@ -38,10 +38,12 @@ from gitsync.model.report import Report
 from gitsync.model.resource import Prepared, Resource
 from gitsync.model.result import Result
 from gitsync.model.secret import Secret
+from gitsync.model.template import ComputedValue, list_computed_values
 from gitsync.model.verdict import DRIFTED, Difference, Verdict
 from gitsync.planning.diff.hints import Hints, make_kind_hints
 from gitsync.planning.diff.projection import project, select_desired
 from gitsync.planning.diff.three_way import UNDONE
+from gitsync.planning.diff.unknown_values import NOT_KNOWN
 from gitsync.report.wording import format_plural
 from gitsync.workflows.accept.drift import DriftedField, DriftedResource, NotAccepted
 from gitsync.workflows.accept.edit_proof import Tree, compare_with_live, find_request
@@ -254,7 +256,9 @@ class _Reading:
         search = self.search
         compared = {cut(parse_pointer(pointer)) for pointer in moved}
         in_git = {
-            cut(parse_pointer(difference.path)) for difference in search.result.differences if difference.rule in UNDONE
+            cut(parse_pointer(difference.path))
+            for difference in search.result.differences
+            if difference.rule in UNDONE or difference.rule == NOT_KNOWN
         }
         locations: dict[JsonPath, list[Difference]] = {}
         for difference in search.result.differences:
@@ -264,7 +268,10 @@ class _Reading:
             if is_of_git or not search.wanted.want(search.result, self.prepared.resource, differences):
                 continue
             field = find_field(self.kind, path_in_body, self.prepared.resource) or ()
-            if path_in_body not in in_git and path_in_body not in compared:
+            computed = self.find_computed(field)
+            if computed and (path_in_body not in compared or not _is_below(computed.field, format_field(field))):
+                yield self.leave_computed(computed, field)
+            elif path_in_body not in in_git and path_in_body not in compared:
                 yield search.leave("Its value is a secret, or is known during a run only.", field)
             elif path_in_body not in in_git or search.wanted.texts:
                 yield from self.read_path(path_in_body)
@@ -313,7 +320,7 @@ class _Reading:
             advice = f"Change the default in {default}, or set the tag in the manifest."
             yield self.search.leave(f"It is a default tag, which {default} sets.", field, advice, (default,))
             return
-        found = [self.read_move(*move) for move in self.collect_moves(path_in_body)]
+        found = [self.read_computed(move.path) or self.read_move(*move) for move in self.collect_moves(path_in_body)]
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
@@ -373,6 +380,31 @@ class _Reading:
             return search.leave("Azure has a value that the kind does not allow.", field)
         return self.make_field(path, field, old, new)
 
+    def find_computed(self, field: FieldPath) -> ComputedValue | None:
+        """Find an expression that computes a field, a part of it, or all around it."""
+        values = list_computed_values(self.prepared.template) if self.prepared.template and field else ()
+        name = format_field(field)
+        return next(
+            (
+                value
+                for value in values
+                if name == value.field or _is_below(name, value.field) or _is_below(value.field, name)
+            ),
+            None,
+        )
+
+    def read_computed(self, path: JsonPath) -> NotAccepted | None:
+        """Skip a part of a list that an expression computes; None for any other."""
+        field = find_field(self.kind, path, self.prepared.resource) or ()
+        computed = self.find_computed(field)
+        return self.leave_computed(computed, field) if computed else None
+
+    def leave_computed(self, value: ComputedValue, field: FieldPath) -> NotAccepted:
+        """Skip a field of an expression: an edit would contradict that, and the next sync undo it."""
+        key = self.search.result.key
+        advice = f"Change the expression, or run gitsync revert {key.kind}/{key.name} to restore the value."
+        return self.search.leave(f"The expression {value.expression} computes {value.field}.", field, advice)
+
     def find_mode(self, field: FieldPath, old: Any) -> str:
         """Find how the value of a field is made; "" for a plain one. `old` is what the manifest has there."""
         if self.kind.is_any_type:
@@ -423,6 +455,11 @@ class _Reading:
             if resource.arm_id and resource.key.namespace == self.prepared.key.namespace
         }
         return ManifestIndex(near).refer(arm_id)
+
+
+def _is_below(name: str, above: str) -> bool:
+    """Return whether a field is below another one, both as `format_field` writes them."""
+    return name.startswith((f"{above}.", f"{above}["))
 
 
 def _has_secret(path: JsonPath, value: Any, hints: Hints) -> bool:

@@ -89,8 +89,8 @@ def _describe_binding(found: Check) -> Check:
     if not found.commands:
         return found
     hint = (
-        "Bind the identity to the cluster, and let the service account use it: "
-        "docs/kubernetes.md#aks-identity-bindings has the role."
+        "Bind the identity to the cluster, and grant the service account the verb use-managed-identity on it with a "
+        "ClusterRole."
     )
     return replace(found, hint=hint, commands=(format_binding_command(),))
 

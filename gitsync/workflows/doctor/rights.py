@@ -20,7 +20,7 @@ from gitsync.desired.catalog.any_type import list_sent_members
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.children import KindTree
 from gitsync.desired.catalog.collections import list_collections
-from gitsync.desired.cel.export_expressions import compile_exports, list_needed_fields
+from gitsync.desired.exports.export_expressions import compile_exports, list_needed_fields
 from gitsync.desired.formats.arm_path import read_provider
 from gitsync.desired.request.exports import collect_destinations, find_secret_action, has_expressions
 from gitsync.desired.validation.annotations import CREDENTIAL_FROM

@@ -20,6 +20,7 @@ def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsa
     return (
         *_list_seals(records),
         *_list_secrets(sandbox, rehearsal),
+        *_list_values(sandbox),
         *_list_statements(rehearsal),
         *_list_types(rehearsal),
         *_list_governance(sandbox, rehearsal),
@@ -51,6 +52,17 @@ def _list_secrets(sandbox: Sandbox, rehearsal: Rehearsal) -> Iterator[NotRehears
         names=names,
         sentence=f"{sentence[0].upper()}{sentence[1:]}. A sync writes a resource again if such a value changed.",
     )
+
+
+def _list_values(sandbox: Sandbox) -> Iterator[NotRehearsed]:
+    if names := tuple(sorted(sandbox.computed)):
+        values = f"{format_plural(len(names), 'value')} of expressions {_is(len(names))}"
+        yield NotRehearsed(
+            blank=Blank.VALUES,
+            count=len(names),
+            names=names,
+            sentence=f"{values} made up: only Azure has what a resource shows after its create.",
+        )
 
 
 def _list_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:

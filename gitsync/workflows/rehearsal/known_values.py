@@ -34,7 +34,7 @@ def collect_known_values(
         record, namespace = state.records.get(resource.key), resource.key.namespace
         if record is None or resource.template is None:
             continue
-        pairs = [(resource.template.arm_id, record.arm_id), *_pair(resource.template.body, record.spec.applied)]
+        pairs = [(resource.template.arm_id, record.arm_id), *pair_gaps(resource.template.body, record.spec.applied)]
         for gap, sent in pairs:
             if isinstance(gap, SecretMapRef) and isinstance(sent, Mapping):
                 secret_keys.setdefault(Address(ObjectKind.SECRET, namespace, gap.name), tuple(sorted(sent)))
@@ -67,14 +67,14 @@ def _collect_subscriptions(records: Iterable[Record]) -> dict[CredentialName, st
     return {name: max(sorted(set(texts)), key=texts.count) for name, texts in sorted(found.items())}
 
 
-def _pair(template: Any, sent: Any) -> Iterator[tuple[Any, Any]]:
+def pair_gaps(template: Any, sent: Any) -> Iterator[tuple[Any, Any]]:
     """Pair the gaps of a body with what was sent there."""
     if isinstance(template, _GAPS):
         yield template, sent
     elif isinstance(template, Mapping) and isinstance(sent, Mapping):
-        yield from (pair for key, child in template.items() if key in sent for pair in _pair(child, sent[key]))
+        yield from (pair for key, child in template.items() if key in sent for pair in pair_gaps(child, sent[key]))
     elif isinstance(template, list) and isinstance(sent, list) and len(template) == len(sent):
-        yield from (pair for child, other in zip(template, sent, strict=True) for pair in _pair(child, other))
+        yield from (pair for child, other in zip(template, sent, strict=True) for pair in pair_gaps(child, other))
 
 
 def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:

@@ -7,7 +7,7 @@ Secrets.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -26,9 +26,10 @@ from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.clock import Clock
 from gitsync.model.gvk import Key
 from gitsync.model.limits import Limit, RequestKind
-from gitsync.model.record import State
+from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import RehearsedWrite
 from gitsync.model.report import BUILT_IN_EMULATOR, Report
+from gitsync.model.resource import Prepared
 from gitsync.model.signin import Method, SignIn
 from gitsync.model.verdict import Action
 from gitsync.providers.arm.arms import open_arms
@@ -36,6 +37,7 @@ from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.report.progress import Progress
 from gitsync.repository.git.source.checkout import Checkout
+from gitsync.repository.secrets.reference_values import StandIns
 from gitsync.settings.backoff import Backoff
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import SourceSettings
@@ -63,6 +65,7 @@ class Sandbox:
     progress: Progress
     known: KnownValues  # values that records have
     requested: set[ValueName] = field(default_factory=set)  # the values that were made up
+    computed: set[str] = field(default_factory=set)  # the fields whose expressions got a made-up value
 
     @asynccontextmanager
     async def open_run(
@@ -95,8 +98,14 @@ class Sandbox:
                         progress=self.progress,
                         redactions=self.redactions,
                         secret_stores=make_stores(self.config, state.state, self.known, self.requested),
+                        make_stand_ins=self._make_stand_ins,
                     ),
                 )
+
+    def _make_stand_ins(self, prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> StandIns:
+        from gitsync.workflows.rehearsal.computed_stand_ins import ComputedStandIns  # noqa: PLC0415 - an engine that most repositories do not need
+
+        return ComputedStandIns(prepared, records, self.computed)
 
 
 class Snapshot(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -193,6 +194,18 @@ def test_laws_of_a_cut(members: list[ShardMember], workers: int, shuffle: random
     share = -(-len(members) // workers)
     largest = max(Counter(member.owner or member.key for member in members).values(), default=0) + 1
     assert max(list_sizes(shards)) <= max(2 * share, share + largest)
+
+
+def test_a_resource_is_in_the_shard_of_its_values() -> None:
+    """A shared source keeps together those that read it, and the others are still spread."""
+    members = [member for name in "abcdefgh" for member in make_group(name, 3)]
+    source = key("a-0")
+    reading = {key("b-0"), key("c-0")}
+    read = [replace(member, values_of=(source,)) if member.key in reading else member for member in members]
+    for workers in range(1, 5):
+        shards = cut_shards(read, workers)
+        assert len({find_shard(shards, f"{name}-0") for name in "abc"}) == 1
+        assert max(list_sizes(shards)) <= max(12, -(-32 // workers))
 
 
 SUBSCRIPTION_ID = f"/subscriptions/{SUBSCRIPTIONS[0]}"

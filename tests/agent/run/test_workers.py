@@ -73,15 +73,18 @@ def make_nsg(name: str, group: str) -> str:
         """)
 
 
-def make_network(name: str, group: str, octet: int, nsg: str = "") -> str:
-    """A network with a subnet, which may refer to a security group of another resource group."""
+def make_network(name: str, group: str, octet: int, nsg: str = "", takes: str = "") -> str:
+    """A network with a subnet, which may refer to a security group of another resource group, and perhaps with a tag of
+    an expression.
+    """
+    sets = f"annotations: {{gitsync/set: 'spec.tags.taken: {takes}'}}"
     refers = (
         f"networkSecurityGroup: {{reference: {{group: network.azure.com, kind: NetworkSecurityGroup, name: {nsg}}}}}"
     )
     return textwrap.dedent(f"""\
         apiVersion: network.azure.com/v1api20201101
         kind: VirtualNetwork
-        metadata: {{name: {name}}}
+        metadata: {{name: {name}, {sets if takes else ""}}}
         spec: {{location: westeurope, owner: {{name: {group}}}, addressSpace: {{addressPrefixes: [10.{octet}.0.0/16]}}}}
         ---
         apiVersion: network.azure.com/v1api20201101
@@ -280,6 +283,36 @@ async def test_workers_create_together_what_one_creates(synced: Site, tmp_path: 
     assert site.load() == synced.load()
 
 
+TAKEN = ["id", "spec.addressSpace.addressPrefixes[0]", "status.addressSpace.addressPrefixes[0]"]
+"""What a network takes of another: its id, which any worker has, or what may change in the run."""
+VALUES = {
+    "a": "---\n".join([make_group("a"), make_network("a-net", "a", 1)]),
+    "b": "---\n".join([make_group("b"), make_network("b-net", "b", 2, takes='resource("VirtualNetwork/a-net").id')]),
+    "c": "---\n".join(
+        [
+            make_group("c"),
+            make_network("c-net", "c", 3, takes=f'resource("VirtualNetwork/b-net").{TAKEN[2]}'),
+        ]
+    ),
+    "d": "---\n".join([make_group("d"), make_network("d-net", "d", 4)]),
+}
+
+
+@pytest.mark.parametrize(("workers", "sizes"), [(2, [6, 6]), (4, [0, 3, 3, 6])])
+async def test_what_takes_a_value_is_in_the_shard_of_its_source(tmp_path: Path, workers: int, sizes: list[int]) -> None:
+    """A change of the source is in the tag after one run; what takes just an id is in any shard."""
+    site = Site.begin(tmp_path / "site").says(VALUES)
+    await sync_together(site, list_workers(workers))
+    site.says(VALUES | {"b": VALUES["b"].replace("10.2.0.0/16", "10.2.0.0/15")})
+    reports, _ = await sync_together(site, list_workers(workers, "2"))
+    assert [report.exit_code for report in reports] == [0] * workers
+    assert sorted(len(report.results) for report in reports) == sizes
+    networks = {arm_id.rpartition("/")[2]: body for arm_id, (_, body, _) in site.list_bodies().items()}
+    assert networks["c-net"]["tags"] == {"taken": "10.2.0.0/15"}
+    assert networks["b-net"]["tags"]["taken"].endswith("/a-net")
+    assert (await sync(site))[1] == []
+
+
 async def test_a_second_run_of_workers_is_silent(synced: Site, tmp_path: Path) -> None:
     site = synced.copy(tmp_path / "site")
     reports, sent = await sync_together(site, list_workers(2))
@@ -445,17 +478,19 @@ async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(syn
 @st.composite
 def estates(draw: st.DrawFn) -> dict[str, str]:
     """Up to four groups: some with a security group or with a storage account that exports its key, and each with a
-    network, and perhaps a server and an AzureResource, that may refer to those of another.
+    network, and perhaps a server and an AzureResource, that may refer to those of another, or take a value of them.
     """
     named = draw(st.lists(st.sampled_from("abcd"), min_size=1, unique=True))
     guarded, exporting = ([name for name in named if draw(st.booleans())] for _ in range(2))
     said = {}
-    for name in named:
+    for number, name in enumerate(named):
+        source = draw(st.sampled_from(["", *named[:number]]))
+        takes = source and f'resource("VirtualNetwork/{source}-net").{draw(st.sampled_from(TAKEN))}'
         parts = [make_group(name)]
         parts += [make_nsg(f"{name}-nsg", name)] if name in guarded else []
         parts += [make_account(f"{name}lake", name)] if name in exporting else []
         other = draw(st.sampled_from(["", *guarded]))
-        parts.append(make_network(f"{name}-net", name, draw(st.integers(1, 3)), other and f"{other}-nsg"))
+        parts.append(make_network(f"{name}-net", name, draw(st.integers(1, 3)), other and f"{other}-nsg", takes))
         if keeper := draw(st.sampled_from(["", *exporting])):
             parts.append(make_server(f"{name}-books", name, f"{keeper}lake"))
         if draw(st.booleans()):

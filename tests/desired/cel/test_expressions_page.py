@@ -9,12 +9,12 @@ import yaml
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.cel.evaluate import evaluate
-from gitsync.desired.cel.export_expressions import check_expressions
 from gitsync.desired.cel.expressions import build_environment, compile_expression
 from gitsync.desired.cel.objects import make_self
 from gitsync.desired.cel.syntax.lexer import LONGEST
 from gitsync.desired.cel.syntax.parser import MOST_BRACKETS, MOST_DEPTH
 from gitsync.desired.cel.types.kinds import escape_name
+from gitsync.desired.exports.export_expressions import check_expressions
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource

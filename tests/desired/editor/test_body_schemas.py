@@ -82,6 +82,8 @@ def a_flow(body, **more):
         ("{location: {$secret: {name: a, key: b}}}", "", "a value of a Secret"),
         ("{location: {$configMap: {name: a, key: b}}}", "", "a value of a ConfigMap"),
         ("{location: {$secret: {name: a}}}", "location", "a Secret without its key"),
+        ("{location: {$expression: 'resource(\"ResourceGroup/g\").spec.location'}}", "", "a value of another resource"),
+        ("{location: {$expression: {a: b}}}", "location", "no expression"),
         ("{location: {$secrt: {name: a, key: b}}}", "location", "no such word"),
         ("{properties: {integrationAccount: {id: {$reference: {kind: AzureResource, name: b2b}}}}}", "", "a reference"),
         (
@@ -100,6 +102,12 @@ def a_flow(body, **more):
 def test_bodies(body, marked, why):
     expected = [f"spec.body.{marked}".rstrip(".")] if marked else []
     assert find_errors(a_flow(yaml.safe_load(body))) == expected, why
+
+
+def test_an_expression_for_an_owner_and_a_name():
+    word = {"$expression": 'resource("ResourceGroup/g").id'}
+    assert find_errors(a_flow({}, owner={"armId": word}, azureName=word)) == []
+    assert find_errors(a_flow({}, owner=word)) != []
 
 
 @pytest.mark.parametrize(

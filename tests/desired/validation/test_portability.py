@@ -20,6 +20,9 @@ ROWS = [
     ("many members", STORAGE, {"gitsync/body": SEVEN}, {}, ("properties.f and 3 more of",)),
     ("our kind", ANY, {}, {"type": "Microsoft.Logic/workflows@2019-05-01"}, ("ASO has no kind AzureResource",)),
     ("our kind without a type", ANY, {}, {}, ("ASO has no kind AzureResource",)),
+    ("a computed field", STORAGE, {"gitsync/set": "{spec.tags.a: x, spec.dnsEndpointType: x}"}, {}, ("it sends no spec.tags.a.", "it sends no spec.dnsEndpointType.")),
+    ("a required one", STORAGE, {"gitsync/set": "{spec.kind: x, spec.sku.name: x}"}, {"sku": {}}, ("without spec.kind.", "without spec.sku.name.")),
+    ("a broken one", STORAGE, {"gitsync/set": "[]"}, {}, ()),
     ("an unknown kind", {"group": "storage.azure.com", "kind": "Nothing"}, {}, {}, ()),
 ]  # fmt: skip
 

@@ -15,9 +15,14 @@ from typing import Any
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.run_views import Exporting
 from gitsync.desired.cel.budget import EvaluationBudget
-from gitsync.desired.cel.export_expressions import ExportExpression, compile_exports, list_needed_fields, uses_secret
 from gitsync.desired.cel.objects import Object, make_self
-from gitsync.desired.cel.outcomes import evaluate_exports
+from gitsync.desired.exports.export_expressions import (
+    ExportExpression,
+    compile_exports,
+    list_needed_fields,
+    uses_secret,
+)
+from gitsync.desired.exports.outcomes import evaluate_exports
 from gitsync.desired.request.exports import (
     OPERATOR_SPEC,
     Destination,

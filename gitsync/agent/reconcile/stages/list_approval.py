@@ -26,7 +26,9 @@ from gitsync.planning.status.aso_status import collect_config_map_values
 async def approve_by_list(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Take a resource as in sync if a list shows it so by every rule of a comparison; else it is read."""
     # What this run tried before, or wrote near, is read: the list may be older.
-    if attempt.is_restarted or run.cache.count_writes_near(attempt.arm_id):
+    # An entry of a list may lack what expressions of other resources need.
+    is_older = attempt.is_restarted or run.cache.count_writes_near(attempt.arm_id) > 0
+    if is_older or run.values.is_source(attempt.key):
         return attempt
     listed = await run.lists.find_approval(
         attempt.key, attempt.kind, attempt.arm_id, lambda entry: _evaluate_entry(attempt, entry, run)

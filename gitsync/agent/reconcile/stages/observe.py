@@ -46,6 +46,7 @@ from gitsync.planning.diff.unknown_values import (
     blank_baseline,
     collect_unknown_values,
 )
+from gitsync.planning.followed_values import add_awaited_values, describe_followed
 from gitsync.planning.status.conditions import RECONCILING, make_warning
 from gitsync.planning.status.error_classes import GROUP_MISSING, PARENT_MISSING
 
@@ -253,10 +254,11 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
             known, comparison, action, run.digests, has_digests=has_digests, adopts=adopts
         )
         comparison = add_handed_over(add_unknown_values(comparison, unknown, attempt.id_doubt), handed_over)
+        comparison, action = _add_awaited(attempt, comparison, action) if unknown else (comparison, action)
     first = attempt.decision.first_comparison or (comparison if action is not Action.NONE else None)
     attempt = attempt.with_decision(replace(attempt.decision, action=action))
     attempt = attempt if action is Action.NONE else foresee_resets(add_children(attempt, run), run.digests)
-    note = "" if action is Action.NONE else _foretell(attempt, run)
+    note = "" if action is Action.NONE else _foretell(attempt, comparison, run)
     if comparison.verdict is Verdict.DRIFTED and not comparison.differences:
         note = f"Its last operation failed in Azure; gitsync did not start that operation. {note}".rstrip()
     return attempt.with_decision(
@@ -264,10 +266,29 @@ async def compare(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     )
 
 
-def _foretell(attempt: ApplyAttempt, run: Observing) -> str:
-    """Return what a write does in addition, for a plan."""
-    sentences = (run.registry.describe_calls(attempt.as_subject()), describe_children(attempt, run))
+def _foretell(attempt: ApplyAttempt, comparison: Comparison, run: Observing) -> str:
+    """Return why a write is due that no commit explains, and what it does in addition, for a plan."""
+    sentences = (
+        _describe_followed(attempt, comparison),
+        run.registry.describe_calls(attempt.as_subject()),
+        describe_children(attempt, run),
+    )
     return " ".join(filter(None, sentences))
+
+
+def _describe_followed(attempt: ApplyAttempt, comparison: Comparison) -> str:
+    if not attempt.computed:
+        return ""
+    return describe_followed(attempt.template.body, attempt.filled_request.body, comparison.differences)
+
+
+def _add_awaited(attempt: ApplyAttempt, comparison: Comparison, action: Action) -> tuple[Comparison, Action]:
+    """Add to what a plan compared the values that other resources will have after a sync."""
+    live = attempt.observed.live
+    if live is None or comparison.verdict is Verdict.ADOPT:
+        return comparison, action
+    added = add_awaited_values(comparison, attempt.kind.arm_type, attempt.desired, live.body)
+    return added, action if added is comparison else Action.UPDATE
 
 
 def _is_untouched(attempt: ApplyAttempt, rules: RunRules) -> bool:

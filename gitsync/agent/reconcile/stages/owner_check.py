@@ -20,12 +20,13 @@ from gitsync.errors import ProviderError
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.condition import Condition
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
 from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
+from gitsync.model.template import ComputedValue
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.replacement import make_move
 from gitsync.planning.status.conditions import (
@@ -198,8 +199,7 @@ async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         if result.key == attempt.prepared.relations.written_by:
             if not result.is_fine and attempt.policy.allows_modify:
                 return _wait_for_writer(attempt, result)
-        elif not result.is_fine and not (is_ours and result.ending.exists):
-            waits = _explain_wait(attempt, result)
+        elif waits := _find_wait(attempt, result, is_ours=is_ours):
             return _stop_for(attempt, waits, result)
     is_checked = run.registry.checks_owner(*attempt.rule_key)
     address = _find_owner(attempt, run.catalog) if is_checked else None
@@ -240,6 +240,40 @@ def _stop_for(attempt: ApplyAttempt, condition: Condition, result: Result) -> Ap
     return attempt.stopped(condition, Verdict.BLOCKED, kind, blocked_by=result.key)
 
 
+def _find_wait(attempt: ApplyAttempt, result: Result, *, is_ours: bool) -> Condition | None:
+    """Return why a resource waits for another one; None if it does not."""
+    if result.is_fine and result.change.replacement is None and result.verdict is not Verdict.BLOCKED:
+        return None  # as most
+    if waits := _explain_lost_value(attempt, result):
+        return waits
+    return None if result.is_fine or (is_ours and result.ending.exists) else _explain_wait(attempt, result)
+
+
+def _explain_lost_value(attempt: ApplyAttempt, result: Result) -> Condition | None:
+    """Return why a resource cannot have a value of another one, which failed: what Azure shows of that may not be what
+    git has. A plan finds a resource fine that a sync could only replace.
+    """
+    replacement = result.change.replacement
+    is_kept = replacement is not None and not replacement.is_due
+    if result.is_fine and not is_kept and result.verdict is not Verdict.BLOCKED:
+        return None
+    if not attempt.prepared.is_written or (value := _find_value_of(attempt, result.key)) is None:
+        return None
+    # An id does not change with the resource.
+    return _explain_unready_value(value, result) if result.key in value.reads else None
+
+
+def _find_value_of(attempt: ApplyAttempt, key: Key) -> ComputedValue | None:
+    """Find a value that an expression computes from a resource, preferably one that needs more than its id and name."""
+    found = [value for value in attempt.computed if key in value.sources.values()]
+    return min(found, key=lambda value: key not in value.reads, default=None)
+
+
+def _explain_unready_value(value: ComputedValue, result: Result) -> Condition:
+    text = f"{value.field} needs {format_short_key(result.key)}, which is not ready ({result.condition.reason})."
+    return make_warning("WaitingForValue", text)
+
+
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     owner = attempt.prepared.relations.owner
     if owner and owner.key == result.key:
@@ -247,6 +281,8 @@ def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
     if result.key in attempt.prepared.relations.named_first:
         text = f"{DEPENDS_ON} names {result.key}, which is not ready ({result.condition.reason})."
         return make_warning("WaitingForDependency", text)
+    if value := _find_value_of(attempt, result.key):
+        return _explain_unready_value(value, result)
     text = f"This resource references {result.key}, which is not ready ({result.condition.reason})."
     return make_warning("ReferenceNotFound", text)
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.run_views import Observing
+from gitsync.agent.reconcile.stages.await_values import await_values
 from gitsync.desired.request.fill import collect_value_refs, fill, list_value_refs
 from gitsync.errors import DeadlineError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.provider import Provider
 from gitsync.model.record import Claim, Record
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import ConfigMapKeyRef, ResourceRef
+from gitsync.model.template import ComputedValue, ConfigMapKeyRef, ResourceRef
 from gitsync.model.verdict import Verdict
 from gitsync.planning.status.conditions import FAILED, make_warning
 from gitsync.repository.secrets.lookup import TIMED_OUT
@@ -32,7 +33,10 @@ async def resolve_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     # Another provider than ARM signs in with values of the body, also to read.
     needs_body = attempt.prepared.is_written or attempt.provider is not Provider.ARM
     refs = [*collect_value_refs(template.arm_id), *(list_value_refs(template.gaps) if needs_body else ())]
-    if all(isinstance(ref, ResourceRef) for ref in refs):  # ids are not values of a source
+    if needs_body and attempt.computed:
+        attempt = await await_values(attempt, run)
+    # Neither ids nor what expressions compute are values of a source of Secrets.
+    if attempt.stop or all(isinstance(ref, ResourceRef | ComputedValue) for ref in refs):
         return attempt
     session = attempt.session
     # Nothing was requested from a source yet, so a source is not the cause.

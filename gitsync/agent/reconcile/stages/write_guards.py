@@ -164,11 +164,15 @@ async def review_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 def _is_foreseen(attempt: ApplyAttempt, later: tuple[str, ...]) -> bool:
     """Return whether all that differs are values that the plan left to this run, which has just created a resource that
-    exports values to this one.
+    exports values to this one, or written one that an expression reads.
     """
     differences = attempt.decision.comparison.differences if attempt.decision.comparison else ()
-    has_created = any(result.action is Action.CREATE for result in attempt.before.values())
-    return has_created and all(
+    read = {key for value in attempt.computed for key in value.reads}
+    has_written = any(
+        result.action is Action.CREATE or (result.action is not Action.NONE and key in read)
+        for key, result in attempt.before.items()
+    )
+    return has_written and all(
         any(difference.path == path or difference.path.startswith(f"{path}/") for path in later)
         for difference in differences
     )

@@ -5,8 +5,8 @@ Macros keep their shape (a range, variables, the parts that are evaluated for ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -118,6 +118,32 @@ def iterate_children(node: ExpressionNode) -> tuple[ExpressionNode, ...]:
             return tuple(part for key, value, _ in node.entries for part in (key, value))
         case Macro():
             return (node.over, *node.args)
+
+
+def map_tree(node: ExpressionNode, change: Callable[[ExpressionNode], ExpressionNode]) -> ExpressionNode:
+    """Return a tree with `change` applied to each node, after its parts."""
+    return change(_map_parts(node, lambda part: map_tree(part, change)))
+
+
+def _map_parts(node: ExpressionNode, walk: Callable[[ExpressionNode], ExpressionNode]) -> ExpressionNode:
+    match node:
+        case Select():
+            return replace(node, operand=walk(node.operand))
+        case IndexAccess():
+            return replace(node, operand=walk(node.operand), key=walk(node.key))
+        case FunctionCall():
+            target = walk(node.target) if node.target is not None else None
+            return replace(node, target=target, args=tuple(map(walk, node.args)))
+        case ListOf():
+            return replace(node, items=tuple((walk(item), optional) for item, optional in node.items))
+        case MapOf():
+            return replace(
+                node, entries=tuple((walk(key), walk(value), optional) for key, value, optional in node.entries)
+            )
+        case Macro():
+            return replace(node, over=walk(node.over), args=tuple(map(walk, node.args)))
+        case _:
+            return node
 
 
 def iterate_depths(node: ExpressionNode) -> Iterator[int]:

@@ -7,7 +7,8 @@ that are not valid in CEL are escaped, as in ASO.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from gitsync.desired.catalog.aso_types import ASO_TYPES
@@ -131,20 +132,13 @@ def escape_name(name: str) -> str:
     return name
 
 
-class TypeFields(Mapping[str, Type]):
-    """The fields of a type by the names that expressions give them; the type of a field is made on demand.
+class SpelledFields(Mapping[str, Type]):
+    """The fields of a type by the names that expressions give them; the type of a field is made on demand."""
 
-    `package` is the Go package of the kind's version.
-    """
+    __slots__ = ("_spelt", "_worked_out")
 
-    __slots__ = ("_facts", "_package", "_spelt", "_types", "_worked_out", "is_pointer")
-
-    def __init__(self, types: Mapping[str, TypeFacts], facts: TypeFacts, package: str, is_pointer: IsPointer) -> None:
-        self._types = types
-        self._facts = facts
-        self._package = package
-        self.is_pointer = is_pointer
-        self._spelt = {escape_name(name): name for name in facts["fields"]}
+    def __init__(self, names: Iterable[str]) -> None:
+        self._spelt = {escape_name(name): name for name in names}
         self._worked_out: dict[str, Type] = {}
 
     def spell(self, name: str) -> str:
@@ -153,7 +147,7 @@ class TypeFields(Mapping[str, Type]):
 
     def __getitem__(self, name: str) -> Type:
         if name not in self._worked_out:
-            self._worked_out[name] = self._make_type(self._facts["fields"][self._spelt[name]]["type"])
+            self._worked_out[name] = self._make_field(self._spelt[name])
         return self._worked_out[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -161,6 +155,25 @@ class TypeFields(Mapping[str, Type]):
 
     def __len__(self) -> int:
         return len(self._spelt)
+
+    @abstractmethod
+    def _make_field(self, name: str) -> Type: ...
+
+
+class TypeFields(SpelledFields):
+    """The fields of a type of a kind. `package` is the Go package of the kind's version."""
+
+    __slots__ = ("_facts", "_package", "_types", "is_pointer")
+
+    def __init__(self, types: Mapping[str, TypeFacts], facts: TypeFacts, package: str, is_pointer: IsPointer) -> None:
+        super().__init__(facts["fields"])
+        self._types = types
+        self._facts = facts
+        self._package = package
+        self.is_pointer = is_pointer
+
+    def _make_field(self, name: str) -> Type:
+        return self._make_type(self._facts["fields"][name]["type"])
 
     def _make_type(self, type_: FieldType) -> Type:
         if isinstance(type_, str):

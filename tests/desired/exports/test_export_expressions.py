@@ -3,10 +3,10 @@
 import pytest
 
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.cel.export_expressions import check_expressions, compile_exports, list_needed_fields
 from gitsync.desired.cel.expressions import UNTYPED, build_environment, compile_expression
 from gitsync.desired.cel.objects import make_self
-from gitsync.desired.cel.outcomes import evaluate_exports
+from gitsync.desired.exports.export_expressions import check_expressions, compile_exports, list_needed_fields
+from gitsync.desired.exports.outcomes import evaluate_exports
 from gitsync.errors import ExportError, ExpressionError, GitsyncError
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import GVK, Key

@@ -13,9 +13,9 @@ from typing import Any
 
 from gitsync.desired.cel.budget import EvaluationBudget
 from gitsync.desired.cel.evaluate import evaluate
-from gitsync.desired.cel.export_expressions import ExportExpression
 from gitsync.desired.cel.expressions import CompiledExpression, quote_expression
 from gitsync.desired.cel.objects import Object
+from gitsync.desired.exports.export_expressions import ExportExpression
 from gitsync.desired.request.exports import Destination, ExportedValue
 from gitsync.errors import EvaluationError, ExportError
 from gitsync.model.export import ObjectKind

@@ -1,0 +1,99 @@
+"""What a resource has for the expressions of others, once the run is done with it (docs/values.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitsync.agent.reconcile.attempt import ApplyAttempt
+from gitsync.agent.reconcile.run_views import Observing, read_live
+from gitsync.desired.cel.source_types import make_source_type
+from gitsync.desired.cel.sources import ValueSource
+from gitsync.desired.request.computed_fill import fill_computed
+from gitsync.errors import MissingValueError, ProviderError
+from gitsync.model.live import Live
+from gitsync.model.secret import Placeholder
+from gitsync.model.template import ComputedValue
+from gitsync.model.verdict import Action
+from gitsync.planning.foreseen_values import foresee_body
+from gitsync.planning.status.aso_status import build_aso_status
+from gitsync.providers.arm.session import Session
+from gitsync.repository.secrets.reference_values import RunValues
+
+
+async def share_values(attempt: ApplyAttempt, run: Observing) -> None:
+    """Make known what a resource has. In a plan, what a sync would write is not known yet.
+
+    Of a resource that failed, only id and name are: what needs more of it waits (`owner_check`).
+    """
+    if attempt.known_kind is None:  # a problem of its manifest
+        return
+    attempt = await _read_unread(attempt, run)
+    is_new = not run.rules.writes and attempt.decision.action in {Action.CREATE, Action.REPLACE}
+    name = f"{attempt.key.kind}/{attempt.key.name}"
+    later = Placeholder("", why=f"known after the sync of {name}", is_public=True, is_new=is_new)
+    arm_id = str(attempt.arm_id)
+    azure_name = arm_id.rpartition("/")[2]
+    is_usable = attempt.stop is None or attempt.stop.kind.is_fine
+    source = ValueSource(
+        type=make_source_type(attempt.kind),
+        id=later if "<" in arm_id else arm_id,
+        name=later if "<" in azure_name else azure_name,
+        spec=_fill_spec(attempt, run.values) if is_usable else {},
+        status=later if is_new else _describe_status(attempt, run) if is_usable else {},
+    )
+    run.values.add_source(attempt.key, source, is_written=attempt.write.done is not Action.NONE)
+    run.cache.note_source(attempt.key, lambda session: _read_again(attempt, session, run))
+
+
+async def _read_unread(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    """Return the attempt of a resource of another agent, which the run has not read, with what Azure shows."""
+    is_left = attempt.stop is not None and attempt.stop.kind.is_fine and attempt.observed.exists
+    return await _read(attempt, run) if is_left and attempt.observed.live is None else attempt
+
+
+async def _read_again(attempt: ApplyAttempt, session: Session, run: Observing) -> None:
+    """Read a resource once more, in the time of the one that waits for a value of it."""
+    await share_values(await _read(replace(attempt, session=session), run), run)
+
+
+async def _read(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
+    try:
+        live = await read_live(await run.live_reader(attempt), attempt.arm_id, attempt.api_version)
+    except ProviderError:
+        return attempt
+    return attempt.with_live(live) if isinstance(live, Live) else attempt
+
+
+def _fill_spec(attempt: ApplyAttempt, values: RunValues) -> Mapping[str, Any]:
+    """Return the spec with the values of its own expressions. One of a resource that is only read may have none."""
+
+    def compute(value: ComputedValue) -> Any:
+        try:
+            return values.computed(value)
+        except MissingValueError:
+            return None
+
+    spec: Mapping[str, Any] = fill_computed(attempt.prepared.resource.spec, compute)
+    return spec
+
+
+def _describe_status(attempt: ApplyAttempt, run: Observing) -> Mapping[str, Any]:
+    """Describe what Azure shows; in a plan, what a sync would leave there."""
+    body: Mapping[str, Any] = attempt.observed.live.body if attempt.observed.live else {}
+    # What is only read, or held, stays as it is.
+    if not run.rules.writes and attempt.request is not None and attempt.stop is None:
+        body = _foresee(attempt, body)
+    return build_aso_status(attempt.kind, body)
+
+
+def _foresee(attempt: ApplyAttempt, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    decision, name = attempt.decision, f"{attempt.key.kind}/{attempt.key.name}"
+    is_written = decision.action is not Action.NONE and decision.comparison is not None
+    changes = decision.comparison.differences if decision.comparison and is_written else ()
+    beside = [reset.path for reset in decision.resets]
+    beside += [restored.path for restored in decision.outside_action.restores]
+    # A value that is to change is another one than Azure has now, so a fixed field that takes it needs a replacement.
+    later = Placeholder("", why=f"known after the sync of {name}", is_public=True, is_new=True)
+    return foresee_body(body, attempt.desired, changes, beside if is_written else (), later)

@@ -1,0 +1,245 @@
+"""Puts the values that expressions compute from other resources into the specs of manifests (docs/values.md): those of
+the annotation `gitsync/set`, and of `$expression` in an AzureResource and in `gitsync/body`.
+
+A value is a `ComputedValue` from then on, with the location of its expression. What can be wrong with it is found here,
+offline: its field, the resources that it names, types and secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from gitsync.desired.catalog.body_words import SET
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.version_annotation import BODY
+from gitsync.desired.cel.expressions import quote_expression
+from gitsync.desired.cel.source_types import (
+    KNOWN_ELSEWHERE,
+    UNKNOWN_KIND,
+    Unsettable,
+    find_choices,
+    find_field_type,
+    fits_field,
+    make_source_type,
+)
+from gitsync.desired.cel.types.types import Type
+from gitsync.desired.cel.value_expressions import ValueExpression, check_value, parse_value
+from gitsync.desired.manifests.written_names import WrittenNames
+from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
+from gitsync.desired.problems.finding import Finding
+from gitsync.desired.request.secret_reads import find_secret_read
+from gitsync.desired.request.value_estate import ValueEstate
+from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.set_annotation import SET_PATH, SetEntry
+from gitsync.errors import ExpressionError
+from gitsync.model.arm_id import ArmId
+from gitsync.model.facts import Kind
+from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
+from gitsync.model.resource import Resource
+from gitsync.model.template import ComputedValue
+
+_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression"})
+"""Codes of what is wrong with an expression, and not with its field."""
+
+_PARTS: Final = "Fix the expression: a resource has id, name, spec and status. There is no self or secret."
+
+
+class Computed(NamedTuple):
+    """A value in a spec, and the field that has it."""
+
+    field: FieldPath
+    value: ComputedValue
+
+
+def list_computed(value: Any, field: FieldPath = ("spec",)) -> Iterator[Computed]:
+    """List the computed values of a spec, in its order."""
+    if isinstance(value, ComputedValue):
+        yield Computed(field, value)
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, member in members:
+        if isinstance(member, dict | list | ComputedValue):
+            yield from list_computed(member, (*field, step))
+
+
+def add_computed(
+    resources: Sequence[Resource],
+    found: Mapping[int, Sequence[SetEntry]],
+    elsewhere: Mapping[Key, ArmId],
+    catalog: Catalog,
+) -> ValueEstate:
+    """Return the resources with their computed values, and the problems of these. `found` has the expressions by the
+    index of their manifest, `elsewhere` the ids of the resources that other sources declare.
+    """
+    setting = _Setting(resources, elsewhere, catalog)
+    added = tuple(
+        setting.add(resource, found[index]) if index in found else resource for index, resource in enumerate(resources)
+    )
+    return ValueEstate(added, setting.bodies, setting.values)
+
+
+class _EntryError(Exception):
+    """An entry is wrong."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint = code, message, hint
+
+
+class _Setting:
+    """Puts values into specs: has the resources that expressions may name."""
+
+    def __init__(self, resources: Sequence[Resource], elsewhere: Mapping[Key, ArmId], catalog: Catalog) -> None:
+        self._resources = {resource.key: resource for resource in resources}
+        self._elsewhere = elsewhere
+        self._names = WrittenNames([*self._resources, *elsewhere])
+        self._catalog = catalog
+        self.bodies: dict[Key, Mapping[str, Any]] = {}
+        self.values: dict[Key, tuple[ComputedValue, ...]] = {}
+
+    def add(self, resource: Resource, entries: Sequence[SetEntry]) -> Resource:
+        """Return a resource with its computed values, and the problems of these."""
+        kind = self._catalog.kind_of(resource)
+        if kind is None:  # a problem of its own
+            return resource
+        manifest: Any = {"spec": resource.spec, "metadata": {"annotations": {BODY: read_body(resource)}}}
+        values, problems, patched = list[ComputedValue](), list(resource.problems), dict(resource.patched)
+        for entry in entries:
+            try:
+                value = self._make_value(resource, kind, entry)
+                manifest = _put(manifest, entry.field, value, is_word=entry.is_word)
+                values.append(value)
+                if not entry.is_word:
+                    patched[entry.field] = entry.source
+            except _EntryError as error:
+                problems.append(_locate(error, resource, entry))
+                if error.code in _OF_EXPRESSION:
+                    manifest = _hide_fault(manifest, entry)
+        self.values[resource.key] = tuple(values)
+        if any(entry.field[: len(BODY_PATH)] == BODY_PATH for entry in entries):
+            self.bodies[resource.key] = find_member(manifest, *BODY_PATH)
+        ordered = sorted(problems, key=lambda problem: problem.order)
+        return replace(resource, spec=manifest["spec"], patched=patched, problems=tuple(ordered))
+
+    def _make_value(self, resource: Resource, kind: Kind, entry: SetEntry) -> ComputedValue:
+        """Make a value. Raises _EntryError for the first thing that is wrong with it."""
+        if entry.fault:
+            raise _EntryError("SetAnnotation", entry.fault, entry.hint)
+        wanted = find_field_type(kind, entry.field)
+        if isinstance(wanted, Unsettable):
+            raise _EntryError("SetField", wanted.message, wanted.hint)
+        sources: Mapping[str, Key] = {}
+        try:
+            expression = parse_value(entry.expression)
+            sources = self._find_sources(resource, expression)
+            given = check_value(expression, {name: self._make_type(key) for name, key in sources.items()})
+        except ExpressionError as error:
+            hint = error.hint or self._explain_elsewhere(sources) or _PARTS
+            raise _EntryError("InvalidExpression", f"{error.message}.", hint) from error
+        if secret := find_secret_read(expression, {name: self._find_kind(key) for name, key in sources.items()}):
+            message = f"The expression {quote_expression(expression.text)} reads {secret}, which may be a secret."
+            hint = "Export it to a Secret with operatorSpec, and refer to that Secret."
+            raise _EntryError("SecretInExpression", message, hint)
+        if not fits_field(wanted, given):
+            message = f"{format_field(entry.field)} must be {_name_type(wanted)}, and the expression gives {given}."
+            raise _EntryError("ExpressionOutput", message, _suggest_conversion(wanted, given))
+        return ComputedValue(
+            entry.expression,
+            field=format_field(entry.field),
+            sources=sources,
+            known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
+            id_of=sources.get(expression.find_id_name()),
+            reads=frozenset(sources[name] for name in expression.list_read_names()),
+            choices=find_choices(kind, entry.field),
+        )
+
+    def _find_sources(self, resource: Resource, expression: ValueExpression) -> Mapping[str, Key]:
+        sources = {}
+        for name, at in expression.names.items():
+            found = self._names.find(name, resource.key.namespace, code="SetAnnotation", path=SET_PATH)
+            if isinstance(found, Finding):
+                raise expression.refuse(at, found.message.rstrip("."), found.hint)
+            if found == resource.key:
+                hint = "Write the value itself: a resource cannot wait for its own."
+                raise expression.refuse(at, f"{name} is the resource itself", hint)
+            sources[name] = found
+        if not sources:
+            message = f"The expression {quote_expression(expression.text)} names no resource."
+            raise _EntryError(
+                "InvalidExpression", message, 'Write the value itself, or name a resource: resource("Kind/name").'
+            )
+        return sources
+
+    def _make_type(self, key: Key) -> Type:
+        if key not in self._resources:
+            return KNOWN_ELSEWHERE
+        kind = self._find_kind(key)
+        return make_source_type(kind) if kind else UNKNOWN_KIND
+
+    def _explain_elsewhere(self, sources: Mapping[str, Key]) -> str:
+        names = [name for name, key in sources.items() if key not in self._resources]
+        return f"No manifest of this run declares {names[0]}: use its .id or .name." if names else ""
+
+    def _find_kind(self, key: Key) -> Kind | None:
+        resource = self._resources.get(key)
+        return self._catalog.kind_of(resource) if resource else None
+
+
+def _suggest_conversion(wanted: Type, given: Type) -> str:
+    if given.fields is not None:
+        return "Select a member of it, such as .id or .name."
+    if wanted.fields is not None or wanted.params:
+        return "Set its members one by one."
+    return f"Convert it with {wanted}(…)."
+
+
+def _hide_fault(manifest: Any, entry: SetEntry) -> Any:
+    """Return a manifest with an unknown value in place of one that is wrong, so that nothing else reports the field."""
+    unknown = ComputedValue(entry.expression, field=format_field(entry.field), sources={})
+    try:
+        return _put(manifest, entry.field, unknown, is_word=entry.is_word)
+    except _EntryError:
+        return manifest
+
+
+def _name_type(type_: Type) -> str:
+    return "an object" if type_.fields is not None else str(type_)
+
+
+def _put(value: Any, path: FieldPath, computed: ComputedValue, *, is_word: bool) -> Any:
+    """Return a part of a spec with a value at a path. Raises _EntryError if the spec has something there: a word is
+    replaced, anything else is not.
+    """
+    if not path:
+        if value is not None and not is_word:
+            message = f"{computed.field} is set by {SET} and in spec."
+            raise _EntryError("SetField", message, "Remove one of them.")
+        return computed
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        entries = [] if value is None else value
+        if not isinstance(entries, list) or step > len(entries):
+            hint = "Declare the entries before it in spec."
+            raise _EntryError("SetField", f"{computed.field} is not an entry of a list in spec.", hint)
+        entry = entries[step] if step < len(entries) else None
+        return [*entries[:step], _put(entry, rest, computed, is_word=is_word), *entries[step + 1 :]]
+    if value is not None and not isinstance(value, dict):
+        raise _EntryError("SetField", f"{computed.field} is not below a mapping in spec.", "Fix the field, or spec.")
+    members = value or {}
+    return {**members, step: _put(members.get(step), rest, computed, is_word=is_word)}
+
+
+def _locate(error: _EntryError, resource: Resource, entry: SetEntry) -> Problem:
+    """Locate a fault of an entry: in the annotation, or at the word."""
+    field = entry.field if entry.is_word else SET_PATH
+    return Problem(
+        code=error.code,
+        message=error.message,
+        hint=error.hint,
+        path=entry.source.path,
+        line=entry.source.line,
+        field=format_field(field),
+        rendered_by=(resource.rendered_by,) if resource.rendered_by else (),
+    )
