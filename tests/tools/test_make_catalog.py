@@ -219,8 +219,8 @@ def test_a_change_that_both_spellings_have_is_one_line(tmp_path):
     both = compare(old, read_facts(checkout)).changed
     assert both == (f"`{GROUP}` v1api20240101, v20240101: `ThingsPart_Spec.enabled` type: boolean → string",)
     change(checkout, PART, ("Enabled *string `json", "Enabled *bool `json"))
-    one = compare(old, read_facts(checkout)).changed
-    assert one == (f"`{GROUP}` v1api20240101: `ThingsPart_Spec.enabled` type: boolean → string",)
+    single = compare(old, read_facts(checkout)).changed
+    assert single == (f"`{GROUP}` v1api20240101: `ThingsPart_Spec.enabled` type: boolean → string",)
 
 
 def test_equal_facts_have_an_empty_summary():
