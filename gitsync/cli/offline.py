@@ -97,7 +97,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         selected = tuple(resource for resource in everything if selection.has(resource.key))
         of_rules = check_rules_of_source(config, settings, manifests, everything, today)
         of_files = (*source.contents.problems, *manifests.problems, *foreign.problems, *of_rules)
-        missing = _warn(selected, joined, environments, config) if looks_for_values else ()
+        missing = _warn(selected, joined, environments, replace(config, aso=settings.aso)) if looks_for_values else ()
         problems = (*_mask_problems(of_files, redactions), *chain.from_iterable(r.problems for r in selected), *missing)
         return Offline(
             catalog=catalog,

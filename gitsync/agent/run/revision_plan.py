@@ -33,6 +33,7 @@ from gitsync.agent.run.run_plan import is_deleted_alone, list_problems, list_rel
 from gitsync.agent.run.unread_source import UnreadSource, list_blobs
 from gitsync.agent.run.watch import log_start
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
 from gitsync.desired.manifests.units import list_manifest_paths, make_declaration
 from gitsync.desired.request.allow_list import NOT_ALLOWED
@@ -178,6 +179,7 @@ def _make_target(config: Config, after: RevisionManifests) -> RunTarget:
         revision=after.commit,
         ref=config.to_revision or after.ref,
         agent=config.agent or DEFAULT_AGENT,
+        catalog=str(read_catalog_release()),
     )
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from gitsync.model.allowed_identities import AllowedIdentities
 
 _PREFIX = "GITSYNC_"
+_ON_OR_OFF = frozenset({SettingForm.FILE_OR_ON, SettingForm.RELEASE, SettingForm.SWITCH})
+_EMPTY = {SettingForm.FILE_OR_ON: "true", SettingForm.RELEASE: "false"}
+"""What an empty text in `Config` stands for, by form."""
 _NO_SETTINGS = (
     CONFIG_VARIABLE,
     "GITSYNC_SECRET_",
@@ -294,10 +297,10 @@ def _format_value(setting: Setting, value: Any) -> tuple[str, ...]:
         return tuple(f"{name}={_format_text(text)}" for name, text in value.items())
     if isinstance(value, list | tuple) and setting.form is SettingForm.LIST:
         return tuple(map(_format_text, value))
-    if isinstance(value, bool) and setting.form in {SettingForm.SWITCH, SettingForm.FILE_OR_ON}:
+    if isinstance(value, bool) and setting.form in _ON_OR_OFF:
         return (str(value),)
-    if value == "" and setting.form is SettingForm.FILE_OR_ON:
-        return ("true",)  # what Config has for "in memory"
+    if value == "" and setting.form in _EMPTY:
+        return (_EMPTY[setting.form],)
     if isinstance(value, int | float) and not isinstance(value, bool) and setting.form is SettingForm.DURATION:
         return (f"{value:f}s",)
     if isinstance(value, int | float) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE, SettingForm.SHARE}:
