@@ -94,6 +94,12 @@ class AwaitedValue(Placeholder):
     __slots__ = ()
 
 
+class UnreadValue(Placeholder):
+    """What could not be had of a resource. Unlike a value that Azure does not show, no expression may leave it out."""
+
+    __slots__ = ()
+
+
 ValueRef = ResourceRef | SecretKeyRef | SecretMapRef | ConfigMapKeyRef | ComputedValue
 
 

@@ -32,7 +32,7 @@ class ValueSource:
     type: Type  # as `source_types` makes it
     id: str | Placeholder
     name: str | Placeholder  # in Azure
-    spec: Mapping[str, Any]  # as git has it
+    spec: Mapping[str, Any] | Placeholder  # as git has it
     status: Mapping[str, Any] | Placeholder
     """As Azure shows the resource, in the form of its kind; it may have placeholders in it."""
 

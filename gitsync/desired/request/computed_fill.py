@@ -16,7 +16,7 @@ from gitsync.errors import EvaluationError, MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import AwaitedValue, ComputedValue
+from gitsync.model.template import AwaitedValue, ComputedValue, UnreadValue
 
 WAITING_FOR_VALUE: Final = "WaitingForValue"
 """The reason of a resource whose value cannot be had: it is never sent empty."""
@@ -38,6 +38,10 @@ def compute_value(value: ComputedValue, find_source: FindSource) -> Any:
         return _check_choice(value, evaluate_value(parse_value(value.expression), sources))
     except UnknownValueError as unknown:
         found = unknown.placeholder
+        if isinstance(found, UnreadValue):
+            message = f"{value.field} has no value: {found.why}."
+            hint = "Fix the other resource, or its access, and run again."
+            raise MissingValueError(WAITING_FOR_VALUE, message, hint=hint) from unknown
         return AwaitedValue(f"<{value.expression}>", why=found.why, is_public=True, is_new=found.is_new)
     except EvaluationError as error:
         message = f"{value.field} has no value: {error.message}."

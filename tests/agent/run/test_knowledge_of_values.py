@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,6 +163,39 @@ def test_a_source_of_another_agent_is_read(tmp_path):
     assert of(report, "PublicIPAddress").verdict is Verdict.SKIP
     assert of(report, "StorageAccount").is_fine
     assert world.azure().resource(ACCOUNT_ID)["tags"] == {"stage": "test"}
+
+
+REFUSED = f"{{match: {{method: GET, path: '{EGRESS_ID.lower()}'}}, answer: {{status: 403, code: AuthorizationFailed}}}}"
+GONE = f"{{match: {{method: GET, path: '{EGRESS_ID.lower()}'}}, answer: {{status: 404, code: ResourceNotFound}}}}"
+MAYBE = [
+    ("an optional member", 'resource("PublicIPAddress/egress").status.?tags.?stage'),
+    ("has", 'has(resource("PublicIPAddress/egress").status.tags) ? "tagged" : null'),
+]
+UNREAD = [
+    (f"{why} of a source that {what}", expression, rule, said)
+    for why, expression in MAYBE
+    for what, rule, said in [
+        ("cannot be read", REFUSED, "PublicIPAddress/egress could not be read"),
+        ("is gone", GONE, "PublicIPAddress/egress does not exist in Azure"),
+    ]
+]
+
+
+@pytest.mark.parametrize(("why", "expression", "rule", "said"), UNREAD, ids=[row[0] for row in UNREAD])
+def test_what_was_not_read_is_not_absent(tmp_path, why, expression, rule, said):
+    world = World(tmp_path)
+    world.says(group=GROUP, ip=IP).sync(agent="one")
+    plain = ACCOUNT.replace("owner: {name: core}", f"owner: {{armId: {GROUP_ID}}}")
+    world.says(account=plain).sync(agent="two")
+    account = setting(plain, f"spec.tags.stage: {json.dumps(expression)}")
+    world.says(group=GROUP, ip=IP, account=account).sync(agent="two")
+    before = world.azure().resource(ACCOUNT_ID)["tags"]
+    assert before, why
+    world.settings = replace(world.settings, rules=rules(rule))
+    for report in (world.plan(agent="two"), world.sync(agent="two")):
+        found = of(report, "StorageAccount")
+        assert (*told(found)[:3], said in found.condition.message) == (*WAITS[:3], True), (why, found.condition)
+    assert world.azure().resource(ACCOUNT_ID)["tags"] == before, why
 
 
 def test_a_source_outside_the_run_is_read(world):
