@@ -62,7 +62,7 @@ class ComputedValue(Placeholder):
     it, and the conversion takes it over into the body.
     """
 
-    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "sources")
+    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "shape", "sources")
 
     def __init__(  # noqa: PLR0913 - each is a fact about the expression
         self,
@@ -73,6 +73,7 @@ class ComputedValue(Placeholder):
         known_ids: Mapping[Key, ArmId] | None = None,
         id_of: Key | None = None,
         reads: frozenset[Key] = frozenset(),
+        shape: str = "",
         choices: Sequence[str] = (),
     ) -> None:
         super().__init__(expression, why="an expression computes it", is_public=True)
@@ -81,6 +82,7 @@ class ComputedValue(Placeholder):
         self.known_ids = known_ids or {}  # the ids of those that other sources declare
         self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
         self.reads = reads  # those of `sources` of which it needs more than id and name
+        self.shape = shape  # the name of the type that the field has; empty for any
         self.choices = choices  # the words that the field may have; empty for any text
 
     @property

@@ -152,6 +152,7 @@ class _Setting:
             known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
             id_of=sources.get(expression.find_id_name()),
             reads=frozenset(sources[name] for name in expression.list_read_names()),
+            shape=wanted.name,
             choices=find_choices(kind, entry.field),
         )
 
