@@ -103,6 +103,22 @@ def test_a_plan_shows_what_a_sync_then_does(tmp_path, why, account, ip, expected
     assert world.writes == [], "the next run is silent"
 
 
+NEXT = [
+    ("a text like a path", PROD, ACCOUNT.rstrip() + "\n      tags: {stage: /old}\n", "prod"),
+    ("the id of something else", PROD, setting(ACCOUNT, 'spec.tags.stage: resource("PublicIPAddress/egress").id'), "prod"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("why", "ip", "before", "expected"), NEXT, ids=[row[0] for row in NEXT])
+def test_no_value_in_azure_hides_one_that_a_sync_changes(tmp_path, why, ip, before, expected):
+    world = World(tmp_path)
+    world.says(group=GROUP, ip=IP, account=before).sync()
+    world.says(group=GROUP, ip=ip, account=STAGED)
+    assert told(of(world.plan(), "StorageAccount")) == UNKNOWN, why
+    world.sync()
+    assert world.azure().resource(ACCOUNT_ID)["tags"] == {"stage": expected}, why
+
+
 def test_a_value_that_git_removes_is_known_after_the_sync(world):
     world.says(group=GROUP, ip=IP.replace("      tags: {stage: test}\n", ""), account=STAGED)
     assert told(of(world.plan(), "StorageAccount")) == UNKNOWN, "Azure may keep it"
