@@ -40,7 +40,7 @@ class Settings(TypedDict, total=False):
     to_revision: Text
     path: Text
     only: Names
-    aso: Switch
+    aso: Switch  # or a release
     shard: Text
     shards: Count
     run_id: Text

@@ -5,7 +5,7 @@ usage: build_arm_types.py CHECKOUT [DATA]
 CHECKOUT is a checkout of https://github.com/Azure/bicep-types-az, whose `generated/<service>/<namespace>/<version>/`
 each have a types.json. DATA is gitsync/desired/catalog/data/arm_types by default. The same checkout gives the same
 bytes. Files of namespaces that the checkout no longer has are removed. NOTICE is given the commit, and the file
-`revision` its start: records name the types that they were made with.
+`revision` its start: records name the types that they were made with. CATALOG, beside the folder, is given its day.
 
 `index.xz` has the names of all types, one a line, sorted without case. A name is that of the newest stable version,
 since versions differ in case.
@@ -47,6 +47,7 @@ from pathlib import Path
 from typing import Any
 
 from build_catalog import DATA, compress, pack
+from extract_facts.release import update_catalog_file
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTICE = ROOT / "NOTICE"
@@ -291,12 +292,14 @@ def place_bodies(rows: list[list[Any]], files: Mapping[str, list[Any]]) -> list[
     return [write_line(line, namespace.types[source], line_of) for line, source in enumerate(found)]
 
 
-def find_commit(checkout: Path) -> str:
-    """The commit of a checkout. SystemExit if it is not one of git."""
-    ended = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+def find_commit(checkout: Path) -> tuple[str, str]:
+    """The commit of a checkout and its day. SystemExit if it is not one of git."""
+    command = ["git", "-C", checkout, "log", "-1", "--format=%H %cs"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise SystemExit(f"{checkout}: not a git checkout: {ended.stderr.strip()}")
-    return ended.stdout.strip()
+    commit, _, day = ended.stdout.strip().partition(" ")
+    return commit, day
 
 
 def build(checkout: Path, data: Path) -> int:
@@ -316,9 +319,10 @@ def main(argv: list[str]) -> None:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("data", type=Path, nargs="?", default=DATA / "arm_types")
     options = parser.parse_args(argv)
-    commit = find_commit(options.checkout)
+    commit, day = find_commit(options.checkout)
     print(f"{build(options.checkout, options.data)} bytes in {options.data}")
     (options.data / "revision").write_text(f"{commit[:12]}\n", encoding="utf-8")
+    update_catalog_file(options.data.parent, "armTypes", {"date": day})
     if options.data == DATA / "arm_types":
         notice = NOTICE.read_text(encoding="utf-8")
         NOTICE.write_text(re.sub(r"(?<=bicep-types-az at commit )[0-9a-f]{40}", commit, notice), encoding="utf-8")

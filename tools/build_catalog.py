@@ -14,7 +14,8 @@ choices of a number as text, which no number equals: they are packed as numbers.
 
 The index is what listings, look-ups by ARM type and "did you mean" need, so that none of them opens a group:
 {group: {kind: {"armType", "versions": {manifest spelling: ARM api-version}, "lists": the levels at which the type has a
-list, "provider": who has its resources}}}. A type whose lists are unknown has no "lists", and one of ARM no "provider".
+list, "provider": who has its resources, "removed": as "versions", those that the release removed}}}. A type whose lists
+are unknown has no "lists", one of ARM no "provider", and most have no "removed".
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def index(groups: Mapping[str, Mapping[str, Any]], lists: Mapping[str, list[str]
                 entry["lists"] = levels
             if entry["armType"] != fact["armType"]:
                 raise SystemExit(f"{group}/{kind}: two ARM types, which the index cannot say")
-            entry["versions"][version] = fact["apiVersion"]
+            lifetime = "removed" if version in facts.get("removed", ()) else "versions"
+            entry.setdefault(lifetime, {})[version] = fact["apiVersion"]
     return found
 
 
@@ -110,13 +112,19 @@ def read_lists(path: Path) -> dict[str, list[str]]:
 
 
 def build(facts: Path, data: Path) -> int:
-    """Write the packed files and answer their size in bytes."""
+    """Write the packed files of a folder of facts and return their size in bytes."""
     groups = {content["group"]: content for content in map(read_facts, sorted(facts.glob("*.json")))}
     if not groups:
         raise SystemExit(f"{facts}: no *.json in there")
-    add_other_kinds(groups, json.loads(OTHER_KINDS.read_text(encoding="utf-8")))
-    packed = {f"{group}.jsonl.xz": pack_group(content) for group, content in groups.items()}
-    packed["index.json.xz"] = pack(index(groups, read_lists(facts / "lists.tsv")))
+    return write_packed(groups, read_lists(facts / "lists.tsv"), data)
+
+
+def write_packed(groups: Mapping[str, Mapping[str, Any]], lists: Mapping[str, list[str]], data: Path) -> int:
+    """Write the packed files of groups and return their size in bytes."""
+    every = {name: {**facts, "versions": dict(facts["versions"])} for name, facts in groups.items()}
+    add_other_kinds(every, json.loads(OTHER_KINDS.read_text(encoding="utf-8")))
+    packed = {f"{group}.jsonl.xz": pack_group(content) for group, content in every.items()}
+    packed["index.json.xz"] = pack(index(every, lists))
     for stale in data.glob("*.json*.xz"):
         if stale.name not in packed:
             stale.unlink()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
@@ -105,14 +106,18 @@ def _print_facts(options: argparse.Namespace, catalog: Catalog, config: Config) 
 def _explain(options: argparse.Namespace, catalog: Catalog) -> Explanation:
     """Explain a kind or an ARM type, or a field of it."""
     from gitsync.desired.catalog.kind_names import find_kind
+    from gitsync.desired.catalog.releases import read_catalog_release
     from gitsync.desired.catalog.type_paths import find_type_path, names_type
     from gitsync.desired.validation.explain import explain_kind
     from gitsync.desired.validation.explain_type import explain_type
 
     if names_type(options.kind):
         type_match = find_type_path(options.kind, options.api_version)
-        return explain_type(type_match, catalog, recursive=options.recursive)
-    return explain_kind(find_kind(options.kind, catalog, options.api_version), catalog, recursive=options.recursive)
+        explanation = explain_type(type_match, catalog, recursive=options.recursive)
+    else:
+        kind_match = find_kind(options.kind, catalog, options.api_version)
+        explanation = explain_kind(kind_match, catalog, recursive=options.recursive)
+    return replace(explanation, facts=(*explanation.facts, ("catalog", str(read_catalog_release()))))
 
 
 def _print_example(options: argparse.Namespace, catalog: Catalog, config: Config) -> None:
@@ -231,9 +236,12 @@ def _print_kinds(catalog: Catalog, config: Config) -> None:
     if config.output == "json":
         print(json.dumps(kinds, indent=2))
         return
+    from gitsync.desired.catalog.releases import read_catalog_release
+
     for group, names in kinds.items():
         for name in names:
             print(f"{name}.{group}")
+    print(f"\ncatalog: {read_catalog_release()}")
 
 
 def _format_lines(explanation: Explanation) -> Iterator[str]:

@@ -79,8 +79,14 @@ def _show(arguments: list[str]) -> ExitCode:
     if not arguments:
         print(_help(), file=sys.stderr)
         return ExitCode.REFUSED
-    print(f"gitsync {__version__}" if arguments[0] in _VERSION else _help())
+    print(_describe_version() if arguments[0] in _VERSION else _help())
     return ExitCode.FINE
+
+
+def _describe_version() -> str:
+    from gitsync.desired.catalog.releases import read_catalog_release
+
+    return f"gitsync {__version__}\ncatalog: {read_catalog_release()}"
 
 
 _NOTES = """SOURCE is a folder (default: the working directory) or the URL of a git repository.

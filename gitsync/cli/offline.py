@@ -97,7 +97,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         selected = tuple(resource for resource in everything if selection.has(resource.key))
         of_rules = check_rules_of_source(config, settings, manifests, everything, today)
         of_files = (*source.contents.problems, *manifests.problems, *foreign.problems, *of_rules)
-        missing = _warn(selected, everything, manifests, config) if looks_for_values else ()
+        missing = _warn(selected, joined, environments, replace(config, aso=settings.aso)) if looks_for_values else ()
         problems = (*_mask_problems(of_files, redactions), *chain.from_iterable(r.problems for r in selected), *missing)
         return Offline(
             catalog=catalog,
@@ -114,18 +114,31 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
 
 
 def _warn(
-    selected: Sequence[Prepared], everything: Iterable[Prepared], manifests: Manifests, config: Config
+    selected: Sequence[Prepared], joined: EnvironmentSet, environments: Iterable[EnvironmentSet], config: Config
 ) -> tuple[Problem, ...]:
     """Warn of values that no source has, of owners that credentials do not reach, and with --aso of what ASO does not
     read. A Secret that cannot be the credential that it is meant to be is an error.
     """
-    credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
+    keys = {entry.key for entry in selected}
+    of_credentials = (
+        problem
+        for each in environments
+        for problem in _check_credentials(
+            [entry for entry in each.prepared if entry.key in keys], each.manifests, config
+        )
+    )
     return (
         *(_list_not_portable(selected) if config.aso else ()),
-        *check_credential_secrets(selected, manifests, config, os.environ),
-        *warn_missing_values(selected, everything, manifests, config, os.environ),
-        *warn_owners_elsewhere(selected, credential_of),
+        *dict.fromkeys(of_credentials),
+        *warn_missing_values(selected, joined.prepared, joined.manifests, config, os.environ),
     )
+
+
+def _check_credentials(selected: Sequence[Prepared], manifests: Manifests, config: Config) -> Iterator[Problem]:
+    """Check the credentials of one environment: another may have the same Secret with other values."""
+    credential_of = choose_offline(manifests.objects.secrets, config.subscription or "")
+    yield from check_credential_secrets(selected, manifests, config, os.environ)
+    yield from warn_owners_elsewhere(selected, credential_of)
 
 
 def _list_not_portable(selected: Iterable[Prepared]) -> Iterator[Problem]:

@@ -7,8 +7,9 @@ has no flag. The help is a value: `--help`, the man pages and the page of comman
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from textwrap import fill
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -26,6 +27,7 @@ OWN_OPTIONS = "options"
 """The title of what only this command has, as argparse calls it."""
 
 _ARGUMENTS = "arguments"
+_RELEASE = re.compile(r"v?\d+(\.\d+)+|true|false|newest")
 _COLUMN = 30  # where the text of an option begins
 _WIDEST = 110  # longer lines are hard to read
 _USAGES: dict[int | str | None, str] = {"?": "[{}]", "*": "[{}…]", "+": "{}…"}
@@ -103,11 +105,26 @@ class _ShowHelp(argparse.Action):
 def read_arguments(name: str, command: Command, arguments: list[str]) -> argparse.Namespace:
     """Parse a command line. ConfigError if it is invalid; `--help` raises SystemExit(0)."""
     parser = CommandParser(name, command)
+    arguments = _join_releases(arguments, command.SETTINGS)
     options, unknown_arguments = parser.parse_known_intermixed_args(arguments)
     if unknown_arguments:
         flags = [flag for action in parser._actions for flag in action.option_strings]  # noqa: SLF001 - no public way
         raise ConfigError(_explain_unknown(name, unknown_arguments[0], flags), hint=f"Run {parser.prog} --help.")
     return options
+
+
+def _join_releases(arguments: Iterable[str], settings: Collection[str]) -> list[str]:
+    """Join a flag that takes a release, or none, with the word behind it if that is one: another word is SOURCE."""
+    flags = {SETTINGS[name].flag for name in settings if SETTINGS[name].form is SettingForm.RELEASE}
+    joined: list[str] = []
+    for word in arguments:
+        if joined and joined[-1] in flags:
+            is_release = _RELEASE.fullmatch(word) is not None
+            joined[-1] += f"={word if is_release else 'true'}"
+            if is_release:
+                continue
+        joined.append(word)
+    return joined
 
 
 def suggest_word(word: str, known_words: Iterable[str]) -> str:

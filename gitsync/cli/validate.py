@@ -28,7 +28,7 @@ _FORMS = {output: form for output, form in REPORT_FORMS.items() if output != "ht
 OUTPUTS = list_outputs(_FORMS)
 EXAMPLES = (
     Example("Every problem below one folder", "gitsync validate --path clusters/prod"),
-    Example("What Azure Service Operator does not read", "gitsync validate --aso"),
+    Example("What a cluster with Azure Service Operator 2.20 does not read", "gitsync validate --aso 2.20"),
     Example("In a pipeline, with warnings as errors", "gitsync validate --strict --output sarif > problems.sarif"),
 )
 

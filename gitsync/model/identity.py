@@ -36,8 +36,10 @@ class WritingIdentity:
     source: SourceLocation | None = None  # the manifest of the Secret; None if another source has it
     store: str = ""  # that source of Secrets; "" for a manifest, for the global credential, and if it is not known
     is_unread: bool = False  # the plan does not read the Secret
-    encrypted: tuple[str, ...] = field(default=(), repr=False)
-    """The ids as SOPS encrypted them, which shows whether they changed; no report has them."""
+    hidden: tuple[str, ...] = field(default=(), repr=False)
+    """What the Secret has instead of ids, which shows whether they changed: ids that SOPS encrypted, or the path of a
+    file. No report has it.
+    """
 
     @property
     def is_global(self) -> bool:

@@ -35,6 +35,7 @@ class RunTarget:
     endpoint: str = ""
     identity: str = ""  # the identity that signed in
     agent: str = ""
+    catalog: str = ""  # the releases that the facts about kinds are of
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ def _has_changed(before: WritingIdentity, now: WritingIdentity) -> bool:
         return False
     if before.is_unread or now.is_unread:
         has_moved = (before.source is None) != (now.source is None) and before.is_unread != now.is_unread
-        return before.credential != now.credential or has_moved or before.encrypted != now.encrypted
+        return before.credential != now.credential or has_moved or before.hidden != now.hidden
     if before.ids.is_known and now.ids.is_known:
         return not before.ids.is_same(now.ids)
     return before.is_global or now.is_global

@@ -134,6 +134,7 @@ def _read_target(target: CheckedMapping) -> RunTarget:
         endpoint=target.text("endpoint"),
         identity=target.text("identity"),
         agent=target.text("agent"),
+        catalog=target.text("catalog", ""),
     )
 
 

@@ -52,6 +52,7 @@ def list_target(target: RunTarget) -> list[Fact]:
         Fact("Endpoint", target.endpoint),
         Fact("Identity", target.identity),
         Fact("Agent", target.agent),
+        Fact("Catalog", target.catalog),
     )
     return [fact for fact in facts if fact.value]
 
@@ -75,6 +76,7 @@ def build_target(target: RunTarget) -> dict[str, Any]:
         "endpoint": target.endpoint,
         "identity": target.identity,
         "agent": target.agent,
+        **({"catalog": target.catalog} if target.catalog else {}),
     }
 
 

@@ -54,7 +54,7 @@ def _join_targets(targets: Sequence[RunTarget]) -> RunTarget:
         values = (getattr(target, name) for target in targets)
         return next((value for value in values if value and not (name == "ref" and value == targets[0].revision)), "")
 
-    names = ("repository", "ref", "subscription", "subscription_name", "endpoint", "identity", "agent")
+    names = ("repository", "ref", "subscription", "subscription_name", "endpoint", "identity", "agent", "catalog")
     others = {subscription for target in targets for subscription in target.other_subscriptions}
     return RunTarget(
         **{name: find(name) for name in names},

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gitsync.cli.main import run
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.planning.delete_guards import GUARDS
 
 
@@ -13,16 +14,18 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-TEXT = """\
+CATALOG = f"catalog:    {read_catalog_release()}\n"
+TEXT = f"""\
 kind:       StorageAccount
 apiVersion: storage.azure.com/v20230101
 also:       v20250601, v1api20230101, v20220901, v1api20220901, v20210401, v1api20210401
+served:     by ASO 2.18 and later
 ARM:        Microsoft.Storage/storageAccounts, api-version 2023-01-01
 owner:      a ResourceGroup (resources.azure.com) by name, or by armId
 name:       spec.azureName, else metadata.name; 3 to 24 characters; matches ^[a-z0-9]+$; made of lower-case letters and digits
 Azure can:  delete, get, put
 means:      The size and price of the resource.
-
+{CATALOG}
 spec.sku: Sku
   required
   ARM: sku
@@ -41,8 +44,9 @@ def test_a_field(capsys):
 
 def test_all_kinds(capsys):
     assert run(["explain"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    *lines, empty, catalog = capsys.readouterr().out.splitlines()
     assert len(lines) > 280
+    assert (empty, catalog) == ("", f"catalog: {read_catalog_release()}")
     assert "ResourceGroup.resources.azure.com" in lines
 
 
@@ -78,6 +82,7 @@ NETWORK = """\
 kind:       VirtualNetwork
 apiVersion: network.azure.com/v20250301
 also:       v1api20240301, v1api20201101
+served:     by ASO 2.19 and later
 ARM:        Microsoft.Network/virtualNetworks, api-version 2025-03-01
 owner:      a ResourceGroup (resources.azure.com) by name, or by armId
 name:       spec.azureName, else metadata.name; made of letters, digits, `_`, `.` and `-`, with a letter or digit first, and a letter, digit or `_` last

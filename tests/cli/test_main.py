@@ -12,6 +12,7 @@ import pytest
 
 import gitsync
 from gitsync.cli.command_table import COMMANDS
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.settings.config.config import SETTINGS
 from tests.support import command_line
 
@@ -89,7 +90,8 @@ def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
 
 
 def test_version_is_the_packages(tmp_path):
-    assert run("--version", folder=tmp_path).stdout == f"gitsync {gitsync.__version__}\n"
+    said = f"gitsync {gitsync.__version__}\ncatalog: {read_catalog_release()}\n"
+    assert run("--version", folder=tmp_path).stdout == said
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert (project["name"], project["version"]) == (gitsync.DISTRIBUTION, gitsync.__version__)
 

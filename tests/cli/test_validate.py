@@ -476,6 +476,18 @@ def test_a_credential_that_cannot_be_used_is_an_error_at_its_secret(
 
 
 OWN = COMPLETE.replace("team", "aso-credential")
+OF_VARIABLES = {"AZURE_SUBSCRIPTION_ID": "s", "AZURE_TENANT_ID": "t", "AZURE_CLIENT_ID": "c"}
+SEALED = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: aso-credential}
+stringData:
+  AZURE_SUBSCRIPTION_ID: ENC[AES256_GCM,data:s,iv:s,tag:s,type:str]
+  AZURE_TENANT_ID: ENC[AES256_GCM,data:t,iv:t,tag:t,type:str]
+  AZURE_CLIENT_ID: ENC[AES256_GCM,data:c,iv:c,tag:c,type:str]
+sops: {lastmodified: "2026-01-01T00:00:00Z", mac: "ENC[AES256_GCM,data:m,iv:m,tag:m,type:str]", version: 3.9.0}
+"""
+EXAMPLE_ID = "44444444-4444-4444-4444-444444444444"
 NO_IDENTITY = "{allow: []}"
 NOT_ALLOWED = "error: IdentityNotAllowed"
 
@@ -493,11 +505,51 @@ NOT_ALLOWED = "error: IdentityNotAllowed"
         ({"a": GOOD}, "{global: [default], allow: []}", [], "no problems", 0, "the global credential is for it"),
         ({"a": GOOD}, "{global: [], allow: []}", ["--secret-sources", "manifests,key-vault"], "no problems", 0, "it may have a Secret"),
         ({"a": GOOD, "secret": OWN}, NO_IDENTITY, ["--secret-sources", "environment"], "no problems", 0, "manifests are no source"),
+        ({"a": GOOD, **OF_VARIABLES}, "{global: [], allow: [{namespaces: default}]}", [], "no problems", 0, "variables have the Secret"),
+        ({"a": GOOD, **OF_VARIABLES}, NO_IDENTITY, [], f"a.yaml:1: {NOT_ALLOWED}", 1, "variables have the Secret"),
+        ({"a": GOOD, "secret": OF_NAMESPACE, **OF_VARIABLES}, NO_IDENTITY, [], f"secret.yaml:1: {NOT_ALLOWED}", 1, "a variable has the key"),
+        ({"a": GOOD, "secret": SEALED}, "{global: [], allow: []}", [], "no problems", 0, "an encrypted Secret is not read"),
+        ({"a": GOOD, "secret": SEALED, **OF_VARIABLES}, NO_IDENTITY, [], "no problems", 0, "nor completed"),
+        ({"a": GOOD, "secret": SEALED}, "{global: [], allow: []}", ["--secret-sources", "environment"], "may not use the global credential", 1, "manifests are no source"),
+        ({"a": GOOD, "AZURE_CLIENT_ID": "c"}, "{global: [], allow: []}", [], "may not use the global credential", 1, "one key is no Secret"),
+        ({"a": GOOD, **OF_VARIABLES}, "{global: [], allow: []}", ["--secret-sources", "manifests"], "may not use the global credential", 1, "variables are no source"),
     ],
 )  # fmt: skip
 def test_an_identity_that_is_not_allowed_is_a_problem_of_its_secret(
     files, allowed, flags, shown, code, why, source, monkeypatch, capsys
 ):
     monkeypatch.setenv("GITSYNC_ALLOW_IDENTITIES", allowed)
+    for key in [name for name in files if name.startswith("AZURE_")]:
+        monkeypatch.setenv(f"GITSYNC_SECRET_DEFAULT_ASO_CREDENTIAL_{key}", files[key])
+    files = {name: text for name, text in files.items() if not name.startswith("AZURE_")}
     assert run(["validate", source(**files), *flags]) == code, why
     assert shown in capsys.readouterr().out
+
+
+UNIT = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: ./%s, prune: true, interval: 10m, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("credential", "error"),
+    [(OWN.replace("c}", "other}"), NOT_ALLOWED), (OF_NAMESPACE, "error: CredentialNotUsable")],
+)
+def test_the_credentials_of_each_environment_are_checked(credential, error, tmp_path, monkeypatch, capsys):
+    """Each has a Secret of the same name, and only that of the second is at fault."""
+    listed = tmp_path / "list.yaml"
+    listed.write_text(f"allow: [{{subscriptions: {EXAMPLE_ID}}}]")
+    monkeypatch.setenv("GITSYNC_ALLOW_IDENTITIES", str(listed))
+    allowed = OWN.replace("SUBSCRIPTION_ID: s", f"SUBSCRIPTION_ID: {EXAMPLE_ID}")
+    for name, secret, group in [("dev", allowed, GOOD), ("prod", credential, GOOD.replace("west", "north"))]:
+        for path, text in {f"{name}/a": group, f"{name}/secret": secret, f"clusters/{name}/apps": UNIT % name}.items():
+            file = tmp_path / "source" / f"{path}.yaml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    assert run(["validate", str(tmp_path / "source")]) == 1
+    told = capsys.readouterr().out
+    assert f"prod/secret.yaml:1: {error}" in told
+    assert "dev/secret.yaml" not in told

@@ -22,6 +22,7 @@ by_workflow = pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: pa
 
 RIGHTS = {
     "accept-github": {"id-token"},
+    "catalog": {"contents", "pull-requests"},
     "checks": set(),
     "drill-github": set(),
     "example-plan": {"id-token", "pull-requests", "security-events"},

@@ -232,6 +232,17 @@ def test_the_packed_types_are_small():
     assert sum(path.stat().st_size for path in DATA.iterdir()) < BUDGET
 
 
+def test_the_catalog_names_the_day_of_the_types_and_keeps_the_release_of_aso(checkout, tmp_path):
+    write(checkout, make_things("2024-01-01"), "2024-01-01")
+    catalog = tmp_path / "CATALOG"
+    catalog.write_text(json.dumps({"aso": {"release": "2.21"}, "armTypes": {"date": "2020-01-01"}}))
+    assert build(checkout, tmp_path / "arm_types").returncode == 0
+    day = subprocess.run(
+        ["git", "log", "-1", "--format=%cs"], cwd=checkout, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    assert json.loads(catalog.read_text()) == {"aso": {"release": "2.21"}, "armTypes": {"date": day}}
+
+
 def test_notice_names_the_source_and_its_commit():
     words = (ROOT / "NOTICE").read_text()
     assert re.search(r"https://github\.com/Azure/bicep-types-az at commit [1-9a-f][0-9a-f]{39}, which is", words)

@@ -20,6 +20,7 @@ from gitsync.agent.run.prepared_manifests import PLACEHOLDER_SUBSCRIPTION
 from gitsync.agent.run.secret_stores import open_secret_stores
 from gitsync.agent.run.workers import find_worker, open_worker
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.clock import Clock
@@ -277,6 +278,7 @@ async def make_contact(
         other_subscriptions=tuple(sorted(name for name in subscriptions if "<" not in name)),
         endpoint=connections.azure.endpoint,
         agent=agent,
+        catalog=str(read_catalog_release()),
     )
     if not uses_global(identities):
         return target

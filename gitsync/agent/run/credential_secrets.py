@@ -32,7 +32,7 @@ def check_credential_secrets(
     """Return an error for each Secret of the manifests that is the credential of a resource and cannot be one, and the
     problems of identities that are not allowed. An encrypted Secret is not read.
     """
-    allowed = decide_about_manifests(config, manifests)
+    allowed = decide_about_manifests(config, manifests, environment)
     not_allowed = merge_shared(allowed.report(entry.resource for entry in prepared)) if allowed else ()
     return (*_check_usable(prepared, manifests, config, environment), *not_allowed)
 

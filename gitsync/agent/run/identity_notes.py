@@ -31,7 +31,9 @@ def add_identity_changes(
             yield result
             continue
         now = _describe(key, identities[key], run_input)
-        change = find_identity_change(describe_recorded(node.record), now) if now and was_written(node) else None
+        before = describe_recorded(node.record)
+        is_comparable = now and was_written(node) and not _are_both_unknown(before, now)
+        change = find_identity_change(before, now) if now and is_comparable else None
         yield replace(result, change=replace(result.change, identity=change)) if change else result
 
 
@@ -52,6 +54,11 @@ def list_refused_deletes(results: Iterable[Result], plan: Plan, run_input: RunIn
 def _is_as_recorded(identity: ResourceIdentity, credential: str) -> bool:
     """Return whether both are the global credential, as for most resources."""
     return identity.credential == credential == GLOBAL
+
+
+def _are_both_unknown(before: WritingIdentity, now: WritingIdentity) -> bool:
+    """Return whether no ids of one Secret are known, neither on record nor now, as of an identity file elsewhere."""
+    return before.credential == now.credential and not (before.ids.is_known or now.ids.is_known)
 
 
 def _describe(key: Key, identity: ResourceIdentity, run_input: RunInput) -> WritingIdentity | None:

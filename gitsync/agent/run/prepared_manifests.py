@@ -13,6 +13,7 @@ from datetime import date
 from functools import partial
 from typing import Final
 
+from gitsync.agent.run.aso_release import check_release, find_release
 from gitsync.agent.run.referenced_values import has_references, list_references, read_declared
 from gitsync.desired.catalog.catalog import Catalog, open_catalog
 from gitsync.desired.manifests.aso_objects import count_aso_objects
@@ -137,7 +138,9 @@ def prepare_resources(
         others = read_source(config, settings.namespace, files, {}).resources
         left_out = {resource.key._replace(namespace=""): resource.source for resource in reversed(others)}
         prepared = prepare_all(replace(manifests, left_out=left_out))
-    return tuple(_check_expressions(resource, catalog) for resource in order_units(prepared))
+    release = find_release(settings.aso)
+    checked = (_check_expressions(resource, catalog) for resource in order_units(prepared))
+    return tuple(check_release(resource, catalog, release) if release else resource for resource in checked)
 
 
 def check_rules_of_source(

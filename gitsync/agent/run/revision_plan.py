@@ -6,13 +6,14 @@ Azure. It needs no login, no subscription and no recorded state, so it can run i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from gitsync.agent.run.allowed_secrets import decide_about_manifests, reads_all_secrets
+from gitsync.agent.run.allowed_secrets import decide_about_manifests, read_identity_files, reads_all_secrets
 from gitsync.agent.run.connections import name_source
 from gitsync.agent.run.git_settings import make_git_access
 from gitsync.agent.run.guards import refuse_invalid
@@ -32,6 +33,7 @@ from gitsync.agent.run.run_plan import is_deleted_alone, list_problems, list_rel
 from gitsync.agent.run.unread_source import UnreadSource, list_blobs
 from gitsync.agent.run.watch import log_start
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared, spell_selection
 from gitsync.desired.manifests.units import list_manifest_paths, make_declaration
 from gitsync.desired.request.allow_list import NOT_ALLOWED
@@ -177,6 +179,7 @@ def _make_target(config: Config, after: RevisionManifests) -> RunTarget:
         revision=after.commit,
         ref=config.to_revision or after.ref,
         agent=config.agent or DEFAULT_AGENT,
+        catalog=str(read_catalog_release()),
     )
 
 
@@ -272,7 +275,7 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
 
     manifests = read_unambiguous(read, catalog)
     redact_manifests(manifests, redactions)
-    allowed = decide_about_manifests(config, manifests)
+    allowed = decide_about_manifests(config, manifests, os.environ)
     subscription = choose_offline(
         manifests.objects.secrets,
         config.subscription or PLACEHOLDER_SUBSCRIPTION,
@@ -293,6 +296,7 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
             secrets if MANIFESTS in config.secret_sources else {},
             manifests.objects.declared,
             config.subscription or "",
+            read_identity_files(config, manifests.objects.secrets),
             reads_all=reads_all_secrets(config),
         ),
         allowed=allowed,

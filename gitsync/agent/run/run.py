@@ -55,7 +55,7 @@ from gitsync.planning.diff.secret_changes import warn_uncompared_secrets
 from gitsync.planning.planned_writes import foresee
 from gitsync.planning.planner import skip_taken
 from gitsync.planning.replacement import warn_unused_consents
-from gitsync.planning.run_problems import decide_agent, merge_shared
+from gitsync.planning.run_problems import decide_agent
 from gitsync.planning.status.exit_code import decide_exit_code
 from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.providers.arm.session import Session
@@ -254,11 +254,11 @@ def _make_report(
     connections, writes = run.connections, run.rules.writes
     noted = add_identity_changes(selected, plan, run.identities, run_input)
     reported = locate_fields(noted, plan.applies, connections.catalog)
+    refused = (*plan.problems, *list_refused_deletes(reported, plan, run_input))
     problems = (
         *warn_uncompared_secrets(reported),
         *warn_unused_consents(reported, plan.applies),
-        *list_problems(plan),
-        *merge_shared(list_refused_deletes(reported, plan, run_input)),
+        *list_problems(replace(plan, problems=refused)),
         *run_input.lookup.warn_unread(),  # values that a plan could not read
         *run.lists.warn_distrusted(),
         *collected.problems,  # exports of deleted resources that could not be removed

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gitsync.agent.reconcile.context import Connections
-from gitsync.agent.run.allowed_secrets import make_allow_list
+from gitsync.agent.run.allowed_secrets import make_allow_list, read_identity_files
 from gitsync.agent.run.known_ids import add_known_ids
 from gitsync.agent.run.prepared_manifests import (
     check_rules_of_source,
@@ -114,12 +114,14 @@ async def _look_up_credentials(
         names, lookup, resource_timeout=config.resource_timeout, stop=connections.stop
     )
     subscription = connections.azure.subscription
+    file_ids = read_identity_files(config, identities)
     credentials = Credentials(
         identities,
         subscription,
         records,
         allow_multi_env_management=config.allow_multi_env_management,
-        allow_list=make_allow_list(config, manifests, identities),
+        allow_list=make_allow_list(config, manifests, file_ids),
+        file_ids=file_ids,
     )
     if not subscription and not credentials.any_of_secrets:
         raise ConfigError(

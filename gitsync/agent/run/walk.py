@@ -55,24 +55,28 @@ async def walk(
         nodes: dict[Key, Node] = {**plan.applies, **plan.prunes}
         run.connections.progress.expect({key: node.depends_on for key, node in nodes.items()})
         turns = await reserve_lifts(run, state, split_turns(plan))
-        first = await _run_nodes(run, turns.first)
+        run_nodes = _bind_nodes(run)
+        first = await run_nodes(turns.first) if turns.first else {}
         run.cache.lock_view = view_standing(run, state, turns, first)
         left = forget_lifted(state, first)
-        usual, collected = await _walk_usual(run, turns.usual, left, selection, most_deletes, first)
+        applied = await run_nodes(turns.usual.applies, known=first)
+        usual, collected = await _end_usual(run, turns.usual, left, selection, most_deletes, {**first, **applied})
         first |= await restore_lifted(run, turns, first, usual)
         done = {**first, **usual}
         run.cache.lock_view = view_open(turns, run.cache.lock_view, usual)
-        done |= await _run_nodes(run, turns.last, known=done)
+        done |= await run_nodes(turns.last, known=done) if turns.last else {}
     finally:
         stop_watcher.cancel()
     return add_takes(done, state.records, plan.applies), collected
 
 
-async def _run_nodes(
-    run: RunContext, nodes: Mapping[Key, Node], known: Mapping[Key, Result] | None = None
-) -> dict[Key, Result]:
-    return await run_in_order(
-        nodes, partial(reconcile, run=run), partial(_build_rest, run), run.connections.stop, known
+def _bind_nodes(run: RunContext) -> RunNodes:
+    """Bind `run_in_order` to a run: what is left are the nodes, and the results that are known."""
+    return partial(
+        run_in_order,
+        run=partial(reconcile, run=run),
+        build_unattempted=partial(_build_rest, run),
+        stop=run.connections.stop,
     )
 
 
@@ -80,29 +84,30 @@ def _build_rest(run: RunContext, node: Node) -> Result:
     return build_unattempted(node, run.rules.agent, run.clock.now())
 
 
-async def _walk_usual(
+async def _end_usual(
     run: RunContext,
     plan: Plan,
     state: State,
     selection: Selection,
     most_deletes: int | None,
-    first: Mapping[Key, Result],
+    known: Mapping[Key, Result],
 ) -> tuple[dict[Key, Result], Collected]:
-    """Applies first, then prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
-    of what the deletes may unblock. `first` are the results of the locks so far.
+    """After the applies: prunes, the resources that are replaced, and the exports of what was forgotten; then a retry
+    of what the deletes may unblock. `known` are the results of the applies, and of the locks so far.
     """
-    leftovers = select_leftovers(state, run, selection)
-    applied = await _run_nodes(run, plan.applies, first)
+    leftovers, run_nodes = select_leftovers(state, run, selection), _bind_nodes(run)
+    applied = {key: known[key] for key in plan.applies}
+    first = {key: result for key, result in known.items() if key not in applied}
     # A list that was wrong about one resource may be wrong about others: read those too.
     doubtful = _keep_records(plan, applied, run.lists.take_doubtful())
-    applied |= await _run_nodes(run, doubtful, {**first, **applied})
+    applied |= await run_nodes(doubtful, known={**first, **applied})
     # After all applies: what is below a replaced resource must be known before anything is deleted.
     applied, due = await settle_replacements(run, plan, state, applied, most_deletes)
-    pruned = await _run_nodes(run, await _decide_deletes(plan, applied, run), first)
+    pruned = await run_nodes(await _decide_deletes(plan, applied, run), known=first)
     both: Collection[Key] = due
     if due and run.rules.writes:
         applied, due, both = await _replace_in_turn(
-            run, plan, state, applied, due, most_deletes=most_deletes, run_nodes=partial(_run_nodes, run)
+            run, plan, state, applied, due, most_deletes=most_deletes, run_nodes=run_nodes
         )
         applied |= {key: _build_rest(run, plan.applies[key]) for key in due}
     collected = await remove_exports(run, state, {**first, **applied, **pruned}, leftovers)
@@ -111,7 +116,7 @@ async def _walk_usual(
     has_time = run.clock.monotonic() < run.rules.deadline
     tried = {key: result for key, result in applied.items() if key not in both}
     second_tries = _collect_second_tries(plan, tried) if run.rules.writes and frees and has_time else {}
-    applied = _add_later(applied, await _run_nodes(run, second_tries, {**first, **applied}))
+    applied = _add_later(applied, await run_nodes(second_tries, known={**first, **applied}))
     return {**applied, **pruned}, collected
 
 

@@ -43,7 +43,8 @@ class Catalog:
         """The kind that a manifest names; None if the catalog has no such kind or version.
 
         Both spellings of a version are accepted (`v1api20230101`, `v20230101`), even if ASO serves only one; if both
-        exist with different shapes, the given spelling counts.
+        exist with different shapes, the given spelling counts. A version that the release of the catalog removed is
+        accepted too, and nothing lists it.
         """
         if gvk not in self._kinds:
             self._kinds[gvk] = self._find_kind(gvk)
@@ -86,10 +87,8 @@ class Catalog:
         """The version of a manifest as ASO serves it: as written, else in its other spelling; None for no version of
         the kind.
         """
-        version, served = gvk.version, self._versions(gvk.group, gvk.kind)
-        is_legacy = version.startswith(LEGACY)
-        other = "v" + version.removeprefix(LEGACY) if is_legacy else LEGACY + version.removeprefix("v")
-        return next((v for v in (version, other) if v in served), None)
+        served = self._versions(gvk.group, gvk.kind)
+        return next((version for version in list_spellings(gvk.version) if version in served), None)
 
     def by_arm_type(self, arm_type: str, api_version: str) -> Kind | None:
         """The kind for an ARM type (without case) at one of ARM's api-versions, in its newer spelling."""
@@ -171,7 +170,7 @@ class Catalog:
         return self._arm_types
 
     def _find_kind(self, gvk: GVK) -> Kind | None:
-        version = self.find_served_version(gvk)
+        version = self.find_served_version(gvk) or self._find_removed_version(gvk)
         if version is None:
             return None
         if gvk.group == AZURE_GROUP:
@@ -181,6 +180,10 @@ class Catalog:
         of_version = alias["of"] if alias is not None and gvk.kind in alias["kinds"] else version
         levels = self._index[gvk.group][gvk.kind].get("lists", ())
         return _make_kind(gvk, self._load_version(gvk.group, of_version), levels)
+
+    def _find_removed_version(self, gvk: GVK) -> str | None:
+        removed = self._index.get(gvk.group, {}).get(gvk.kind, {}).get("removed", ())
+        return next((version for version in list_spellings(gvk.version) if version in removed), None)
 
     def _load_version(self, name: str, version: str) -> Mapping[str, Any]:
         group = self._load_group(name)
@@ -231,6 +234,12 @@ def _is_of_arm(entry: Mapping[str, Any]) -> bool:
 
 def _make_error(name: str, cause: Exception) -> CatalogError:
     return CatalogError(f"The packed facts of {name!r} cannot be read: {cause}.", hint="Install gitsync again.")
+
+
+def list_spellings(version: str) -> tuple[str, str]:
+    """A version as it is spelt, and in ASO's other spelling."""
+    is_legacy = version.startswith(LEGACY)
+    return version, "v" + version.removeprefix(LEGACY) if is_legacy else LEGACY + version.removeprefix("v")
 
 
 @cache

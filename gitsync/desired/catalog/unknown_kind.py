@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from gitsync.desired.catalog.any_type import VERSION
+from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import LEGACY, Catalog
+from gitsync.desired.catalog.kind_names import choose_newest_version
 from gitsync.desired.catalog.later_versions import find_later_version
-from gitsync.desired.catalog.type_words import join_with_and, join_with_or
+from gitsync.desired.catalog.releases import find_lifetime
+from gitsync.desired.catalog.type_words import join_with_or
+from gitsync.desired.catalog.version_advice import ARM_VERSION, describe_later, keep_arm_version
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import measure_distance, suggest
-from gitsync.model.gvk import GVK
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE, GVK
 from gitsync.model.problem import Level
 
-_MOST_FIELDS: Final = 3  # that a hint names
-_ARM_VERSION: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:-?(preview))?", re.IGNORECASE)
+_MOST_TYPOS: Final = 2  # letters: a kind that is farther from a known one may be a new one
 
 
 def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level = Level.ERROR) -> Finding:
@@ -28,11 +30,14 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level =
     known_kinds = catalog.kinds(gvk.group)
     if known_kinds:
         close = suggest(gvk.kind, known_kinds)
+        advice = f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known_kinds)}."
+        if close is None or measure_distance(gvk.kind, close, _MOST_TYPOS) is None:
+            advice = f"{advice} {_name_other_way(gvk.group, catalog)}".rstrip()
         return Finding(
             code="UnknownKind",
             path=("kind",),
             message=f"{gvk.kind} is not a kind of {gvk.group}.",
-            hint=f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known_kinds)}.",
+            hint=advice,
         )
     return Finding(
         code="UnknownKind",
@@ -42,29 +47,44 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level =
     )
 
 
-def check_served_version(gvk: GVK, catalog: Catalog) -> Iterator[Finding]:
-    """A warning if ASO serves the version in its other spelling only: a cluster refuses what gitsync reads."""
-    served = catalog.find_served_version(gvk)
-    if served not in {None, gvk.version}:
-        yield Finding(
-            code="VersionNotServed",
-            path=("apiVersion",),
-            message=f"ASO does not serve {gvk.kind} of {gvk.group} at {gvk.version}: a cluster refuses the manifest.",
-            hint=f"Change it to {served}, which is the same version in Azure.",
-            level=Level.WARNING,
-        )
-
-
 def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
     known_versions = f"Known versions: {join_with_or(reversed(versions))}."
+    lifetime = find_lifetime(gvk)
+    removed = f": ASO {lifetime.removed} removed it" if lifetime and lifetime.removed else ""
     advice = _suggest_version(gvk, spec, catalog, unknown)
+    newest = choose_newest_version(gvk.group, gvk.kind, catalog)
+    parts = (advice, known_versions, keep_arm_version(gvk, newest, catalog))
     return Finding(
         code="UnknownVersion",
         path=("apiVersion",),
-        message=f"{gvk.kind} of {gvk.group} has no version {gvk.version or '(none)'}.",
-        hint=f"{advice} {known_versions}" if advice else known_versions,
+        message=f"{gvk.kind} of {gvk.group} has no version {gvk.version or '(none)'}{removed}.",
+        hint=" ".join(filter(None, parts)),
     )
+
+
+def _name_other_way(group: str, catalog: Catalog) -> str:
+    """How to declare a type that ASO lacks, or the catalog until a later release of gitsync; "" for a group of kinds
+    that are not ARM's.
+    """
+    namespace = _find_namespace(group, catalog)
+    if not namespace:
+        return ""
+    return (
+        f"For a type that ASO lacks, write `apiVersion: {AZURE_GROUP}/{VERSION}`, `kind: {AZURE_RESOURCE[1]}` and "
+        f"`spec: {{type: {namespace}/TYPE@VERSION, owner: …, body: …}}`. To see one in full, run "
+        f"`gitsync explain {namespace}/TYPE --example`."
+    )
+
+
+def _find_namespace(group: str, catalog: Catalog) -> str:
+    """The namespace of ARM's types of a group; of an unknown group, that of the same name, if there is one."""
+    if kinds := catalog.kinds(group):
+        types = (catalog.arm_type(group, kind) for kind in kinds if catalog.is_arm_kind(group, kind))
+        return (next(types, "") or "").partition("/")[0]
+    start = f"microsoft.{group.partition('.')[0]}/".casefold()
+    names = (name for name in open_arm_types().list_names() if name.casefold().startswith(start))
+    return next(names, "Microsoft.NAME").partition("/")[0]
 
 
 def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> str:
@@ -72,30 +92,16 @@ def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> s
     if meant := suggest_spelling(gvk, catalog):
         return meant
     close = suggest(gvk.version, catalog.versions(gvk.group, gvk.kind))
-    is_typo = close is not None and measure_distance(gvk.version, close, 1) is not None
+    is_typo = find_lifetime(gvk) is None and close is not None and measure_distance(gvk.version, close, 1) is not None
     later = None if is_typo else find_later_version(gvk, spec, catalog)
     if later is None:
         return f"Did you mean {close}?" if close else ""
-    version = later.gvk.version
-    if later.lacks:
-        has = "has another type at" if later.retypes else "has no"
-        return f"Change it to a later one; the nearest, {version}, {has} {later.lacks}."
-    fields = _name_fields(later.unknown)
-    if fields and unknown is Level.ERROR:
-        return (
-            f"Fix or remove {fields}, which no version has, and change it to {version}, the nearest later one, which "
-            "has all other fields. To drop unknown fields as an API server does, use --unknown-fields warn."
-        )
-    but = f" but {fields}, which no version has" if fields else ""
-    return (
-        f"Change it to {version}, the nearest later one, which has all fields of the manifest{but}, or set "
-        "`migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
-    )
+    return describe_later(later, unknown)
 
 
 def suggest_spelling(gvk: GVK, catalog: Catalog) -> str:
     """A hint for a version that is written as ARM writes its api-versions; "" for any other."""
-    match = _ARM_VERSION.fullmatch(gvk.version)
+    match = ARM_VERSION.fullmatch(gvk.version)
     versions = catalog.versions(gvk.group, gvk.kind) if match else ()
     if match is None or not versions:
         return ""
@@ -104,18 +110,15 @@ def suggest_spelling(gvk: GVK, catalog: Catalog) -> str:
     return f"ASO's versions begin with v: {(same or versions)[-1]}."
 
 
-def _name_fields(fields: Sequence[str]) -> str:
-    more = len(fields) - _MOST_FIELDS
-    return join_with_and([*fields[:_MOST_FIELDS], *([f"{more} more"] if more > 0 else [])])
-
-
 def suggest_group(group: str, kind: str, catalog: Catalog) -> str:
     """A hint for an unknown group: the nearest one, or the group of the kind."""
     close = _find_close_group(group, catalog)
     if close:
         return f"Did you mean {close}?"
     groups = [group for group in catalog.all_groups() if catalog.has_kind(group, kind)]
-    return f"{kind} is a kind of {join_with_or(groups)}." if groups else "`gitsync explain` lists all kinds."
+    if groups:
+        return f"{kind} is a kind of {join_with_or(groups)}."
+    return f"`gitsync explain` lists all kinds. {_name_other_way(group, catalog)}"
 
 
 @lru_cache(maxsize=1024)  # the same slip is often in many documents

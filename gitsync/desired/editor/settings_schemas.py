@@ -81,6 +81,7 @@ _FORMS: Final[Mapping[SettingForm, Schema]] = {
     SettingForm.DURATION: {"type": "string", "minLength": 2, "pattern": _DURATION},
     SettingForm.UUID: {"type": "string", "pattern": _UUID},
     SettingForm.FILE_OR_ON: {"type": ["boolean", "string"]},
+    SettingForm.RELEASE: {"type": ["boolean", "number", "string"]},
     SettingForm.LIST: _TEXTS,
     SettingForm.VARIABLES: {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
 }

@@ -7,7 +7,7 @@ is decided before a token is requested, from all that a Secret may name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from gitsync.desired.formats.name_patterns import matches_name
@@ -71,14 +71,6 @@ class AllowList:
             f"Add a Secret {OF_NAMESPACE} with an allowed identity, or have the operator add the namespace to global.",
             code=NOT_ALLOWED,
         )
-
-    def bind(self, namespace: str, name: str, identity: Identity) -> Identity:
-        """Return an identity with the ids that were checked: its file is read again when it signs in."""
-        sign_in = identity.sign_in
-        if sign_in.method is not Method.IDENTITY_FILE:
-            return identity
-        ids = self.find_ids(namespace, name, identity)
-        return replace(identity, sign_in=replace(sign_in, file_ids=ids))
 
     def find_ids(self, namespace: str, name: str, identity: Identity) -> IdentityIds:
         """Find the ids that an identity signs in with; NO_IDS if they are not known."""

@@ -284,7 +284,7 @@ def _migrate(resource: Resource, catalog: Catalog, unknown_fields: UnknownFields
     options = resource.unit.options if resource.unit else _USUAL
     # What CAPZ manages is not written, whatever its version.
     may_migrate = options.migrates_versions or (resource.wrapper is not None and not options.manages_capz)
-    if not may_migrate or catalog.kind_of(resource):
+    if not may_migrate or catalog.find_served_version(resource.gvk):
         return resource
     later = find_later_version(resource.gvk, resource.spec, catalog)
     if later is None or later.lacks or (later.unknown and unknown_fields == "error"):

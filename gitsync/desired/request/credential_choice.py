@@ -7,7 +7,7 @@ No level completes another. The caller reads the Secrets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitsync.desired.manifests.credential_secret import (
@@ -26,7 +26,7 @@ from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Secret
-from gitsync.model.signin import Identity
+from gitsync.model.signin import Identity, Method
 
 GLOBAL: Final = ""
 CredentialName = tuple[str, str]
@@ -68,7 +68,11 @@ class Credential:
     def ids(self) -> IdentityIds:
         """The ids that the Secret names; none for the global credential, and for a Secret that was not read."""
         sign_in = self.identity.sign_in if self.identity else None
-        return IdentityIds(sign_in.client_id, sign_in.tenant_id) if sign_in else NO_IDS
+        if sign_in is None:
+            return NO_IDS
+        if sign_in.file_ids is not None:  # its file decides, whatever the Secret names
+            return sign_in.file_ids
+        return IdentityIds(sign_in.client_id, sign_in.tenant_id)
 
 
 CredentialOf = Callable[[Resource], Credential | Finding]
@@ -128,7 +132,7 @@ class Credentials:
     """The credentials of all resources of a run. `subscription` is that of the global credential, "" if there is none;
     with `allow_multi_env_management`, Secrets may name another cloud. `records` have the last credential of each
     resource, for a plan that does not read remote Secrets. `allow_list` decides which identities may be used, if the
-    operator has given one.
+    operator has given one. `file_ids` are those of the identity files that Secrets name.
     """
 
     def __init__(
@@ -139,13 +143,17 @@ class Credentials:
         *,
         allow_multi_env_management: bool = False,
         allow_list: AllowList | None = None,
+        file_ids: Mapping[CredentialName, IdentityIds] | None = None,
     ) -> None:
         self._lookups = lookups
         self._subscription = subscription
         self._global = Credential(subscription=subscription) if subscription else _NO_CREDENTIAL
         self._recorded = RecordedCredentials(records or {})
         self._identities = {
-            scope: read_identity("/".join(scope), values, allow_multi_env_management=allow_multi_env_management)
+            scope: _bind_file(
+                read_identity("/".join(scope), values, allow_multi_env_management=allow_multi_env_management),
+                (file_ids or {}).get(scope),
+            )
             for scope, values in lookups.items()
             if isinstance(values, Mapping)
         }
@@ -160,8 +168,8 @@ class Credentials:
                 continue
             if refusal := allow_list.check(*scope, identity):
                 self._not_allowed[scope] = refusal
-            if allow_list.refuses:
-                self._identities[scope] = refusal or allow_list.bind(*scope, identity)
+                if allow_list.refuses:
+                    self._identities[scope] = refusal
 
     def of(self, resource: Resource) -> Credential | Finding:
         """The credential of a manifest, or what is wrong with it."""
@@ -262,6 +270,13 @@ class Credentials:
             for key, credential in used.items()
             if not credential.is_sure
         )
+
+
+def _bind_file(identity: Identity | CredentialRefusal, ids: IdentityIds | None) -> Identity | CredentialRefusal:
+    """Add the ids of its file to an identity: the file is read again when it signs in, and must have them then."""
+    if ids is None or not isinstance(identity, Identity) or identity.sign_in.method is not Method.IDENTITY_FILE:
+        return identity
+    return replace(identity, sign_in=replace(identity.sign_in, file_ids=ids))
 
 
 def _make_warning(message: str) -> Problem:

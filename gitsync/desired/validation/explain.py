@@ -18,6 +18,7 @@ from gitsync.desired.catalog.kind_names import KindMatch
 from gitsync.desired.catalog.name_alphabets import find_alphabet
 from gitsync.desired.catalog.packed_tables import is_immutable
 from gitsync.desired.catalog.reference_targets import find_target, list_children, list_referrers
+from gitsync.desired.catalog.releases import describe_lifetime, find_lifetime
 from gitsync.desired.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
 from gitsync.desired.problems.problem_codes import describe_common_field
 from gitsync.desired.problems.suggest import suggest
@@ -134,6 +135,8 @@ def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
     others = [v for v in reversed(catalog.versions(kind.gvk.group, kind.gvk.kind)) if v != kind.gvk.version]
     if others:
         yield "also", ", ".join(others)
+    if lifetime := find_lifetime(kind.gvk):
+        yield "served", describe_lifetime(lifetime)
     if kind.is_any_type:
         yield "ARM", "any type at any api-version, as spec.type names them"
     elif kind.is_arm:

@@ -14,8 +14,9 @@ from typing import Literal
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
+from gitsync.desired.catalog.served_versions import check_served_version
 from gitsync.desired.catalog.spec_visitor import Visit, visit_header, visit_spec
-from gitsync.desired.catalog.unknown_kind import check_served_version, explain_unknown_kind
+from gitsync.desired.catalog.unknown_kind import explain_unknown_kind
 from gitsync.desired.formats.list_pairing import TAGS
 from gitsync.desired.manifests.kubernetes_names import check_object_names
 from gitsync.desired.manifests.written_values import suggest_quotes
@@ -168,7 +169,7 @@ def validate_set(
 def _check_resource(
     resource: Resource, kind: Kind, catalog: Catalog, unknown: Level, visits: Sequence[Visit]
 ) -> Iterator[Finding]:
-    yield from check_served_version(resource.gvk, catalog)
+    yield from check_served_version(resource.gvk, resource.spec, catalog)
     if kind.is_any_type:
         yield from _check_any_type(resource, kind, unknown)
     yield from _check_others(resource, kind, unknown)

@@ -144,6 +144,7 @@ class SourceSettings:
 
     namespace: str  # of manifests without one
     unknown_fields: str  # "error" or "warn"
+    aso: str = ""  # the release of ASO that reads the manifests too, "newest", or "" for none
     units: tuple[UnitEntry, ...] = ()  # those that gitsync.yaml names
     this_repository: tuple[str, ...] = ()  # Flux sources that are this repository, although no file in it declares them
     ignore: tuple[RuleEntry, ...] = ()  # rules for ignored fields, unchecked

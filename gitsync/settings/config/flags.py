@@ -24,7 +24,11 @@ _METAVARS = {
     SettingForm.DURATION: "DURATION",
     SettingForm.URL: "URL",
     SettingForm.UUID: "UUID",
+    SettingForm.RELEASE: "RELEASE",
 }
+
+OPTIONAL = frozenset({SettingForm.FILE_OR_ON, SettingForm.RELEASE})
+"""Forms of which a flag without a value is true."""
 
 _REPEATED = frozenset({SettingForm.LIST, SettingForm.VARIABLES})
 
@@ -70,7 +74,7 @@ def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[
         shape["action"] = argparse.BooleanOptionalAction
     else:
         shape |= {"metavar": metavar, "action": "append" if setting.form in _REPEATED else "store"}
-    if setting.form is SettingForm.FILE_OR_ON:
+    if setting.form in OPTIONAL:
         shape |= {"nargs": "?", "const": "true"}
     flags = (setting.short, setting.flag) if setting.short else (setting.flag,)
     find_group(parser, setting.group).add_argument(*flags, **shape)

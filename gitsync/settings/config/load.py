@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from gitsync.errors import ConfigError
 from gitsync.model.secret import Secret
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from gitsync.model.allowed_identities import AllowedIdentities
 
 _PREFIX = "GITSYNC_"
+_ON_OR_OFF = frozenset({SettingForm.FILE_OR_ON, SettingForm.RELEASE, SettingForm.SWITCH})
+_EMPTY = {SettingForm.FILE_OR_ON: "true", SettingForm.RELEASE: "false"}
+"""What an empty text in `Config` stands for, by form."""
 _NO_SETTINGS = (
     CONFIG_VARIABLE,
     "GITSYNC_SECRET_",
@@ -251,13 +254,23 @@ def list_contradictions(config: Config, *, uses_azure: bool = True) -> Iterator[
 
 def _is_of_source(allowed: AllowedIdentities, source: str) -> bool:
     """Return whether the file of a list is in the folder of SOURCE or its work tree, or a link there leads to it."""
-    folder = Path(source)
+    folder = _find_source_folder(source)
     if not allowed.is_file or not folder.exists():
         return False
     top = find_repository(folder) or folder.resolve()
     path = Path(allowed.name).absolute()
     paths = (path.resolve(), Path(os.path.normpath(path)))  # a link counts where it is, too
     return any(path.is_relative_to(top) for path in paths)
+
+
+def _find_source_folder(source: str) -> Path:
+    """Find the folder that SOURCE names, as a path or as a URL; the work tree for its `.git`."""
+    try:
+        parts = urlsplit(source)
+    except ValueError:  # refused when it is opened
+        return Path(source)
+    folder = Path(unquote(parts.path) if parts.scheme == "file" else source)
+    return folder.parent if folder.name == ".git" else folder
 
 
 def _parse(setting: Setting, value: Any) -> Any:
@@ -284,10 +297,10 @@ def _format_value(setting: Setting, value: Any) -> tuple[str, ...]:
         return tuple(f"{name}={_format_text(text)}" for name, text in value.items())
     if isinstance(value, list | tuple) and setting.form is SettingForm.LIST:
         return tuple(map(_format_text, value))
-    if isinstance(value, bool) and setting.form in {SettingForm.SWITCH, SettingForm.FILE_OR_ON}:
+    if isinstance(value, bool) and setting.form in _ON_OR_OFF:
         return (str(value),)
-    if value == "" and setting.form is SettingForm.FILE_OR_ON:
-        return ("true",)  # what Config has for "in memory"
+    if value == "" and setting.form in _EMPTY:
+        return (_EMPTY[setting.form],)
     if isinstance(value, int | float) and not isinstance(value, bool) and setting.form is SettingForm.DURATION:
         return (f"{value:f}s",)
     if isinstance(value, int | float) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE, SettingForm.SHARE}:

@@ -27,6 +27,7 @@ class SettingForm(StrEnum):
     URL = "url"
     UUID = "uuid"
     FILE_OR_ON = "file-or-on"  # true (the value is ""), false (None), or a file
+    RELEASE = "release"  # of ASO: true (the value is "newest"), false (""), or a number such as 2.20
     SHARD = "shard"  # 2/8: a number from 1, and that of all; the value is the text
     UNITS = "units"  # a list of mappings; in a file only, and the value is a tuple of model.unit.UnitEntry
     IGNORE = "ignore"  # a list of paths and mappings; in a file only, a tuple of model.written_rules.RuleEntry

@@ -19,6 +19,10 @@ from gitsync.settings.config.setting import NESTED, Setting, SettingForm
 ON = frozenset({"true", "yes", "on", "1"})
 OFF = frozenset({"false", "no", "off", "0"})
 
+NEWEST = "newest"
+"""The value of a release that is not named: the one that the catalog is of."""
+
+_RELEASE = re.compile(r"v?2\.\d{1,4}(?:\.\d{1,4})?", re.ASCII)
 _DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII)
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
@@ -68,7 +72,7 @@ def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, 
 def _parse_identities(setting: Setting, texts: tuple[Any, ...]) -> Any:
     from gitsync.settings.config.identity_entries import read_allowed_identities  # noqa: PLC0415 - it needs YAML
 
-    return read_allowed_identities(texts[-1], setting.flag)
+    return read_allowed_identities(texts[-1], setting.key)  # flag, variable or file gave it
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
@@ -170,6 +174,16 @@ def _parse_file_or_on(text: str) -> str | None:
     return "" if text.casefold() in ON else text
 
 
+def _parse_release(text: str) -> str:
+    if text.casefold() in OFF:
+        return ""
+    if text.casefold() in ON | {NEWEST}:
+        return NEWEST
+    if not _RELEASE.fullmatch(text):
+        raise ValueError(f"expected a release of ASO such as 2.20, not {text!r}")
+    return text
+
+
 def _parse_secret(text: str, pattern: str) -> Secret:
     """The value shows in no message, so the pattern of a secret only limits its length."""
     value = text.strip("\r\n")
@@ -197,4 +211,5 @@ _PARSERS: Mapping[SettingForm, Callable[[str], Any]] = {
     SettingForm.URL: _parse_url,
     SettingForm.UUID: _parse_uuid,
     SettingForm.FILE_OR_ON: _parse_file_or_on,
+    SettingForm.RELEASE: _parse_release,
 }

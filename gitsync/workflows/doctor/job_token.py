@@ -60,16 +60,17 @@ async def examine_job_token(config: Config, access: ArmAccess, clock: Clock) -> 
     except OSError as error:
         hint = "Set AZURE_FEDERATED_TOKEN_FILE to the file with the token of the job, and let gitsync read it."
         return make_doubt(_NAME, f"{find_token_file(access.sign_in)} cannot be read: {error.strerror}.", hint)
-    if not token:
+    if token is None:
         return None
-    access.redactions.add(Secret(token))
+    if token:
+        access.redactions.add(Secret(token))
     found = _describe_token(token, config.client_id or "", clock)
     return _describe_binding(found) if has_identity_binding(access.sign_in.environment) else found
 
 
-async def _find_token(access: ArmAccess) -> str:
-    """Find the token in the order of a sign-in: the file of the settings, the CI system, the file of a pod; "" without
-    any.
+async def _find_token(access: ArmAccess) -> str | None:
+    """Find the token in the order of a sign-in: the file of the settings, the CI system, the file of a pod; None
+    without any, "" if it is empty.
     """
     sign_in = access.sign_in
     if not sign_in.federated_token_file:
@@ -79,7 +80,7 @@ async def _find_token(access: ArmAccess) -> str:
                 return await tokens()
     file = find_token_file(sign_in)
     if not sign_in.federated_token_file and not file.exists():
-        return ""
+        return None
     with file.open(errors="replace") as opened:
         return opened.read(_MOST_CHARACTERS).strip()
 

@@ -20,6 +20,7 @@ from gitsync.agent.run.prepared_manifests import (
     redact_manifests,
 )
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.desired.manifests.selection import check_namespaces, make_selection, select_prepared
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.errors import GitsyncError
@@ -65,7 +66,8 @@ def examine_source(config: Config, clock: Clock, redactions: Redactions) -> Sour
         for secret in source.remote.secrets if source.remote else ():
             redactions.add(secret)
         read = _read_manifests(config, source, clock.now().date(), redactions)
-        checks = (_describe_source(source), *read.checks, *_examine_state(config, source, clock))
+        facts = make_ok("catalog", str(read_catalog_release()))
+        checks = (_describe_source(source), facts, *read.checks, *_examine_state(config, source, clock))
         return replace(read, checks=checks, source=source)
 
 

@@ -272,7 +272,7 @@ def test_a_delete_uses_no_identity_that_is_not_allowed(tmp_path):
     ):
         assert {result.condition.reason for result in report.results} == {"IdentityNotAllowed"}
         assert of(report, "VirtualNetwork").verdict is Verdict.BLOCKED
-        assert {problem.location for problem in problems(report)} == {"own.yaml:1"}
+        assert [problem.location for problem in problems(report)] == ["own.yaml:1"], "once for all resources"
         assert (world.issued, world.requests) == ([], [])
     world.says(readme="    # nothing\n", own=secret("other"))
     (problem,) = problems(world.sync(prune=True, max_deletes=9, allow_identities=TEAM))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -289,6 +290,48 @@ def test_an_offline_plan_blocks_another_subscription(tmp_path):
         assert (result.verdict, result.condition.reason) == (Verdict.BLOCKED, "SubscriptionMismatch")
     assert set(identities(report)) == set(BOTH)
     assert report.exit_code is ExitCode.FAILED
+
+
+FILE = "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS"
+NO_SECRET = {"AZURE_CLIENT_SECRET": None}
+
+
+def by_file(path: Any) -> str:
+    """A Secret whose file decides the identity: its own ids are those of another one."""
+    return secret("team", **NO_SECRET, **{FILE: str(path)})
+
+
+def test_an_offline_plan_reports_an_identity_file_that_it_does_not_read_as_unknown(tmp_path):
+    world = World(tmp_path).says(group=GROUP, own=secret("team", **NO_SECRET))
+    (line,) = identities(rehearse(world.says(group=GROUP, own=by_file("/none/a.json")))).values()
+    unread = "unknown client, from Secret default/aso-credential in own.yaml:1, which this plan does not read"
+    assert line == f"{OWN_TEAM} → {unread}"
+    report = rehearse(world.says(group=GROUP, own=by_file("/none/b.json")))
+    assert list(identities(report).values()) == [f"{unread} → {unread}"]
+    assert "/none/" not in json_report.render(report) + text.render(report)
+    assert identities(rehearse(world.says(group=GROUP, own=by_file("/none/b.json"), readme="    # nothing\n"))) == {}
+    used = secret("team", **{FILE: "/none/b.json"})
+    assert "→ client team-client" in identities(rehearse(world.says(group=GROUP, own=used)))[BOTH[0]], (
+        "a secret goes first"
+    )
+
+
+def test_every_plan_reports_the_ids_of_an_identity_file(tmp_path):
+    for name in ("team", "other"):
+        ids = {"client_id": f"{name}-client", "tenant_id": TENANT}
+        more = {"client_secret": "bm90aGluZw==", "authentication_endpoint": "https://login.example"}
+        (tmp_path / f"{name}.json").write_text(json.dumps({**ids, **more}))
+    folder = {"identity_folder": str(tmp_path)}
+    world = World(tmp_path).says(group=GROUP, own=by_file(tmp_path / "team.json"))
+    world.sync(**folder)
+    assert identities(world.plan(**folder)) == {}
+    world.says(group=GROUP, own=by_file(tmp_path / "other.json"))
+    for report in (rehearse(world, **folder), world.plan(**folder)):
+        (line,) = identities(report).values()
+        assert "client team-client" in line.partition(" → ")[0]
+        assert "client other-client" in line.partition(" → ")[2]
+    world.sync()
+    assert identities(world.plan()) == {}, "ids that are not known are not compared"
 
 
 UNREAD = {

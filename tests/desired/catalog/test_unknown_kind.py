@@ -3,7 +3,8 @@
 import pytest
 
 from gitsync.desired.catalog.catalog import open_catalog
-from gitsync.desired.catalog.unknown_kind import check_served_version, explain_unknown_kind
+from gitsync.desired.catalog.served_versions import check_served_version
+from gitsync.desired.catalog.unknown_kind import explain_unknown_kind
 from gitsync.model.gvk import GVK
 from gitsync.model.problem import Level
 from tests.support.handmade_kinds import VERSION, a_catalog
@@ -71,11 +72,11 @@ def test_versions_that_aso_serves_in_one_spelling_get_a_warning_in_the_other():
         for kind in catalog.kinds(group)
         for version in catalog.versions(group, kind)
     ]
-    assert [gvk for gvk in served if [*check_served_version(gvk, catalog)]] == []
+    assert [gvk for gvk in served if [*check_served_version(gvk, {}, catalog)]] == []
     others = {gvk._replace(version=respell(gvk.version)) for gvk in served} - set(served)
     assert len(others) > 300
     for gvk in sorted(others):
-        (finding,) = check_served_version(gvk, catalog)
+        (finding,) = check_served_version(gvk, {}, catalog)
         nearest = gvk._replace(version=finding.hint.removeprefix("Change it to ").partition(",")[0])
         assert (finding.code, finding.level, nearest in served) == ("VersionNotServed", Level.WARNING, True)
         assert catalog.kind(gvk).api_version == catalog.kind(nearest).api_version
@@ -86,4 +87,41 @@ def respell(version):
 
 
 def test_a_version_that_no_kind_has_is_another_problem():
-    assert list(check_served_version(GVK("storage.azure.com", "v20240102", "StorageAccount"), CATALOG)) == []
+    assert list(check_served_version(GVK("storage.azure.com", "v20240102", "StorageAccount"), {}, CATALOG)) == []
+
+
+@pytest.mark.parametrize(
+    ("gvk", "written", "why"),
+    [
+        (
+            ("storage.azure.com", "v20250601", "ObjectReplicationPolicy"),
+            "{type: Microsoft.Storage/TYPE@VERSION,",
+            "a kind",
+        ),
+        (("logic.azure.com", "v20190501", "Workflow"), "{type: Microsoft.Logic/TYPE@VERSION,", "a group"),
+        (("xyzzy.azure.com", "v20190501", "Workflow"), "{type: Microsoft.NAME/TYPE@VERSION,", "an unknown namespace"),
+        (
+            ("storage.azure.com", "v20240101", "StorageAccount"),
+            '`gitsync/api-version: "2024-01-01"`',
+            "a version of ARM",
+        ),
+        (("storage.azure.com", "v20980101", "StorageAccount"), "If Azure has version 2098-01-01", "a newer version"),
+    ],
+)
+def test_what_the_catalog_lacks_has_the_manifest_to_write(gvk, written, why):
+    finding = explain_unknown_kind(GVK(*gvk), {}, open_catalog())
+    assert written in finding.hint, why
+
+
+@pytest.mark.parametrize(
+    ("gvk", "why"),
+    [
+        (("storage.azure.com", "v20250601", "StorageAcount"), "a typo"),
+        (("storag.azure.com", "v20250601", "StorageAccount"), "a typo of the group"),
+        (("entra.azure.com", "v1", "ServicePrincipal"), "a group without types of ARM"),
+        (("storage.azure.com", "v20240102", "StorageAccount"), "a version that Azure does not have"),
+    ],
+)
+def test_other_mistakes_get_no_other_way(gvk, why):
+    hint = explain_unknown_kind(GVK(*gvk), {}, open_catalog()).hint
+    assert not {word for word in ("AzureResource", "gitsync/api-version") if word in hint}, why

@@ -72,3 +72,17 @@ def test_unknown_fields_are_dropped_before_a_version_is_chosen():
     assert cluster.problems[0].hint == "Change it to v1api20250801.", "the nearest that has spec.kind"
     assert "dnsSuffix" not in str(cluster.template.body)
     assert cluster.is_valid
+
+
+def test_a_version_that_the_newest_release_removed_is_read_as_it_is_or_as_a_later_one():
+    """Of all kinds that have one: the facts of such a version stay for a release."""
+    for group, kinds in CATALOG._index.items():
+        for kind, entry in kinds.items():
+            for version in entry.get("removed", ()):
+                text = f"apiVersion: {group}/{version}\nkind: {kind}\nmetadata: {{name: shop}}\nspec: {{}}\n"
+                (as_it_is,) = ready(text.encode(), migrates=False).values()
+                (later,) = ready(text.encode(), migrates=True).values()
+                assert as_it_is.resource.gvk.version == version
+                assert "VersionNotServed" in {problem.code for problem in as_it_is.problems}
+                assert later.resource.gvk.version in CATALOG.versions(group, kind)
+                assert "VersionMigrated" in {problem.code for problem in later.problems}

@@ -9,6 +9,7 @@ from gitsync.cli.main import run
 from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.refused_types import find_refusal
+from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.desired.catalog.type_paths import find_type_path, names_type
 from gitsync.desired.editor.type_examples import build_type_example
 from gitsync.desired.manifests.reader import read_manifests
@@ -25,7 +26,7 @@ def explain(text, version=None, **more):
     return explain_type(find_type_path(text, version), CATALOG, **more)
 
 
-FLOW = """\
+FLOW = f"""\
 kind:       AzureResource
 apiVersion: azure.gitsync/v1
 ARM:        Microsoft.Logic/workflows, api-version 2016-06-01
@@ -35,6 +36,7 @@ owner:      a resource group
 name:       spec.azureName, else metadata.name
 Azure can:  delete, get, head, put
 actions:    generateUpgradedDefinition, listCallbackUrl, listSwagger
+catalog:    {read_catalog_release()}
 
 spec.body.properties.state: string
   one of NotSpecified, Completed, Enabled, Disabled, Deleted or Suspended

@@ -31,6 +31,7 @@ SAMPLES = {
     SettingForm.COUNT: ("1", "2", "3"),
     SettingForm.POSITIVE: ("1", "2", "3"),
     SettingForm.SHARE: ("0.25", "0.5", "1"),
+    SettingForm.RELEASE: ("2.19", "2.20", "2.21"),
     SettingForm.SHARD: ("1/8", "2/8", "3/8"),
     SettingForm.DURATION: ("1s", "2m", "3h"),
     SettingForm.URL: ("https://near.test", "https://middle.test", "https://far.test"),

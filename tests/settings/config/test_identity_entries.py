@@ -139,9 +139,9 @@ def test_a_repository_cannot_give_it(repository: Path):
     assert f"{repository / 'gitsync.yaml'}:2: allow-identities is an operator setting" in caught.value.message
 
 
-@pytest.mark.parametrize("source", [".", "apps"])
+@pytest.mark.parametrize("source", ["{}", "{}/apps", "file://{}", "file://localhost{}/", "FILE://{}/.git"])
 def test_a_file_of_the_manifests_is_refused(repository: Path, source: str):
-    folder = str(repository / source)
+    folder = source.format(repository)
     for file in (repository / "list.yaml", _link(repository.parent / "link.yaml", repository / "list.yaml")):
         with pytest.raises(ConfigError, match="is in SOURCE, so everyone who can write manifests could change it"):
             settings_of([f"--allow-identities={file}", folder])
@@ -154,6 +154,11 @@ def test_a_file_of_the_manifests_is_refused(repository: Path, source: str):
     (repository / "operator.yaml").write_text(f"allow-identities:\n  {MAPPING}")
     with pytest.raises(ConfigError, match="is in SOURCE"):
         settings_of([f"--config={repository / 'operator.yaml'}", folder])
+
+
+def test_a_malformed_url_is_refused_when_it_is_opened(tmp_path: Path):
+    (tmp_path / "list.yaml").write_text(MAPPING)
+    assert settings_of([f"--allow-identities={tmp_path / 'list.yaml'}", "file://["]).source == "file://["
 
 
 def test_a_file_in_a_folder_of_manifests_without_git_is_refused(tmp_path: Path):

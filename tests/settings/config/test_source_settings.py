@@ -17,7 +17,7 @@ from gitsync.settings.files.checkouts import is_in_repository
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
 
-SOURCE_SETTINGS = {"ignore", "namespace", "tags", "this_repository", "units", "unknown_fields"}
+SOURCE_SETTINGS = {"aso", "ignore", "namespace", "tags", "this_repository", "units", "unknown_fields"}
 GROUP = """apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata:
@@ -60,6 +60,7 @@ def value_for(setting):
         SettingForm.COUNT: "1",
         SettingForm.POSITIVE: "1",
         SettingForm.SHARE: "0.5",
+        SettingForm.RELEASE: "2.20",
         SettingForm.SHARD: "2/8",
         SettingForm.DURATION: "1m",
         SettingForm.URL: "https://a.test",

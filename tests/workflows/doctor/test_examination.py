@@ -65,6 +65,7 @@ async def test_a_set_up_that_is_fine(location):
     assert list(checks) == [
         "git",
         "source",
+        "catalog",
         "manifests",
         "allow-identities",
         "status",

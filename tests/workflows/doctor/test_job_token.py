@@ -74,7 +74,7 @@ def test_a_pod_with_an_identity_binding_gets_the_command_that_binds(source, tmp_
     bound = {"AZURE_KUBERNETES_TOKEN_PROXY": "https://10.0.0.1"}
     check = read_check(source, AZURE_FEDERATED_TOKEN_FILE=str(tmp_path / "token"), **bound)
     assert [shlex.split(command)[:4] for command in check["commands"]] == [["az", "aks", "identity-binding", "create"]]
-    assert "let the service account use it" in check["hint"]
+    assert "grant the service account the verb use-managed-identity" in check["hint"]
 
 
 HOSTILE = "repo:contoso@1/web@2:ref:refs/heads/$(touch owned);`id`'\""
@@ -120,6 +120,12 @@ def test_a_file_that_cannot_be_trusted_is_a_warning(source, tmp_path, content, s
     assert not never or never not in ended.out
     assert not re.search(r"^\s*::", ended.out, re.MULTILINE)
     assert not Hunt(token=content).found(ended.out)
+
+
+def test_an_empty_file_is_a_warning(source, tmp_path):
+    (tmp_path / "token").write_text(" \n")
+    empty = read_check(source, AZURE_FEDERATED_TOKEN_FILE=str(tmp_path / "token"))
+    assert (empty["level"], "is not a JWT" in empty["message"]) == ("warning", True)
 
 
 def test_a_file_that_is_missing_and_a_host_that_refuses_are_warnings(source, tmp_path):

@@ -27,6 +27,10 @@ class EnvironmentSource:
         self._owners: dict[str, tuple[Address, str]] = {}
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        return self.find(address, keys)
+
+    def find(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
+        """Find keys as `read` does, without a wait."""
         if address.object_kind is not ObjectKind.SECRET:
             return None
         check_names(address, keys)

@@ -84,12 +84,13 @@ class ReadSettings:
         flag="--to",
         metavar="REV",
     )
-    aso: bool = _declare(
-        False,
+    aso: str | None = _declare(
+        "",
         "Warn of what Azure Service Operator does not read: the kind AzureResource, gitsync/api-version, gitsync/body, "
-        "default tags.",
+        "default tags; and of versions that a release of it, such as 2.20, does not serve.",
         frozenset({"validate"}),
-        form=SettingForm.SWITCH,
+        form=SettingForm.RELEASE,
+        authority=Authority.SOURCE,
     )
     shard: str | None = _declare(
         None,

@@ -1,0 +1,37 @@
+"""The release of ASO that clusters have, by the setting `aso`, and the manifests that it does not serve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.releases import Release, parse_release, read_catalog_release
+from gitsync.desired.catalog.served_versions import VERSION_NOT_SERVED, check_served_version
+from gitsync.desired.problems.finding import locate_finding
+from gitsync.errors import ConfigError
+from gitsync.model.resource import Prepared
+from gitsync.settings.config.setting_values import NEWEST
+
+
+def find_release(aso: str) -> Release | None:
+    """The release in the settings; None for the one that the catalog is of. ConfigError for one that is newer."""
+    if aso in {"", NEWEST}:
+        return None
+    release, newest = parse_release(aso), read_catalog_release().release
+    if release > newest:
+        raise ConfigError(
+            f"aso: the catalog is of ASO {newest}, so the versions that ASO {release} serves are unknown.",
+            hint=f"Name a release up to {newest}, or upgrade gitsync.",
+        )
+    return None if release == newest else release
+
+
+def check_release(prepared: Prepared, catalog: Catalog, release: Release) -> Prepared:
+    """Check the version of a manifest for a release, in place of the newest one."""
+    resource = prepared.resource
+    if catalog.kind_of(resource) is None:
+        return prepared  # that is an error already
+    findings = check_served_version(resource.gvk, resource.spec, catalog, release)
+    found = [locate_finding(finding, resource) for finding in findings]
+    others = [problem for problem in prepared.problems if problem.code != VERSION_NOT_SERVED]
+    return replace(prepared, problems=tuple(sorted((*others, *found), key=lambda problem: problem.order)))
