@@ -66,7 +66,7 @@ def compute_value(value: ComputedValue, find_source: FindSource) -> Any:
 def _check_fit(value: ComputedValue, found: Any) -> Any:
     """Return what an expression gives. Raises EvaluationError if the field cannot have it.
 
-    Only a run knows the type of a member that no schema describes.
+    Only a run has the type of a member that no schema describes.
     """
     shapes = _SHAPES.get(type(found), ())
     if shapes and value.shape in _FIELDS and value.shape not in shapes:
