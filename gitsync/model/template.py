@@ -62,7 +62,7 @@ class ComputedValue(Placeholder):
     it, and the conversion takes it over into the body.
     """
 
-    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "shape", "sources")
+    __slots__ = ("choices", "field", "id_of", "is_required", "known_ids", "reads", "shape", "sources")
 
     def __init__(  # noqa: PLR0913 - each is a fact about the expression
         self,
@@ -75,6 +75,7 @@ class ComputedValue(Placeholder):
         reads: frozenset[Key] = frozenset(),
         shape: str = "",
         choices: Sequence[str] = (),
+        is_required: bool = False,
     ) -> None:
         super().__init__(expression, why="an expression computes it", is_public=True)
         self.field = field  # as messages show it
@@ -84,6 +85,7 @@ class ComputedValue(Placeholder):
         self.reads = reads  # those of `sources` of which it needs more than id and name
         self.shape = shape  # the name of the type that the field has; empty for any
         self.choices = choices  # the words that the field may have; empty for any text
+        self.is_required = is_required  # so that null cannot leave the field out
 
     @property
     def expression(self) -> str:

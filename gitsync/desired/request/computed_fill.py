@@ -68,6 +68,8 @@ def _check_fit(value: ComputedValue, found: Any) -> Any:
 
     Only a run has the type of a member that no schema describes.
     """
+    if found is None and value.is_required:
+        raise EvaluationError("the field is required, and the expression gives null")
     shapes = _SHAPES.get(type(found), ())
     if shapes and value.shape in _FIELDS and value.shape not in shapes:
         raise EvaluationError(f"the expression gives {shapes[0]}, and the field must be {value.shape}")

@@ -23,6 +23,7 @@ from gitsync.desired.cel.source_types import (
     find_choices,
     find_field_type,
     fits_field,
+    is_required,
     make_source_type,
 )
 from gitsync.desired.cel.types.types import Type
@@ -160,6 +161,7 @@ class _Setting:
             reads=frozenset(sources[name] for name in expression.list_read_names()),
             shape=wanted.name,
             choices=find_choices(kind, entry.field),
+            is_required=is_required(kind, entry.field),
         )
 
     def _check_owner(self, kind: Kind, field: FieldPath, value: ComputedValue) -> None:

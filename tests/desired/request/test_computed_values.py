@@ -178,6 +178,7 @@ def describe_source(status: Any) -> ValueSource:
         ("spec.tags.a", f"{IP}.status.ipAddress", 'spec.tags.a has no value: resource("PublicIPAddress/egress").status.ipAddress is not set.'),
         ("spec.tags.a", f"{IP}.status.?ipAddress.orValue('')", "spec.tags.a has no value: the expression gives an empty text."),
         ("spec.tags.a", f"{IP}.status.ipTags[3].tag", "spec.tags.a has no value: "),
+        ("spec.networkAcls.defaultAction", f"{IP}.status.?ipAddress", "spec.networkAcls.defaultAction has no value: the field is required"),
         ("spec.tags.a", f"dyn({IP}.status.ipTags)", "spec.tags.a has no value: the expression gives list, and the field must be string."),
         ("spec.tags.a", "dyn(5 + size(" + IP + ".name))", "spec.tags.a has no value: the expression gives int, and the field must be string."),
         ("spec.tags", f"dyn({IP}.name)", "spec.tags has no value: the expression gives string, and the field must be map."),
