@@ -361,3 +361,77 @@ def test_what_a_fork_added_can_be_left_out(tmp_path):
     commit(checkout, "v2.21.0")
     take(checkout, data, "--without", f"{GROUP}/v20250101preview")
     assert list(read_index(data)["Thing"]["versions"]) == ["v20240101"]
+
+
+def change_a_rule(checkout):
+    change(checkout, THING, ("MaxLength=24", "MaxLength=20"))
+
+
+def leave_out_a_folder(checkout):
+    run_git(checkout, "sparse-checkout", "set", "v2/azure-arm")
+
+
+def break_yaml(checkout):
+    with (checkout / "v2/azure-arm/things.yaml").open("a") as file:
+        file.write("more: [\n")
+    commit(checkout, "v2.22.0")
+
+
+def write_a_list(checkout):
+    (checkout / "v2/azure-arm/things.yaml").write_text("- one\n")
+    commit(checkout, "v2.22.0")
+
+
+def tag_an_older_release(checkout):
+    (checkout / "README").write_text("older")
+    commit(checkout, "v2.20.1")
+
+
+def change_nothing(_):
+    pass
+
+
+# (edit, folder of the checkout, flags, message, why)
+REFUSED = [
+    (change_a_rule, "", (), f"aso: {THING} is not as HEAD has it", "an edit that is not committed"),
+    (lambda checkout: (checkout / TIE).unlink(), "", (), f"{TIE} is not as HEAD has it", "a file that is gone"),
+    (lambda checkout: add_version(checkout, "v20260101"), "", (), "v2/api/things/v20260101/", "a version not in git"),
+    (leave_out_a_folder, "", (), "_gen.go is not as HEAD has it, and 9 more", "a sparse checkout without v2/api"),
+    (change_nothing, "v2", (), "aso/v2: not the root of a git checkout", "a folder inside of the checkout"),
+    (
+        change_nothing,
+        "",
+        ("--release", "2.20"),
+        "HEAD is v2.21.0, not ASO 2.20",
+        "another release than that of the tag",
+    ),
+    (change_nothing, "", ("--release", "2.21; rm"), "RELEASE=2.21; rm: not a release of ASO", "no release"),
+    (
+        change_nothing,
+        "",
+        ("--summary", "/none/summary.md"),
+        "/none/summary.md: the folder",
+        "no folder for the summary",
+    ),
+    (tag_an_older_release, "", (), "The catalog is of ASO 2.21.0, which is newer than 2.20.1", "an older release"),
+    (break_yaml, "", (), "v2/azure-arm/things.yaml:14: not YAML: ", "a file that is not YAML"),
+    (write_a_list, "", (), "v2/azure-arm/things.yaml:1: not a map", "a file of another form"),
+]
+
+
+@pytest.mark.parametrize(("edit", "folder", "flags", "message", "why"), REFUSED)
+def test_a_checkout_whose_facts_are_not_those_of_a_release_is_refused(released, edit, folder, flags, message, why):
+    checkout, data = released
+    before = {file.name: file.read_bytes() for file in data.iterdir()}
+    edit(checkout)
+    done = run_tool(make_catalog.main, checkout / folder, "--data", data, *flags)
+    assert done.returncode == 1, why
+    assert message in done.stderr, why
+    assert "Traceback" not in done.stderr, why
+    assert {file.name: file.read_bytes() for file in data.iterdir()} == before, why
+
+
+def test_the_number_of_the_tag_may_be_named_too(released):
+    checkout, data = released
+    for number in ("2.21", "2.21.0"):
+        assert "The facts are as they were." in take(checkout, data, "--release", number)
