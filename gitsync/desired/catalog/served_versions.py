@@ -34,7 +34,7 @@ def check_served_version(gvk: GVK, spec: Any, catalog: Catalog, release: Release
         message=f"{reason}: {cluster}.",
         hint=f"Change it to {spelling}, which is the same version in Azure."
         if spelling
-        else _suggest_served(gvk, spec, catalog, release or newest),
+        else _suggest_served(gvk, spec, catalog, release or newest, may_migrate=release is None),
         level=Level.WARNING,
     )
 
@@ -69,11 +69,12 @@ def _respell(gvk: GVK) -> GVK:
     return gvk._replace(version=list_spellings(gvk.version)[1])
 
 
-def _suggest_served(gvk: GVK, spec: Any, catalog: Catalog, release: Release) -> str:
+def _suggest_served(gvk: GVK, spec: Any, catalog: Catalog, release: Release, *, may_migrate: bool) -> str:
     """A version that a release serves: the nearest later one, else the newest; and how to keep that of ARM."""
     later = find_later_version(gvk, spec, catalog)
     if later and _is_served(later.gvk, release):
-        return f"{describe_later(later, Level.ERROR)} {keep_arm_version(gvk, later.gvk.version, catalog)}".rstrip()
+        change = describe_later(later, Level.ERROR, may_migrate=may_migrate)
+        return f"{change} {keep_arm_version(gvk, later.gvk.version, catalog)}".rstrip()
     served = [v for v in catalog.versions(gvk.group, gvk.kind) if _is_served(gvk._replace(version=v), release)]
     if not served:
         return f"Upgrade ASO, or keep the manifest where ASO does not apply it: ASO {release} has no {gvk.kind}."
