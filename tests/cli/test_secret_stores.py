@@ -228,7 +228,7 @@ def test_a_run_for_a_consumer_alone_gets_its_secret_and_writes_no_export(estate,
     assert estate.run("sync", *export, "--only", "ResourceGroup/*").code == 0
     missing = estate.run("sync", *export, "--only", "FlexibleServer/one")
     assert missing.code == 1
-    assert "blocked by StorageAccount/lake" in missing.out
+    assert "references StorageAccount.storage.azure.com/default/lake, which is not ready" in missing.out
     assert estate.run("sync", "--only", "StorageAccount/lake").code == 0
     assert estate.run("sync", *export, "--only", "FlexibleServer/one").code == 0
     assert len(estate.password("one")) > 30
