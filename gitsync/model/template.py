@@ -62,7 +62,7 @@ class ComputedValue(Placeholder):
     it, and the conversion takes it over into the body.
     """
 
-    __slots__ = ("choices", "field", "id_of", "known_ids", "reads", "sources")
+    __slots__ = ("choices", "field", "id_of", "is_required", "known_ids", "reads", "shape", "sources")
 
     def __init__(  # noqa: PLR0913 - each is a fact about the expression
         self,
@@ -73,7 +73,9 @@ class ComputedValue(Placeholder):
         known_ids: Mapping[Key, ArmId] | None = None,
         id_of: Key | None = None,
         reads: frozenset[Key] = frozenset(),
+        shape: str = "",
         choices: Sequence[str] = (),
+        is_required: bool = False,
     ) -> None:
         super().__init__(expression, why="an expression computes it", is_public=True)
         self.field = field  # as messages show it
@@ -81,7 +83,9 @@ class ComputedValue(Placeholder):
         self.known_ids = known_ids or {}  # the ids of those that other sources declare
         self.id_of = id_of  # the resource whose ARM id it is, if it is nothing else
         self.reads = reads  # those of `sources` of which it needs more than id and name
+        self.shape = shape  # the name of the type that the field has; empty for any
         self.choices = choices  # the words that the field may have; empty for any text
+        self.is_required = is_required  # so that null cannot leave the field out
 
     @property
     def expression(self) -> str:
@@ -90,6 +94,12 @@ class ComputedValue(Placeholder):
 
 class AwaitedValue(Placeholder):
     """What an expression gives after a sync: in a plan, a resource that it reads is still to be written."""
+
+    __slots__ = ()
+
+
+class UnreadValue(Placeholder):
+    """What could not be had of a resource. Unlike a value that Azure does not show, no expression may leave it out."""
 
     __slots__ = ()
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gitsync.desired.catalog.packed_tables import is_immutable
 from gitsync.desired.formats.json_pointer import format_pointer
 from gitsync.desired.problems.field_path import find_member
+from gitsync.desired.validation.references import is_arm_id
 from gitsync.model.template import AwaitedValue, ComputedValue
 from gitsync.model.verdict import Comparison, Difference
 from gitsync.planning.diff.three_way import COMMITTED
@@ -22,14 +23,15 @@ _CALL: Final = re.compile(r"""resource\(\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\)""")
 def add_awaited_values(
     comparison: Comparison, arm_type: str, desired: Mapping[str, Any], live: Mapping[str, Any]
 ) -> Comparison:
-    """Return the comparison of a plan with the values that other resources will have after a sync. Where Azure has an
-    ARM id, it stays: names make it. A fixed field is for `planning.replacement`.
+    """Return the comparison of a plan with the values that other resources will have after a sync. An ARM id beside
+    what a sync changes stays: names make it. A fixed field is for `planning.replacement`.
     """
     reported = {difference.path for difference in comparison.differences}
     found = []
     for path, value in collect_unknown_values(desired).items():
         pointer, now = format_pointer(path), find_member(live, *path)
-        is_kept = pointer in reported or (isinstance(now, str) and now.startswith("/"))
+        is_id = isinstance(now, str) and is_arm_id(now)
+        is_kept = pointer in reported or (is_id and not value.is_new)
         is_moved = pointer != "/location" or value.is_new  # a region that may stay needs no replacement
         if isinstance(value, AwaitedValue) and not is_kept and is_moved and not is_immutable(arm_type, pointer):
             found.append(Difference(pointer, repr(value), now, NOT_KNOWN))

@@ -213,10 +213,11 @@ def count_waiting(results: Iterable[Result]) -> Mapping[Key, int]:
 
 
 def describe_causes(results: Sequence[Result]) -> Mapping[Key, str]:
-    """Describe for each resource that waits for another what it waits for: `blocked by Kind/name`."""
-    causes = collect_causes(results)
-    names = shorten_names([*(result.key for result in results), *causes.values()])
-    return {key: f"blocked by {names[cause]}" for key, cause in causes.items()}
+    """Describe for each resource that waits for another what it waits for: `blocked by Kind/name`. One that waits for a
+    resource outside of the run is not among them: no other row has the reason.
+    """
+    names = shorten_names(result.key for result in results)
+    return {key: f"blocked by {names[cause]}" for key, cause in collect_causes(results).items() if cause in names}
 
 
 def _follow(key: Key, waiting: Mapping[Key, Key]) -> Key:

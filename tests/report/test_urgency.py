@@ -67,6 +67,13 @@ def test_the_cause_is_what_does_not_wait_itself():
     assert set(describe_causes(BROKEN.results).values()) == {"blocked by VirtualNetwork/hub"}
 
 
+def test_a_resource_that_waits_for_one_outside_of_the_run_keeps_its_reason():
+    without = change(BROKEN, results=tuple(each for each in BROKEN.results if each.key != NETWORK.key))
+    assert describe_causes(without.results) == {}
+    assert "blocked by" not in text.render(without)
+    assert all(each.condition.reason in text.render(without) for each in without.results if each.ending.blocked_by)
+
+
 def test_a_circle_of_waiting_ends():
     one, other = change(SUBNET, blocked_by=CARD.key), change(CARD, blocked_by=SUBNET.key)
     assert collect_causes([one, other]).keys() == {one.key, other.key}

@@ -8,13 +8,13 @@ from typing import Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.run_views import Observing, read_live
+from gitsync.desired.catalog.type_words import format_short_key
 from gitsync.desired.cel.source_types import make_source_type
 from gitsync.desired.cel.sources import ValueSource
 from gitsync.desired.request.computed_fill import fill_computed
 from gitsync.errors import MissingValueError, ProviderError
-from gitsync.model.live import Live
 from gitsync.model.secret import Placeholder
-from gitsync.model.template import ComputedValue
+from gitsync.model.template import ComputedValue, UnreadValue
 from gitsync.model.verdict import Action
 from gitsync.planning.foreseen_values import foresee_body
 from gitsync.planning.status.aso_status import build_aso_status
@@ -31,17 +31,18 @@ async def share_values(attempt: ApplyAttempt, run: Observing) -> None:
         return
     attempt = await _read_unread(attempt, run)
     is_new = not run.rules.writes and attempt.decision.action in {Action.CREATE, Action.REPLACE}
-    name = f"{attempt.key.kind}/{attempt.key.name}"
+    name = format_short_key(attempt.key)
     later = Placeholder("", why=f"known after the sync of {name}", is_public=True, is_new=is_new)
     arm_id = str(attempt.arm_id)
     azure_name = arm_id.rpartition("/")[2]
-    is_usable = attempt.stop is None or attempt.stop.kind.is_fine
+    has_failed = attempt.stop is not None and not attempt.stop.kind.is_fine
+    unready = UnreadValue("", why=f"{name} is not ready")
     source = ValueSource(
         type=make_source_type(attempt.kind),
         id=later if "<" in arm_id else arm_id,
         name=later if "<" in azure_name else azure_name,
-        spec=_fill_spec(attempt, run.values) if is_usable else {},
-        status=later if is_new else _describe_status(attempt, run) if is_usable else {},
+        spec=unready if has_failed else _fill_spec(attempt, run.values),
+        status=later if is_new else unready if has_failed else _describe_status(attempt, run),
     )
     run.values.add_source(attempt.key, source, is_written=attempt.write.done is not Action.NONE)
     run.cache.note_source(attempt.key, lambda session: _read_again(attempt, session, run))
@@ -63,33 +64,35 @@ async def _read(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         live = await read_live(await run.live_reader(attempt), attempt.arm_id, attempt.api_version)
     except ProviderError:
         return attempt
-    return attempt.with_live(live) if isinstance(live, Live) else attempt
+    return attempt.with_live(live)
 
 
 def _fill_spec(attempt: ApplyAttempt, values: RunValues) -> Mapping[str, Any]:
-    """Return the spec with the values of its own expressions. One of a resource that is only read may have none."""
+    """Return the spec with the values of its own expressions. That of a resource that is only read may lack some."""
 
     def compute(value: ComputedValue) -> Any:
         try:
             return values.computed(value)
-        except MissingValueError:
-            return None
+        except MissingValueError as missing:
+            return UnreadValue("", why=missing.message.rstrip("."))
 
     spec: Mapping[str, Any] = fill_computed(attempt.prepared.resource.spec, compute)
     return spec
 
 
-def _describe_status(attempt: ApplyAttempt, run: Observing) -> Mapping[str, Any]:
+def _describe_status(attempt: ApplyAttempt, run: Observing) -> Mapping[str, Any] | Placeholder:
     """Describe what Azure shows; in a plan, what a sync would leave there."""
-    body: Mapping[str, Any] = attempt.observed.live.body if attempt.observed.live else {}
+    live, name = attempt.observed.live, format_short_key(attempt.key)
+    if live is None:  # not the same as one without values: an expression would leave its field out
+        missing = "could not be read" if attempt.observed.exists else "does not exist in Azure"
+        return UnreadValue("", why=f"{name} {missing}")
     # What is only read, or held, stays as it is.
-    if not run.rules.writes and attempt.request is not None and attempt.stop is None:
-        body = _foresee(attempt, body)
-    return build_aso_status(attempt.kind, body)
+    foresees = not run.rules.writes and attempt.request is not None and attempt.stop is None
+    return build_aso_status(attempt.kind, _foresee(attempt, live.body) if foresees else live.body)
 
 
 def _foresee(attempt: ApplyAttempt, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    decision, name = attempt.decision, f"{attempt.key.kind}/{attempt.key.name}"
+    decision, name = attempt.decision, format_short_key(attempt.key)
     is_written = decision.action is not Action.NONE and decision.comparison is not None
     changes = decision.comparison.differences if decision.comparison and is_written else ()
     beside = [reset.path for reset in decision.resets]

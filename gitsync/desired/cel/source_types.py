@@ -81,15 +81,27 @@ def _find_body(field: FieldPath) -> FieldPath:
 
 def find_choices(kind: Kind, field: FieldPath) -> tuple[str, ...]:
     """Find the words that a field may have; empty if it is not an enumeration, or if ARM checks it."""
+    position = _find_position(kind, field)
+    return tuple(position.rules.get("enum", ())) if position else ()
+
+
+def is_required(kind: Kind, field: FieldPath) -> bool:
+    """Return whether what has the field needs it; False if ARM checks it."""
+    above = _find_position(kind, field[:-1])
+    return above is not None and above.shape == "mapping" and field[-1] in above.required
+
+
+def _find_position(kind: Kind, field: FieldPath) -> SpecPosition | None:
+    """Find the position of a field of spec; None if the kind does not have it, or if ARM checks it."""
     if kind.is_any_type or field[:1] != ("spec",):
-        return ()
+        return None
     position: SpecPosition | None = find_root(kind)
     for step in field[1:]:
         if position is None:
-            return ()
+            return None
         is_named = position.shape == "mapping"
         position = (position.members[str(step)] if step in position.fields else None) if is_named else position.entry
-    return tuple(position.rules.get("enum", ())) if position else ()
+    return position
 
 
 def _take_step(type_: Type, field: FieldPath, kind: Kind) -> Type | Unsettable:

@@ -32,7 +32,7 @@ class ValueSource:
     type: Type  # as `source_types` makes it
     id: str | Placeholder
     name: str | Placeholder  # in Azure
-    spec: Mapping[str, Any]  # as git has it
+    spec: Mapping[str, Any] | Placeholder  # as git has it
     status: Mapping[str, Any] | Placeholder
     """As Azure shows the resource, in the form of its kind; it may have placeholders in it."""
 
@@ -70,7 +70,7 @@ def _make_object(name: str, source: ValueSource) -> _SourceObject:
 
 def _hide_secrets(value: Any) -> Any:
     if isinstance(_require_known(value), Secret):
-        raise EvaluationError("the field has a variable from a Secret, which an expression cannot read")
+        raise EvaluationError("an expression cannot read a secret")
     if isinstance(value, str) and any(list_inner_secrets(value)):
         return Secret(value)
     if isinstance(value, dict):
@@ -90,6 +90,8 @@ class _SourceObject(Object):
         self._path = path  # how an expression writes it, for messages
 
     def read_member(self, name: str) -> Any:
+        if is_secret_name(name):  # a computed name, which no offline check sees
+            raise EvaluationError(f"{self._path}.{name} may be a secret")
         raw = _require_known(self._find_raw(name))
         if raw is None:
             raise EvaluationError(f"{self._path}.{name} is not set")
@@ -105,7 +107,7 @@ class _SourceObject(Object):
         type_ = self._list_fields()[name]
         if type_ == DYN:
             return _convert_body(raw, f"{self._path}.{name}")
-        return convert_value(type_, _require_known_below(raw) if type_.fields is None else raw, make)
+        return convert_value(type_, _require_known_below(_hide_named(raw)) if type_.fields is None else raw, make)
 
 
 class _SourceBody(_SourceObject):
@@ -121,12 +123,22 @@ class _SourceBody(_SourceObject):
 
 
 def _convert_body(raw: Any, path: str) -> Any:
-    """Return a part of a body: as it is, so that macros can go over it, unless something in it is not known."""
+    """Return a part of a body: as plain data, so that macros can go over it, unless something in it is not known."""
     if isinstance(raw, Mapping) and _has_unknown(raw):
         return _SourceBody(_ANYTHING, raw, path)
     if isinstance(raw, list) and _has_unknown(raw):
         return [_convert_body(entry, f"{path}[{index}]") for index, entry in enumerate(raw)]
-    return raw
+    return _hide_named(raw)
+
+
+def _hide_named(value: Any) -> Any:
+    """Return a part of a body with a `Secret` in place of each member that has the name of one."""
+    if isinstance(value, Mapping):
+        return {
+            key: Secret("") if is_secret_name(key) and member is not None else _hide_named(member)
+            for key, member in value.items()
+        }
+    return [_hide_named(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _has_unknown(value: Any) -> bool:

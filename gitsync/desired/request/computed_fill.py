@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import open_catalog
@@ -15,11 +16,24 @@ from gitsync.desired.cel.value_expressions import parse_value
 from gitsync.errors import EvaluationError, MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
-from gitsync.model.secret import Placeholder
-from gitsync.model.template import AwaitedValue, ComputedValue
+from gitsync.model.secret import Placeholder, Secret
+from gitsync.model.template import AwaitedValue, ComputedValue, UnreadValue
 
 WAITING_FOR_VALUE: Final = "WaitingForValue"
 """The reason of a resource whose value cannot be had: it is never sent empty."""
+
+_SHAPES: Final[Mapping[type, tuple[str, ...]]] = {
+    str: ("string",),
+    Secret: ("string",),
+    bool: ("bool",),
+    int: ("int", "double"),
+    float: ("double",),
+    list: ("list",),
+    dict: ("map",),
+}
+"""The types of the fields that can have a value of JSON, the usual one first."""
+
+_FIELDS: Final = frozenset(chain.from_iterable(_SHAPES.values()))
 
 FindSource = Callable[[str, Key], ValueSource]
 """Finds what is known of a resource, by its name in an expression and its key. Raises MissingValueError."""
@@ -35,18 +49,30 @@ def compute_value(value: ComputedValue, find_source: FindSource) -> Any:
         for name, key in value.sources.items()
     }
     try:
-        return _check_choice(value, evaluate_value(parse_value(value.expression), sources))
+        return _check_fit(value, evaluate_value(parse_value(value.expression), sources))
     except UnknownValueError as unknown:
         found = unknown.placeholder
+        if isinstance(found, UnreadValue):
+            message = f"{value.field} has no value: {found.why}."
+            hint = "Fix the other resource, or its access, and run again."
+            raise MissingValueError(WAITING_FOR_VALUE, message, hint=hint) from unknown
         return AwaitedValue(f"<{value.expression}>", why=found.why, is_public=True, is_new=found.is_new)
     except EvaluationError as error:
         message = f"{value.field} has no value: {error.message}."
-        hint = "Wait until the other resource has it, or leave the field out with .?member."
+        hint = "Wait until the other resource has it, or fix the expression: .?member leaves the field out."
         raise MissingValueError(WAITING_FOR_VALUE, message, hint=hint) from error
 
 
-def _check_choice(value: ComputedValue, found: Any) -> Any:
-    """Return what an expression gives. Raises EvaluationError if the field cannot have it."""
+def _check_fit(value: ComputedValue, found: Any) -> Any:
+    """Return what an expression gives. Raises EvaluationError if the field cannot have it.
+
+    Only a run has the type of a member that no schema describes.
+    """
+    if found is None and value.is_required:
+        raise EvaluationError("the field is required, and the expression gives null")
+    shapes = _SHAPES.get(type(found), ())
+    if shapes and value.shape in _FIELDS and value.shape not in shapes:
+        raise EvaluationError(f"the expression gives {shapes[0]}, and the field must be {value.shape}")
     if value.choices and isinstance(found, str) and found not in value.choices:
         raise EvaluationError(f"the expression gives {quote_scalar(found)}, which is not {join_with_or(value.choices)}")
     return found

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.type_words import join_with_and
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.cel.expressions import quote_expression
 from gitsync.desired.cel.source_types import (
@@ -22,6 +23,7 @@ from gitsync.desired.cel.source_types import (
     find_choices,
     find_field_type,
     fits_field,
+    is_required,
     make_source_type,
 )
 from gitsync.desired.cel.types.types import Type
@@ -32,7 +34,8 @@ from gitsync.desired.problems.finding import Finding
 from gitsync.desired.request.secret_reads import find_secret_read
 from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
-from gitsync.desired.validation.set_annotation import SET_PATH, SetEntry
+from gitsync.desired.validation.references import check_owner_type
+from gitsync.desired.validation.set_annotation import OWNER_ID, SET_PATH, SetEntry
 from gitsync.errors import ExpressionError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
@@ -41,8 +44,11 @@ from gitsync.model.problem import Problem
 from gitsync.model.resource import Resource
 from gitsync.model.template import ComputedValue
 
-_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression"})
+_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression", "OwnerType"})
 """Codes of what is wrong with an expression, and not with its field."""
+
+_INSTEAD_OF_ID: Final = ("group", "kind", "name", "wellKnownName")
+"""The members of an owner or of a reference that name it without an id."""
 
 _PARTS: Final = "Fix the expression: a resource has id, name, spec and status. There is no self or secret."
 
@@ -109,6 +115,7 @@ class _Setting:
         for entry in entries:
             try:
                 value = self._make_value(resource, kind, entry)
+                self._check_owner(kind, entry.field, value)
                 manifest = _put(manifest, entry.field, value, is_word=entry.is_word)
                 values.append(value)
                 if not entry.is_word:
@@ -152,8 +159,19 @@ class _Setting:
             known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
             id_of=sources.get(expression.find_id_name()),
             reads=frozenset(sources[name] for name in expression.list_read_names()),
+            shape=wanted.name,
             choices=find_choices(kind, entry.field),
+            is_required=is_required(kind, entry.field),
         )
+
+    def _check_owner(self, kind: Kind, field: FieldPath, value: ComputedValue) -> None:
+        """Raise _EntryError for an owner that has the wrong type. The rules of AzureResource check theirs."""
+        if field != OWNER_ID or value.id_of is None or kind.owner is None:
+            return
+        of_owner, known_id = self._find_kind(value.id_of), value.known_ids.get(value.id_of)
+        owner_type = known_id.arm_type if known_id else of_owner.arm_type if of_owner else ""
+        for finding in check_owner_type(owner_type, kind, field) if owner_type else ():
+            raise _EntryError(finding.code, finding.message, finding.hint)
 
     def _find_sources(self, resource: Resource, expression: ValueExpression) -> Mapping[str, Key]:
         sources = {}
@@ -228,6 +246,11 @@ def _put(value: Any, path: FieldPath, computed: ComputedValue, *, is_word: bool)
     if value is not None and not isinstance(value, dict):
         raise _EntryError("SetField", f"{computed.field} is not below a mapping in spec.", "Fix the field, or spec.")
     members = value or {}
+    beside = [name for name in _INSTEAD_OF_ID if members.get(name)] if path == ("armId",) else []
+    if beside:
+        reference = computed.field.removesuffix(".armId")
+        message = f"{reference} has armId, which an expression sets, and {join_with_and(beside)}."
+        raise _EntryError("SetField", message, f"Keep either armId or {join_with_and(beside)}.")
     return {**members, step: _put(members.get(step), rest, computed, is_word=is_word)}
 
 

@@ -54,5 +54,5 @@ def _is_block(text: str, line: int, resource: Resource) -> bool:
         ("spec",),
     )
     below = (found for path in others if (found := resource.lines.find(path)) is not None and found > line)
-    last = line + len(text.splitlines())
+    last = line + text.count("\n") + (not text.endswith("\n"))
     return all(found > last for found in below)

@@ -227,12 +227,8 @@ def _check_arm_id(visit: Visit, arm_id: ArmId, kind: Kind) -> Iterator[Finding]:
             message=f"{format_field(path)} is not the id of a resource: {fault}.",
             hint="Correct the name in the id.",
         )
-    # Only in a resource group does the type of a resource say of what type its owner is.
-    elif visit.name == "knownOwner" and kind.scope is Scope.RESOURCE_GROUP:
-        fault = _explain_owner_type(arm_id.arm_type, kind.arm_type)
-        if fault:
-            hint = f"Set the id of the {_describe_owner(kind)} that owns this {kind.gvk.kind}."
-            yield Finding(code="OwnerType", path=path, message=fault, hint=hint)
+    elif visit.name == "knownOwner":
+        yield from check_owner_type(arm_id.arm_type, kind, path)
 
 
 def _explain_ends(arm_id: str) -> str:
@@ -252,6 +248,15 @@ def find_fault_of_names(arm_id: ArmId) -> str:
         for fault in alphabet.list_faults(name.lower()) if alphabet else ():  # ids have no case
             return f"the name of a {arm_type} {fault}, but is {quote_scalar(name, LONGEST_SHOWN)}"
     return ""
+
+
+def check_owner_type(actual: str, kind: Kind, path: FieldPath) -> Iterator[Finding]:
+    """Check the ARM type of an owner whose id is at a path."""
+    # Only in a resource group does the type of a resource say of what type its owner is.
+    fault = _explain_owner_type(actual, kind.arm_type) if kind.scope is Scope.RESOURCE_GROUP else ""
+    if fault:
+        hint = f"Set the id of the {_describe_owner(kind)} that owns this {kind.gvk.kind}."
+        yield Finding(code="OwnerType", path=path, message=fault, hint=hint)
 
 
 def _explain_owner_type(actual: str, kind_type: str) -> str:

@@ -34,7 +34,9 @@ from gitsync.model.template import ComputedValue
 
 SET_PATH: Final[FieldPath] = ("metadata", "annotations", SET)
 
-ID_FIELDS: Final[tuple[FieldPath, ...]] = (("spec", "owner", "armId"), ("spec", "azureName"))
+OWNER_ID: Final[FieldPath] = ("spec", "owner", "armId")
+
+ID_FIELDS: Final[tuple[FieldPath, ...]] = (OWNER_ID, ("spec", "azureName"))
 """The fields that make the ARM id, which is known offline."""
 
 _FORM: Final = 'Write a mapping of fields to expressions, such as {spec.tags.hub: resource("VirtualNetwork/hub").id}.'

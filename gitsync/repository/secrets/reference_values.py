@@ -103,19 +103,25 @@ class RunValues:
         """Return the value of an expression; a placeholder if only a sync can have it. MissingValueError if there is
         none.
         """
-        from gitsync.desired.request.computed_fill import compute_value  # noqa: PLC0415 - an engine that most repositories do not need
-
         stand_ins = self._stand_ins
         if stand_ins is None or not value.reads:
-            return compute_value(value, self._find_source)
+            return self._compute(value)
         # What Azure has of an unchanged resource did not change either.
         recalled = stand_ins.recall(value) if self._written.isdisjoint(value.reads) else None
         if recalled is not None:
             return recalled
         try:
-            return compute_value(value, self._find_source)
+            return self._compute(value)
         except MissingValueError:
             return stand_ins.make_up(value)
+
+    def _compute(self, value: ComputedValue) -> Any:
+        from gitsync.desired.request.computed_fill import compute_value  # noqa: PLC0415 - an engine that most repositories do not need
+
+        found = compute_value(value, self._find_source)
+        if isinstance(found, Placeholder) and not self._foresees:  # such as a variable without a value in `spec`
+            raise MissingValueError("WaitingForValue", f"{value.field} has no value: {found.why or 'it is not known'}.")
+        return found
 
     def _find_source(self, name: str, key: Key) -> ValueSource:
         source = self._sources.get(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,6 +103,22 @@ def test_a_plan_shows_what_a_sync_then_does(tmp_path, why, account, ip, expected
     assert world.writes == [], "the next run is silent"
 
 
+NEXT = [
+    ("a text like a path", PROD, ACCOUNT.rstrip() + "\n      tags: {stage: /old}\n", "prod"),
+    ("the id of something else", PROD, setting(ACCOUNT, 'spec.tags.stage: resource("PublicIPAddress/egress").id'), "prod"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("why", "ip", "before", "expected"), NEXT, ids=[row[0] for row in NEXT])
+def test_no_value_in_azure_hides_one_that_a_sync_changes(tmp_path, why, ip, before, expected):
+    world = World(tmp_path)
+    world.says(group=GROUP, ip=IP, account=before).sync()
+    world.says(group=GROUP, ip=ip, account=STAGED)
+    assert told(of(world.plan(), "StorageAccount")) == UNKNOWN, why
+    world.sync()
+    assert world.azure().resource(ACCOUNT_ID)["tags"] == {"stage": expected}, why
+
+
 def test_a_value_that_git_removes_is_known_after_the_sync(world):
     world.says(group=GROUP, ip=IP.replace("      tags: {stage: test}\n", ""), account=STAGED)
     assert told(of(world.plan(), "StorageAccount")) == UNKNOWN, "Azure may keep it"
@@ -162,6 +179,39 @@ def test_a_source_of_another_agent_is_read(tmp_path):
     assert of(report, "PublicIPAddress").verdict is Verdict.SKIP
     assert of(report, "StorageAccount").is_fine
     assert world.azure().resource(ACCOUNT_ID)["tags"] == {"stage": "test"}
+
+
+REFUSED = f"{{match: {{method: GET, path: '{EGRESS_ID.lower()}'}}, answer: {{status: 403, code: AuthorizationFailed}}}}"
+GONE = f"{{match: {{method: GET, path: '{EGRESS_ID.lower()}'}}, answer: {{status: 404, code: ResourceNotFound}}}}"
+MAYBE = [
+    ("an optional member", 'resource("PublicIPAddress/egress").status.?tags.?stage'),
+    ("has", 'has(resource("PublicIPAddress/egress").status.tags) ? "tagged" : null'),
+]
+UNREAD = [
+    (f"{why} of a source that {what}", expression, rule, said)
+    for why, expression in MAYBE
+    for what, rule, said in [
+        ("cannot be read", REFUSED, "PublicIPAddress/egress could not be read"),
+        ("is gone", GONE, "PublicIPAddress/egress does not exist in Azure"),
+    ]
+]
+
+
+@pytest.mark.parametrize(("why", "expression", "rule", "said"), UNREAD, ids=[row[0] for row in UNREAD])
+def test_what_was_not_read_is_not_absent(tmp_path, why, expression, rule, said):
+    world = World(tmp_path)
+    world.says(group=GROUP, ip=IP).sync(agent="one")
+    plain = ACCOUNT.replace("owner: {name: core}", f"owner: {{armId: {GROUP_ID}}}")
+    world.says(account=plain).sync(agent="two")
+    account = setting(plain, f"spec.tags.stage: {json.dumps(expression)}")
+    world.says(group=GROUP, ip=IP, account=account).sync(agent="two")
+    before = world.azure().resource(ACCOUNT_ID)["tags"]
+    assert before, why
+    world.settings = replace(world.settings, rules=rules(rule))
+    for report in (world.plan(agent="two"), world.sync(agent="two")):
+        found = of(report, "StorageAccount")
+        assert (*told(found)[:3], said in found.condition.message) == (*WAITS[:3], True), (why, found.condition)
+    assert world.azure().resource(ACCOUNT_ID)["tags"] == before, why
 
 
 def test_a_source_outside_the_run_is_read(world):

@@ -178,6 +178,11 @@ def describe_source(status: Any) -> ValueSource:
         ("spec.tags.a", f"{IP}.status.ipAddress", 'spec.tags.a has no value: resource("PublicIPAddress/egress").status.ipAddress is not set.'),
         ("spec.tags.a", f"{IP}.status.?ipAddress.orValue('')", "spec.tags.a has no value: the expression gives an empty text."),
         ("spec.tags.a", f"{IP}.status.ipTags[3].tag", "spec.tags.a has no value: "),
+        ("spec.networkAcls.defaultAction", f"{IP}.status.?ipAddress", "spec.networkAcls.defaultAction has no value: the field is required"),
+        ("spec.tags.a", f"dyn({IP}.status.ipTags)", "spec.tags.a has no value: the expression gives list, and the field must be string."),
+        ("spec.tags.a", "dyn(5 + size(" + IP + ".name))", "spec.tags.a has no value: the expression gives int, and the field must be string."),
+        ("spec.tags", f"dyn({IP}.name)", "spec.tags has no value: the expression gives string, and the field must be map."),
+        ("spec.allowBlobPublicAccess", f"dyn({IP}.name)", "spec.allowBlobPublicAccess has no value: the expression gives string, and the field must be bool."),
         ("spec.accessTier", f"{IP}.name", 'spec.accessTier has no value: the expression gives "egress", which is not Cool, Hot or Premium.'),
     ],
 )  # fmt: skip
@@ -219,6 +224,34 @@ def test_a_member_that_may_be_a_secret(kind, read, is_secret, why):
     kinds = {f"{each.key.kind}/{each.key.name}": open_catalog().kind_of(each.resource) for each in prepared}
     expression = parse_value(f'resource("{kind}").{read}')
     assert bool(find_secret_read(expression, {kind: kinds[kind]})) is is_secret, why
+
+
+FLOW = 'resource("AzureResource/flow").status.properties'
+FLOW_BODY = {"properties": {"definition": {"adminPassword": "hunter2", "steps": [{"secret": "hunter3", "name": "a"}]}}}
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        (f'{FLOW}.definition["admin" + "Password"]', "a computed key"),
+        (f"{FLOW}.definition.map(k, {FLOW}.definition[k])[0]", "all members"),
+        (f'string({FLOW}.definition["admin" + "Password"])', "a conversion"),
+        (f'{FLOW}.definition.steps[0]["se" + "cret"] + "x"', "a member of an entry"),
+        (f'{FLOW}.definition.steps.map(s, s.map(k, s[k]).join(",")).join(",")', "all members of the entries"),
+        (f'"{{}}".format([{FLOW}.definition])', "a part as text"),
+        (f'dyn({FLOW})["defin" + "ition"]["adminP" + "assword"]', "without a type"),
+    ],
+)
+def test_no_expression_computes_its_way_to_a_secret(expression, why):
+    found = prepare_all(make_account({"spec.tags.a": expression}))
+    (use,) = (each for each in found if each.key.name == "use")
+    kind = open_catalog().kind_of(next(each.resource for each in found if each.key.name == "flow"))
+    source = ValueSource(type=make_source_type(kind), id="/flow", name="flow", spec={}, status=FLOW_BODY)
+    for value in use.relations.computed:
+        with pytest.raises(MissingValueError) as raised:
+            compute_value(value, lambda _name, _key: source)
+        assert "hunter" not in str(raised.value), why
+    assert use.relations.computed or not use.is_valid, why
 
 
 def test_hostile_expressions_are_refused_in_bounded_time():

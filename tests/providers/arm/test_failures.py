@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsync.model.secret import Secret
+from gitsync.model.secret import Placeholder, Secret
 from gitsync.providers.arm.auth.principal import Principal, describe_principal, read_principal
 from gitsync.providers.arm.http.failures import make_arm_error, read_error, scrub
 from gitsync.providers.arm.http.messages import ArmRequest, Response, encode_payload, format_target, mask_payload
@@ -123,6 +123,12 @@ def test_a_secret_never_survives_in_what_azure_returns(secret: str, before: str,
     said = f"{before.replace(secret, '')}{secret}{after}"
     shown = mask_payload([{"message": said}], payload.secrets)[0]["message"]
     assert secret not in shown.replace("<secret>", "")
+
+
+@pytest.mark.parametrize("is_public", [False, True])
+def test_nothing_is_sent_for_a_value_that_is_not_known(is_public):
+    with pytest.raises(TypeError, match="a body cannot contain a Placeholder"):
+        encode_payload({"tags": {"ip": [Placeholder("<address>", is_public=is_public)]}})
 
 
 def test_a_body_is_written_as_json():

@@ -7,22 +7,13 @@ collects config maps alone: it calls no action that shows a secret, and writes n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.run_views import Exporting
-from gitsync.desired.cel.budget import EvaluationBudget
-from gitsync.desired.cel.objects import Object, make_self
-from gitsync.desired.exports.export_expressions import (
-    ExportExpression,
-    compile_exports,
-    list_needed_fields,
-    uses_secret,
-)
-from gitsync.desired.exports.outcomes import evaluate_exports
 from gitsync.desired.request.exports import (
     OPERATOR_SPEC,
     Destination,
@@ -31,6 +22,7 @@ from gitsync.desired.request.exports import (
     collect_fields,
     find_secret_action,
     group_keys,
+    has_expressions,
     iterate_destinations,
     merge_entries,
 )
@@ -39,8 +31,7 @@ from gitsync.model.condition import Condition
 from gitsync.model.export import Address, Export, ObjectKind, Owner
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Action
-from gitsync.planning.record_counts import decide_generation
-from gitsync.planning.status.aso_status import build_aso_status, collect_config_map_values
+from gitsync.planning.status.aso_status import collect_config_map_values
 from gitsync.planning.status.conditions import (
     CONFIG_MAPS_STAGE,
     EXPRESSIONS_STAGES,
@@ -54,7 +45,9 @@ from gitsync.planning.status.conditions import (
     make_warning,
 )
 from gitsync.providers.arm.extension_client import ExtensionClient
-from gitsync.settings.redaction import Redactions
+
+if TYPE_CHECKING:
+    from gitsync.agent.reconcile.stages.expression_exports import ExpressionExports
 
 _SOURCES_UNANSWERED = "Timed out waiting for secret sources."
 _UNANSWERED = "Timed out waiting for the sinks of exports."
@@ -156,11 +149,7 @@ def _make_condition(failure: GitsyncError) -> Condition:
 
 async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[ExportedValue]:
     """Every value with its destination: fields first, then expressions, of config maps and then of Secrets."""
-    expressions = [
-        expression
-        for expression in compile_exports(attempt.prepared.resource, attempt.kind)
-        if _is_wanted(attempt, run, expression.address)
-    ]
+    expressions = _find_expressions(attempt, run)
     with _name_stage(SECRETS_STAGE):
         # Reading secrets is an action (listKeys), which a plan has no right to.
         read = _call_action if attempt.kind.is_any_type else _read_secrets
@@ -169,17 +158,21 @@ async def _collect_entries(attempt: ApplyAttempt, run: Exporting) -> list[Export
     with _name_stage(CONFIG_MAPS_STAGE):
         entries += await _read_config_maps(attempt, run)
     for object_kind in (ObjectKind.CONFIG_MAP, ObjectKind.SECRET) if run.rules.writes else (ObjectKind.CONFIG_MAP,):
-        expressions_of_kind = [
-            expression for expression in expressions if expression.address.object_kind is object_kind
-        ]
-        if expressions_of_kind:
-            with _name_stage(EXPRESSIONS_STAGES[object_kind]):
-                evaluated = list(_evaluate(attempt, run.redactions, expressions_of_kind, secrets))
-                merge_entries(
-                    Owner(attempt.key, run.rules.agent), evaluated
-                )  # so that their own collisions bear its words
-                entries += evaluated
+        if expressions is None:
+            break
+        with _name_stage(EXPRESSIONS_STAGES[object_kind]):
+            evaluated = list(expressions.evaluate(object_kind, secrets, run.redactions))
+            merge_entries(Owner(attempt.key, run.rules.agent), evaluated)  # so that their own collisions bear its words
+            entries += evaluated
     return entries
+
+
+def _find_expressions(attempt: ApplyAttempt, run: Exporting) -> ExpressionExports | None:
+    if not has_expressions(attempt.prepared.resource):
+        return None
+    from gitsync.agent.reconcile.stages.expression_exports import ExpressionExports  # noqa: PLC0415 - an engine that most repositories do not need
+
+    return ExpressionExports(attempt, lambda address: _is_wanted(attempt, run, address))
 
 
 def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]:
@@ -191,28 +184,11 @@ def _merge(owner: Owner, entries: Sequence[ExportedValue]) -> tuple[Export, ...]
     return tuple(sorted(exports, key=lambda export: export.address))
 
 
-def _evaluate(
-    attempt: ApplyAttempt,
-    redactions: Redactions,
-    expressions: Iterable[ExportExpression],
-    secrets: Mapping[str, Any],
-) -> Iterator[ExportedValue]:
-    """The values of expressions. A value that an expression makes of a secret is a secret too, so it is redacted."""
-    # Expressions do not see empty secrets (docs/reference/kinds.md#secret-exporters).
-    set_secrets = {name: value for name, value in secrets.items() if not isinstance(value, Secret) or value.reveal()}
-    subject, budget = _build_self(attempt), EvaluationBudget()
-    for expression in expressions:
-        for entry in evaluate_exports([expression], subject, set_secrets, budget):
-            if expression.value.secrets or expression.value.uses_secret_object:
-                redactions.add(entry.value)
-            yield entry
-
-
 async def _read_secrets(
-    attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
+    attempt: ApplyAttempt, run: Exporting, expressions: ExpressionExports | None
 ) -> Mapping[str, Any]:
     """The fields that have a destination, and those that expressions name."""
-    fields = _collect_secret_destinations(attempt, run).keys() | list_needed_fields(expressions)
+    fields = {*_collect_secret_destinations(attempt, run), *(expressions.list_needed_fields() if expressions else ())}
     if not fields:
         return {}
     actor = ExtensionClient(run.writer(attempt))
@@ -223,11 +199,11 @@ async def _read_secrets(
 
 
 async def _call_action(
-    attempt: ApplyAttempt, run: Exporting, expressions: Iterable[ExportExpression]
+    attempt: ApplyAttempt, run: Exporting, expressions: ExpressionExports | None
 ) -> Mapping[str, Any]:
     """The answer of the action that an AzureResource names, if an expression uses it; each text in it is a Secret."""
     action = find_secret_action(attempt.prepared.resource)
-    if not action or not uses_secret(expressions):
+    if not action or expressions is None or not expressions.uses_secret():
         return {}
     actor = ExtensionClient(run.writer(attempt))
     answer = await actor.call(f"{attempt.arm_id}/{action}", attempt.kind.api_version)
@@ -270,12 +246,3 @@ async def _read_config_maps(attempt: ApplyAttempt, run: Exporting) -> tuple[Expo
         destinations,
         {name: Secret(value) for name, value in {**extension_values, **status_values}.items()},
     )
-
-
-def _build_self(attempt: ApplyAttempt) -> Object:
-    """Build the `self` of expressions: the manifest, and its status as just read."""
-    status = build_aso_status(attempt.kind, attempt.observed.live.body) if attempt.observed.live else {}
-    azure_name = attempt.arm_id.rstrip("/").rpartition("/")[2]
-    resource = attempt.prepared.resource
-    generation = decide_generation(attempt.record, resource.spec).generation
-    return make_self(resource, attempt.kind, status, azure_name=azure_name, generation=generation)

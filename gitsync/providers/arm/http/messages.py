@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 
 from gitsync.desired.formats.strict_json import read_json
 from gitsync.errors import ArmError
-from gitsync.model.secret import Secret
+from gitsync.model.secret import Placeholder, Secret
 from gitsync.providers.arm.auth.principal import Principal
 
 _SAFE = "/:@!$'()*,;-._~"
@@ -68,13 +68,13 @@ class Payload:
 
 
 def encode_payload(body: Mapping[str, Any]) -> Payload:
-    """Encode JSON with the secrets revealed. Raises TypeError for what is not JSON, ValueError for NaN and
-    infinities.
+    """Encode JSON with the secrets revealed. Raises TypeError for what is not JSON, such as a value that is not known
+    yet, and ValueError for NaN and infinities.
     """
     revealed: set[str] = set()
 
     def reveal(value: object) -> Any:
-        if isinstance(value, Secret):
+        if isinstance(value, Secret) and not isinstance(value, Placeholder):  # nothing is sent for an unknown value
             revealed.add(value.reveal())
             return value.reveal()
         if isinstance(value, Mapping):
