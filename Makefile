@@ -76,7 +76,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 
 catalog: $(READY) ## take a release of ASO: make catalog ASO=checkout; SUMMARY=file for what changed
 	@test -n "$(ASO)" || { echo "Name a checkout (Azure/azure-service-operator): make catalog ASO=folder" >&2; exit 2; }
-	$(BIN)/python tools/make_catalog.py $(ASO) $(if $(RELEASE),--release $(RELEASE)) $(if $(SUMMARY),--summary $(SUMMARY))
+	$(BIN)/python tools/make_catalog.py '$(ASO)' $(if $(RELEASE),--release '$(RELEASE)') $(if $(SUMMARY),--summary '$(SUMMARY)')
 
 arm-types: $(READY) ## pack the types of ARM again: make arm-types TYPES=folder
 	@test -n "$(TYPES)" || { echo "Name a checkout (Azure/bicep-types-az): make arm-types TYPES=folder" >&2; exit 2; }

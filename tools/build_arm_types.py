@@ -6,6 +6,7 @@ CHECKOUT is a checkout of https://github.com/Azure/bicep-types-az, whose `genera
 each have a types.json. DATA is gitsync/desired/catalog/data/arm_types by default. The same checkout gives the same
 bytes. Files of namespaces that the checkout no longer has are removed. NOTICE is given the commit, and the file
 `revision` its start: records name the types that they were made with. CATALOG, beside the folder, is given its day.
+A commit that changes no type leaves all three as they are.
 
 `index.xz` has the names of all types, one a line, sorted without case. A name is that of the newest stable version,
 since versions differ in case.
@@ -302,16 +303,15 @@ def find_commit(checkout: Path) -> tuple[str, str]:
     return commit, day
 
 
-def build(checkout: Path, data: Path) -> int:
-    """Write the packed files and answer their size in bytes."""
-    packed = pack_all(dict(read_files(checkout)))
+def write_packed(packed: Mapping[str, bytes], data: Path) -> bool:
+    """Write the packed files. Returns whether any differs from what was there."""
     data.mkdir(exist_ok=True)
-    for stale in data.glob("*.xz"):
-        if stale.name not in packed:
-            stale.unlink()
+    before = {file.name: file.read_bytes() for file in data.glob("*.xz")}
+    for name in before.keys() - packed.keys():
+        (data / name).unlink()
     for name, content in packed.items():
         (data / name).write_bytes(content)
-    return sum(map(len, packed.values()))
+    return before != packed
 
 
 def main(argv: list[str]) -> None:
@@ -320,7 +320,11 @@ def main(argv: list[str]) -> None:
     parser.add_argument("data", type=Path, nargs="?", default=DATA / "arm_types")
     options = parser.parse_args(argv)
     commit, day = find_commit(options.checkout)
-    print(f"{build(options.checkout, options.data)} bytes in {options.data}")
+    packed = pack_all(dict(read_files(options.checkout)))
+    has_changed = write_packed(packed, options.data)
+    print(f"{sum(map(len, packed.values()))} bytes in {options.data}")
+    if not has_changed:
+        return  # records of the same types stay comparable
     (options.data / "revision").write_text(f"{commit[:12]}\n", encoding="utf-8")
     update_catalog_file(options.data.parent, "armTypes", {"date": day})
     if options.data == DATA / "arm_types":

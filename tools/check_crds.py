@@ -105,14 +105,31 @@ def report(differences: Iterable[Difference], catalog: Catalog, compared: int, m
 
 
 def read_schemas(bundle: Iterable[Path]) -> Iterator[tuple[GVK, Mapping[str, Any]]]:
-    """The schema of each served version, except those that ASO only stores."""
+    """The schema of each served version, except those that ASO only stores. SystemExit, with the file and line, for
+    what cannot be read.
+    """
     for path in bundle:
-        files = sorted(path.glob("*.y*ml")) if path.is_dir() else [path]
-        for file in files:
-            with file.open(encoding="utf-8") as text:
-                for document in yaml.load_all(text, Loader=_LOADER):
-                    if isinstance(document, Mapping) and document.get("kind") == "CustomResourceDefinition":
+        for file in sorted(path.glob("*.y*ml")) if path.is_dir() else [path]:
+            for line, document in _read_documents(file):
+                if isinstance(document, Mapping) and document.get("kind") == "CustomResourceDefinition":
+                    try:
                         yield from _read_definition(document["spec"])
+                    except (KeyError, TypeError) as error:
+                        raise SystemExit(f"{file}:{line}: a CRD without what each has: {error}") from error
+
+
+def _read_documents(file: Path) -> Iterator[tuple[int, Any]]:
+    """The documents of a file, each with its first line."""
+    try:
+        loader: Any = _LOADER(file.read_bytes())
+        while loader.check_node():
+            node = loader.get_node()
+            yield node.start_mark.line + 1, loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise SystemExit(f"{file}{line}: not YAML: {error.problem}") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SystemExit(f"{file}: cannot be read: {error}") from error
 
 
 def _read_definition(spec: Mapping[str, Any]) -> Iterator[tuple[GVK, Mapping[str, Any]]]:
@@ -140,7 +157,7 @@ def compare_all(catalog: Catalog, schemas: Mapping[GVK, Mapping[str, Any]]) -> I
 
 def make_table(schema: Mapping[str, Any]) -> Table:
     """The rows of the spec and the status of a CRD."""
-    parts = {part: schema["properties"].get(part) for part in ("spec", "status")}
+    parts = {part: schema.get("properties", {}).get(part) for part in ("spec", "status")}
     return {path: row for part, inner in parts.items() if inner for path, row in flatten_schema(inner, part)}
 
 

@@ -24,7 +24,15 @@ from typing import Any
 import build_catalog
 from extract_facts.change_summary import compare, format_summary
 from extract_facts.group_facts import Groups, read_groups
-from extract_facts.release import Release, describe, find_release, read_catalog_file, shorten, update_catalog_file
+from extract_facts.release import (
+    Release,
+    check_order,
+    describe,
+    find_release,
+    read_catalog_file,
+    shorten,
+    update_catalog_file,
+)
 from extract_facts.release_history import extend, list_names, read_history, read_stated, write_history
 from extract_facts.removed_versions import drop_removed, keep_removed
 
@@ -41,7 +49,11 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--facts", type=Path, help="a folder for the facts as JSON")
     parser.add_argument("--summary", type=Path, help="a file for what changed")
     options = parser.parse_args(argv)
+    for path in filter(None, (options.summary, options.facts)):
+        if not path.absolute().parent.is_dir():
+            raise SystemExit(f"{path}: the folder for it does not exist")
     release = find_release(options.checkout, options.release)
+    check_order(release, read_catalog_file(options.data).get("aso", {}).get("release", ""))
     groups = read_groups(options.checkout, [tuple(name.rpartition("/")[::2]) for name in options.without])
     packed = build_catalog.convert_choices(groups)
     summary, size = take_release(packed, options.checkout, release, options.data)

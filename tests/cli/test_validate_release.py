@@ -1,6 +1,7 @@
 """`gitsync validate` for a release of ASO: by flag, by variable and by gitsync.yaml."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +104,28 @@ def test_the_variable_names_the_release(validate, monkeypatch):
 def test_another_release_is_refused(validate, flags, settings, words, why):
     _, err = validate(*flags, settings=settings)
     assert words in err, why
+
+
+OLD = """\
+apiVersion: containerservice.azure.com/v1api20240402preview
+kind: ManagedCluster
+metadata: {name: shop}
+spec: {location: westeurope, owner: {armId: /subscriptions/0/resourceGroups/rg}, dnsPrefix: shop}
+"""
+MIGRATES = "units: [{path: ., migrateVersions: true}]\n"
+
+
+@pytest.mark.parametrize(
+    ("release", "codes", "why"),
+    [
+        ("2.18", ["VersionMigrated"], "the version of the file"),
+        ("2.19", ["VersionMigrated", "VersionNotServed"], "removed by the release"),
+        (str(NEWEST), ["VersionMigrated", "VersionNotServed"], "removed long ago"),
+        ("newest", ["VersionMigrated", "VersionNotServed"], "the newest release without its number"),
+        ("2.5", ["VersionMigrated"], "the version of the file, although the one that gitsync reads came later"),
+    ],
+)
+def test_a_cluster_reads_the_version_of_the_file_that_gitsync_migrates(validate, release, codes, why):
+    (Path("estate") / "store.yaml").write_text(OLD)
+    (Path("estate") / "flow.yaml").unlink()
+    assert sorted(validate("estate", "--aso", release, settings=MIGRATES)) == codes, why

@@ -107,10 +107,14 @@ def write(checkout, types, version="2024-01-01", service="things_0"):
 def checkout(tmp_path):
     folder = tmp_path / "checkout"
     folder.mkdir()
-    git = ["git", "-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-    subprocess.run([*git, "init", "-q"], cwd=folder, check=True)
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=folder, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    commit(folder)
     return folder
+
+
+def commit(folder, *flags):
+    git = ["git", "-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "A commit", *flags], cwd=folder, check=True)
 
 
 def build(checkout, data):
@@ -241,6 +245,21 @@ def test_the_catalog_names_the_day_of_the_types_and_keeps_the_release_of_aso(che
         ["git", "log", "-1", "--format=%cs"], cwd=checkout, check=True, capture_output=True, text=True
     ).stdout.strip()
     assert json.loads(catalog.read_text()) == {"aso": {"release": "2.21"}, "armTypes": {"date": day}}
+
+
+def test_a_commit_that_changes_no_type_changes_nothing(checkout, tmp_path):
+    write(checkout, make_things("2024-01-01"), "2024-01-01")
+    data = tmp_path / "arm_types"
+    assert build(checkout, data).returncode == 0
+    files = [*data.iterdir(), tmp_path / "CATALOG"]
+    before = [file.read_bytes() for file in files]
+    commit(checkout, "--date", "2020-01-01T00:00:00Z")
+    assert build(checkout, data).returncode == 0
+    assert [file.read_bytes() for file in files] == before
+
+    write(checkout, make_things("2024-02-01"), "2024-02-01")
+    assert build(checkout, data).returncode == 0
+    assert (data / "revision").read_bytes() not in before
 
 
 def test_notice_names_the_source_and_its_commit():

@@ -107,10 +107,32 @@ def test_the_list_of_differences_has_an_end(data, tmp_path):
     assert done.stdout.count(f"        {GROUP}/") == 2
 
 
-def test_a_bundle_without_crds_is_refused(data, tmp_path):
-    done = check(data, tmp_path, "kind: ConfigMap\n")
-    assert "no CRD of ASO" in done.stderr
-    assert done.returncode == 1
+@pytest.mark.parametrize(
+    ("text", "message", "why"),
+    [
+        ("kind: ConfigMap\n", "crds.yaml: no CRD of ASO in there", "other kinds"),
+        ("- one\n---\n7\n", "crds.yaml: no CRD of ASO in there", "documents that are no objects"),
+        ("kind: A\n---\nspec: [\n", "crds.yaml:4: not YAML", "a list without an end"),
+        (
+            "kind: A\n---\nkind: CustomResourceDefinition\n",
+            "crds.yaml:3: a CRD without what each has: 'spec'",
+            "no spec",
+        ),
+        ("kind: CustomResourceDefinition\nspec: {}\n", "crds.yaml:1: a CRD without what each has: 'versions'", "none"),
+        (CRDS.replace("openAPIV3Schema:", "schema:"), "a CRD without what each has: 'openAPIV3Schema'", "no schema"),
+        ("kind: \x00\n", "crds.yaml: cannot be read", "a control character"),
+    ],
+)
+def test_a_bundle_that_is_none_is_refused(data, tmp_path, text, message, why):
+    done = check(data, tmp_path, text)
+    assert message in done.stderr, why
+    assert "Traceback" not in done.stderr, why
+    assert done.returncode == 1, why
+
+
+def test_a_bundle_that_does_not_exist_is_refused(data, tmp_path):
+    done = run_tool(check_crds.main, tmp_path / "none.yaml", "--data", data)
+    assert "none.yaml: cannot be read: " in done.stderr
 
 
 def test_the_crds_of_the_tool_for_a_real_api_server_have_the_kinds_and_versions_of_the_catalog(tmp_path):

@@ -334,6 +334,18 @@ REFUSED = [
         "PopulateFromARM fills in one statement: if ok",
         "a status that Azure does not return",
     ),
+    (
+        THING,
+        ("+kubebuilder:validation:MaxLength=24", "+kubebuilder:default=one"),
+        "unknown mark +kubebuilder:default",
+        "a default that an API server fills in",
+    ),
+    (
+        THING,
+        ("type Day string", "type (\n	Day string\n)"),
+        "types in parentheses",
+        "comments inside of a declaration",
+    ),
     (THING, ("type Day string", "type Day = string"), "Day is an alias of a type", "a declaration of another form"),
     (TIE, ("type Tie_Spec struct {", "type Tie_Spec struct {{"), "not Go that can be parsed", "a file that is cut"),
 ]

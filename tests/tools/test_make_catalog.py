@@ -37,16 +37,16 @@ EDITS = [
                 "		result.Location = &location\n	}\n	result.Zone = thing.Kind\n",
             ),
         ],
-        ['`Thing_Spec.kind` is new: {"arm": "zone", "type": "string"}'],
+        ['Thing_Spec.kind is new: {"arm": "zone", "type": "string"}'],
         "a field came",
     ),
     (
         TIE,
         [('json:"roleReference,omitempty"', 'json:"ruleReference,omitempty"')],
         [
-            "`Tie_Spec.roleReference` is gone",
+            "Tie_Spec.roleReference is gone",
             (
-                '`Tie_Spec.ruleReference` is new: {"arm": "roleId", "armReference": "Role", "mode": "reference", "type": '
+                'Tie_Spec.ruleReference is new: {"arm": "roleId", "armReference": "Role", "mode": "reference", "type": '
                 '"wellKnownReference"}'
             ),
         ],
@@ -55,40 +55,40 @@ EDITS = [
     (
         THING,
         [("MaxLength=24", "MaxLength=20")],
-        ["`Thing_Spec.azureName` maxLength: 24 → 20", "`Thing` azureName: maxLength: 24 → 20"],
+        ["Thing_Spec.azureName maxLength: 24 → 20", "Thing azureName: maxLength: 24 → 20"],
         "a rule of the name was tightened",
     ),
     (
         THING,
         [("	// Share: Of the whole.\n", "	// +kubebuilder:validation:Required\n")],
-        ["`Thing_Spec.share` required: none → true"],
+        ["Thing_Spec.share required: none → true"],
         "a field is required now",
     ),
     (
         THING,
         [("	// +kubebuilder:validation:Required\n	// Hour: When.\n", "")],
-        ["`DailyBackup.hour` required: true → none"],
+        ["DailyBackup.hour required: true → none"],
         "a field is no longer required",
     ),
     (
         THING,
         [('Enum={"Large","Small"}', 'Enum={"Large","Medium","Small"}')],
-        ["`Thing_Spec.size` type: enum: new Medium"],
+        ["Thing_Spec.size type: enum: new Medium"],
         "a choice came",
     ),
     (
         THING,
         [('Enum={"Friday","Monday"}', 'Enum={"Friday"}')],
-        ["`WeeklyBackup.days` type: list: enum: without Monday"],
+        ["WeeklyBackup.days type: list: enum: without Monday"],
         "a choice of a list went",
     ),
     (
         THING,
         [("Pattern=`^[1-3]$`", "Pattern=`^[1-2]$`")],
-        ["`Thing_Spec.zone` type: pattern: ^[1-3]$ → ^[1-2]$"],
+        ["Thing_Spec.zone type: pattern: ^[1-3]$ → ^[1-2]$"],
         "a pattern changed",
     ),
-    (THING, [("Maximum=100", "Maximum=50")], ["`Thing_Spec.share` maximum: 100 → 50"], "a limit was tightened"),
+    (THING, [("Maximum=100", "Maximum=50")], ["Thing_Spec.share maximum: 100 → 50"], "a limit was tightened"),
     (
         ARM,
         [
@@ -97,7 +97,7 @@ EDITS = [
                 "",
             )
         ],
-        ["`Backup` values: Weekly: weeklyBackup → none"],
+        ["Backup values: Weekly: weeklyBackup → none"],
         "a union lost a value",
     ),
     (
@@ -118,10 +118,10 @@ EDITS = [
             ("Lookup(*thing.AdminPassword)", "Lookup(*thing.AdminPasswordFromSecret)"),
         ],
         [
-            "`Thing_Spec.adminPassword` mode: secret → none",
-            "`Thing_Spec.adminPassword` type: secretReference → string",
+            "Thing_Spec.adminPassword mode: secret → none",
+            "Thing_Spec.adminPassword type: secretReference → string",
             (
-                '`Thing_Spec.adminPasswordFromSecret` is new: {"arm": "properties/adminPassword", "mode": "secret", "type": '
+                'Thing_Spec.adminPasswordFromSecret is new: {"arm": "properties/adminPassword", "mode": "secret", "type": '
                 '"secretReference"}'
             ),
         ],
@@ -130,25 +130,25 @@ EDITS = [
     (
         PART,
         [("Enabled *bool `json", "Enabled *string `json")],
-        ["`ThingsPart_Spec.enabled` type: boolean → string"],
+        ["ThingsPart_Spec.enabled type: boolean → string"],
         "another type",
     ),
     (
         ARM,
         [('json:"trustedCertificates"', 'json:"trustedCertificates,omitempty"')],
-        ["`Thing_Spec.certificates` whenEmpty: null → none"],
+        ["Thing_Spec.certificates whenEmpty: null → none"],
         "an empty list is no longer sent",
     ),
     (
         ARM,
         [('json:"roleId,omitempty"', 'json:"roleDefinitionId,omitempty"')],
-        ["`Tie_Spec.roleReference` arm: roleId → roleDefinitionId"],
+        ["Tie_Spec.roleReference arm: roleId → roleDefinitionId"],
         "another name in ARM",
     ),
     (
         PART,
         [('kind:"Thing"', 'kind:"Tie"')],
-        ["`ThingsPart` owner: kind: Thing → Tie"],
+        ["ThingsPart owner: kind: Thing → Tie"],
         "another owner",
     ),
     (
@@ -159,19 +159,19 @@ EDITS = [
                 "		genruntime.ResourceOperationDelete,\n		genruntime.ResourceOperationGet,\n",
             )
         ],
-        ["`ThingsPart` operations: new Delete"],
+        ["ThingsPart operations: new Delete"],
         "it can be deleted now",
     ),
     (
         PART,
         [('	return "default"', '	return "current"')],
-        ["`ThingsPart` fixedAzureName: default → current"],
+        ["ThingsPart fixedAzureName: default → current"],
         "another name",
     ),
     (
         TIE,
         [('	return "2023-06-01"', '	return "2024-06-01"')],
-        ["`Tie` apiVersion: 2023-06-01 → 2024-06-01"],
+        ["Tie apiVersion: 2023-06-01 → 2024-06-01"],
         "another api-version in ARM",
     ),
     (
@@ -182,7 +182,7 @@ EDITS = [
                 "",
             )
         ],
-        ['`Thing` configMaps: {"webEndpoint": ["endpoints", "web"]} → none'],
+        ['Thing configMaps: {"webEndpoint": ["endpoints", "web"]} → none'],
         "an export went",
     ),
 ]
@@ -194,7 +194,7 @@ def test_a_change_shows_in_the_summary_and_nothing_else(tmp_path_factory, file, 
     change(checkout, file, *edits)
     summary = compare(OLD, read_facts(checkout))
     assert (summary.came, summary.went) == ((), ()), why
-    assert sorted(summary.changed) == sorted(f"`{GROUP}` v20240101: {line}" for line in changed), why
+    assert sorted(summary.changed) == sorted(f"`{GROUP}` v20240101: `{line}`" for line in changed), why
 
 
 def test_a_kind_that_is_gone_shows_in_the_summary_and_nothing_else(tmp_path):
@@ -217,10 +217,27 @@ def test_a_change_that_both_spellings_have_is_one_line(tmp_path):
     for version in ("v20240101", "v1api20240101"):
         change(checkout, PART.replace("v20240101", version), ("Enabled *bool `json", "Enabled *string `json"))
     both = compare(old, read_facts(checkout)).changed
-    assert both == (f"`{GROUP}` v1api20240101, v20240101: `ThingsPart_Spec.enabled` type: boolean → string",)
+    assert both == (f"`{GROUP}` v1api20240101, v20240101: `ThingsPart_Spec.enabled type: boolean → string`",)
     change(checkout, PART, ("Enabled *string `json", "Enabled *bool `json"))
     single = compare(old, read_facts(checkout)).changed
-    assert single == (f"`{GROUP}` v1api20240101: `ThingsPart_Spec.enabled` type: boolean → string",)
+    assert single == (f"`{GROUP}` v1api20240101: `ThingsPart_Spec.enabled type: boolean → string`",)
+
+
+@pytest.mark.parametrize(
+    ("choices", "text", "why"),
+    [
+        (["@everyone", "<b>"], "`Thing_Spec.size type: enum: new @everyone, <b>`", "text that Markdown would render"),
+        (["a`b"], "``Thing_Spec.size type: enum: new a`b``", "the mark of code"),
+        ([f"Größe-{number}" for number in range(2000)], "Größe-1, Größe-2, ", "many"),
+    ],
+)
+def test_a_value_shows_as_code_and_a_long_one_is_cut(tmp_path, choices, text, why):
+    checkout = copy_checkout(tmp_path)
+    every = ",".join(json.dumps(choice, ensure_ascii=False) for choice in ["Large", "Small", *choices])
+    change(checkout, THING, ('Enum={"Large","Small"}', f"Enum={{{every}}}"))
+    (line,) = compare(OLD, read_facts(checkout)).changed
+    assert text in line, why
+    assert len(line) < 700, why
 
 
 def test_equal_facts_have_an_empty_summary():
@@ -361,3 +378,77 @@ def test_what_a_fork_added_can_be_left_out(tmp_path):
     commit(checkout, "v2.21.0")
     take(checkout, data, "--without", f"{GROUP}/v20250101preview")
     assert list(read_index(data)["Thing"]["versions"]) == ["v20240101"]
+
+
+def change_a_rule(checkout):
+    change(checkout, THING, ("MaxLength=24", "MaxLength=20"))
+
+
+def leave_out_a_folder(checkout):
+    run_git(checkout, "sparse-checkout", "set", "v2/azure-arm")
+
+
+def break_yaml(checkout):
+    with (checkout / "v2/azure-arm/things.yaml").open("a") as file:
+        file.write("more: [\n")
+    commit(checkout, "v2.22.0")
+
+
+def write_a_list(checkout):
+    (checkout / "v2/azure-arm/things.yaml").write_text("- one\n")
+    commit(checkout, "v2.22.0")
+
+
+def tag_an_older_release(checkout):
+    (checkout / "README").write_text("older")
+    commit(checkout, "v2.20.1")
+
+
+def change_nothing(_):
+    pass
+
+
+# (edit, folder of the checkout, flags, message, why)
+REFUSED = [
+    (change_a_rule, "", (), f"aso: {THING} is not as HEAD has it", "an edit that is not committed"),
+    (lambda checkout: (checkout / TIE).unlink(), "", (), f"{TIE} is not as HEAD has it", "a file that is gone"),
+    (lambda checkout: add_version(checkout, "v20260101"), "", (), "v2/api/things/v20260101/", "a version not in git"),
+    (leave_out_a_folder, "", (), "_gen.go is not as HEAD has it, and 9 more", "a sparse checkout without v2/api"),
+    (change_nothing, "v2", (), "aso/v2: not the root of a git checkout", "a folder inside of the checkout"),
+    (
+        change_nothing,
+        "",
+        ("--release", "2.20"),
+        "HEAD is v2.21.0, not ASO 2.20",
+        "another release than that of the tag",
+    ),
+    (change_nothing, "", ("--release", "2.21; rm"), "RELEASE=2.21; rm: not a release of ASO", "no release"),
+    (
+        change_nothing,
+        "",
+        ("--summary", "/none/summary.md"),
+        "/none/summary.md: the folder",
+        "no folder for the summary",
+    ),
+    (tag_an_older_release, "", (), "The catalog is of ASO 2.21.0, which is newer than 2.20.1", "an older release"),
+    (break_yaml, "", (), "v2/azure-arm/things.yaml:14: not YAML: ", "a file that is not YAML"),
+    (write_a_list, "", (), "v2/azure-arm/things.yaml:1: not a map", "a file of another form"),
+]
+
+
+@pytest.mark.parametrize(("edit", "folder", "flags", "message", "why"), REFUSED)
+def test_a_checkout_whose_facts_are_not_those_of_a_release_is_refused(released, edit, folder, flags, message, why):
+    checkout, data = released
+    before = {file.name: file.read_bytes() for file in data.iterdir()}
+    edit(checkout)
+    done = run_tool(make_catalog.main, checkout / folder, "--data", data, *flags)
+    assert done.returncode == 1, why
+    assert message in done.stderr, why
+    assert "Traceback" not in done.stderr, why
+    assert {file.name: file.read_bytes() for file in data.iterdir()} == before, why
+
+
+def test_the_number_of_the_tag_may_be_named_too(released):
+    checkout, data = released
+    for number in ("2.21", "2.21.0"):
+        assert "The facts are as they were." in take(checkout, data, "--release", number)

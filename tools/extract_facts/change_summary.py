@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from extract_facts.group_facts import Groups
 
 _ABSENT = object()
+_LONGEST = 600  # characters of a change
 _SHAPES = frozenset({"list", "map", "ref"})
 """What a type that has others inside of it has."""
 
@@ -113,7 +114,15 @@ def _list_changes(before: _Versions, after: _Versions) -> Iterator[str]:
         for change in (*_compare_kinds(old["kinds"], new["kinds"]), *_compare_types(old["types"], new["types"])):
             lines[group, change].append(version)
     for (group, change), versions in sorted(lines.items()):
-        yield f"`{group}` {', '.join(versions)}: `{change.subject}` {change.text}"
+        yield f"`{group}` {', '.join(versions)}: {_write_code(f'{change.subject} {change.text}')}"
+
+
+def _write_code(text: str) -> str:
+    """A text as code of Markdown, which renders no value of the source; of a long one the start."""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}… ({len(text)} characters)"
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text}{fence}"
 
 
 def _compare_kinds(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:

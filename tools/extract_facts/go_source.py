@@ -115,11 +115,18 @@ def _add_declarations(root: Node, path: str, package: GoPackage) -> None:
             comments.append(_strip_comment(node))
             continue
         if node.type == "type_declaration":
-            for spec in (child for child in node.children if child.type in {"type_spec", "type_alias"}):
-                _add_type(spec, tuple(comments), package)
+            _add_type(_find_spec(node), tuple(comments), package)
         elif node.type == "method_declaration":
             _add_method(node, path, package)
         comments = []
+
+
+def _find_spec(declaration: Node) -> Node:
+    """The type that a declaration makes. NotSupportedError for several in parentheses, whose comments are inside."""
+    specs = [child for child in declaration.children if child.type in {"type_spec", "type_alias"}]
+    if len(specs) != 1 or declaration.children[1] != specs[0]:
+        raise NotSupportedError("types in parentheses", declaration)
+    return specs[0]
 
 
 def _add_type(spec: Node, comments: tuple[str, ...], package: GoPackage) -> None:

@@ -46,7 +46,7 @@ def _find_versions(checkout: Path) -> Iterator[tuple[str, Path]]:
     if not files:
         raise SystemExit(f"{checkout}: no {API}/*/*/groupversion_info_gen.go in there")
     for file in files:
-        named = _GROUP.search(file.read_text(encoding="utf-8"))
+        named = _GROUP.search(file.read_text(encoding="utf-8", errors="replace"))
         if named is None:
             raise SystemExit(f"{file}: names no group")
         if (file.parent / "arm").is_dir():

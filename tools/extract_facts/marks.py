@@ -9,9 +9,9 @@ from typing import Any
 
 from extract_facts.not_supported import NotSupportedError
 
-_PREFIX = "+kubebuilder:validation:"
+_PREFIX = "+kubebuilder:"
 _NUMBERS = {
-    name: name[0].lower() + name[1:]
+    f"validation:{name}": name[0].lower() + name[1:]
     for name in ("MaxItems", "MaxLength", "Maximum", "MinItems", "MinLength", "Minimum", "MultipleOf")
 }
 _CHOICE = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}]+')
@@ -28,15 +28,15 @@ def read_marks(comments: Iterable[str]) -> Rules:
         if not comment.startswith(_PREFIX):
             continue
         name, _, value = comment.removeprefix(_PREFIX).partition("=")
-        if name == "Required":
+        if name == "validation:Required":
             rules["required"] = True
-        elif name == "Enum":
+        elif name == "validation:Enum":
             rules["enum"] = [_read_quoted(choice) for choice in _CHOICE.findall(value)]
-        elif name == "Pattern":
+        elif name == "validation:Pattern":
             rules["pattern"] = _read_quoted(value)
         elif name in _NUMBERS:
             rules[_NUMBERS[name]] = value
-        elif name != "Optional":
+        elif name != "validation:Optional":
             raise NotSupportedError(f"unknown mark {_PREFIX}{name}")
     return rules
 

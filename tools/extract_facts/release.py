@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 FILE = "CATALOG"
 _TAG = re.compile(r"v(2\.\d+\.\d+)")
 _RELEASE = re.compile(r"2\.\d+(\.\d+)?")
+_SOURCE = ("v2/api", "v2/azure-arm", "v2/azure-arm.yaml")
+"""Where the facts are in a checkout."""
 
 
 class Release(NamedTuple):
@@ -23,19 +25,43 @@ class Release(NamedTuple):
 
 def find_release(checkout: Path, named: str = "") -> Release:
     """The release that HEAD of a checkout is tagged as, else the one that its tree leads to, by `named`. SystemExit if
-    there is neither, or no git.
+    there is neither, if both differ, or if the files are not those of HEAD.
     """
+    if named and not _RELEASE.fullmatch(named):
+        raise SystemExit(f"RELEASE={named}: not a release of ASO, such as 2.21")
     date = _run_git(checkout, "log", "-1", "--format=%cs")
+    _check_files(checkout)
     tags = filter(None, map(_TAG.fullmatch, _run_git(checkout, "tag", "--points-at", "HEAD").split()))
     tag = max(tags, key=lambda found: parse_number(found[1]), default=None)
+    if tag and named not in {"", tag[1], shorten(tag[1])}:
+        raise SystemExit(f"{checkout}: HEAD is {tag[0]}, not ASO {named}. Leave RELEASE out")
     if tag:
         return Release(tag[1], date, tag[0])
-    if not _RELEASE.fullmatch(named):
+    if not named:
         raise SystemExit(
             f"{checkout}: HEAD has no tag of a release, such as v2.21.0. Check one out, or name the release that the "
             "tree leads to: RELEASE=2.21"
         )
     return Release(named, date)
+
+
+def check_order(release: Release, last: str) -> None:
+    """SystemExit if a release is older than `last`, that of the catalog: what is newer would count as removed."""
+    if last and parse_number(shorten(release.number)) < parse_number(shorten(last)):
+        raise SystemExit(
+            f"The catalog is of ASO {last}, which is newer than {release.number}. Check out a later release"
+        )
+
+
+def _check_files(checkout: Path) -> None:
+    """SystemExit if a file of the source differs from HEAD or is absent: its facts would count as the release's."""
+    if _run_git(checkout, "rev-parse", "--show-prefix"):
+        raise SystemExit(f"{checkout}: not the root of a git checkout")
+    changed = _run_git(checkout, "status", "--porcelain", "--no-renames", "--", *_SOURCE).splitlines()
+    left_out = [line for line in _run_git(checkout, "ls-files", "-t", "--", *_SOURCE).splitlines() if line[0] == "S"]
+    if files := [line.split(maxsplit=1)[1] for line in (*changed, *left_out)]:
+        more = f", and {len(files) - 1} more" if files[1:] else ""
+        raise SystemExit(f"{checkout}: {files[0]} is not as HEAD has it{more}. Restore it, or clone again")
 
 
 def parse_number(number: str) -> tuple[int, ...]:

@@ -113,7 +113,7 @@ def _list_configurations(checkout: Path) -> list[Path]:
 
 def _read_configuration(file: Path) -> Iterator[tuple[tuple[str, str, str], str]]:
     """((group, api-version, kind), release) of each kind whose first release a file states."""
-    content: Any = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    content = _load(file)
     groups = content.get("objectModelConfiguration") or {file.stem: content.get("groupModelConfiguration") or {}}
     for group, versions in groups.items():
         for version, types in _list_sections(versions):
@@ -121,6 +121,19 @@ def _read_configuration(file: Path) -> Iterator[tuple[tuple[str, str, str], str]
                 match = _SUPPORTED.fullmatch(str(options.get("$supportedFrom", "")))
                 if match:
                     yield (_fold(group), str(version), options.get("$exportAs", name)), match[1]
+
+
+def _load(file: Path) -> Mapping[str, Any]:
+    """The content of a file. SystemExit, with its line, if it cannot be read as a map."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{file}:{mark.line + 1}" if mark else str(file)
+        raise SystemExit(f"{where}: not YAML: {getattr(error, 'problem', None) or error}") from error
+    if not isinstance(content, Mapping):
+        raise SystemExit(f"{file}:1: not a map")
+    return content
 
 
 def _list_sections(content: Any) -> list[tuple[str, Mapping[str, Any]]]:

@@ -9,29 +9,35 @@ from gitsync.desired.catalog.releases import Release, parse_release, read_catalo
 from gitsync.desired.catalog.served_versions import VERSION_NOT_SERVED, check_served_version
 from gitsync.desired.problems.finding import locate_finding
 from gitsync.errors import ConfigError
+from gitsync.model.gvk import GVK
 from gitsync.model.resource import Prepared
 from gitsync.settings.config.setting_values import NEWEST
 
 
 def find_release(aso: str) -> Release | None:
-    """The release in the settings; None for the one that the catalog is of. ConfigError for one that is newer."""
-    if aso in {"", NEWEST}:
+    """The release in the settings; None if no cluster reads the manifests. ConfigError for one that is newer than that
+    of the catalog.
+    """
+    if not aso:
         return None
-    release, newest = parse_release(aso), read_catalog_release().release
+    newest = read_catalog_release().release
+    release = newest if aso == NEWEST else parse_release(aso)
     if release > newest:
         raise ConfigError(
             f"aso: the catalog is of ASO {newest}, so the versions that ASO {release} serves are unknown.",
             hint=f"Name a release up to {newest}, or upgrade gitsync.",
         )
-    return None if release == newest else release
+    return release
 
 
-def check_release(prepared: Prepared, catalog: Catalog, release: Release) -> Prepared:
-    """Check the version of a manifest for a release, in place of the newest one."""
+def check_release(prepared: Prepared, written: GVK, catalog: Catalog, release: Release) -> Prepared:
+    """Check the version of a manifest for a release, in place of the newest one. `written` is that of its file, which
+    differs from the one it is read as if it was migrated.
+    """
     resource = prepared.resource
     if catalog.kind_of(resource) is None:
         return prepared  # that is an error already
-    findings = check_served_version(resource.gvk, resource.spec, catalog, release)
+    findings = check_served_version(written, resource.spec, catalog, release)
     found = [locate_finding(finding, resource) for finding in findings]
     others = [problem for problem in prepared.problems if problem.code != VERSION_NOT_SERVED]
     return replace(prepared, problems=tuple(sorted((*others, *found), key=lambda problem: problem.order)))

@@ -138,9 +138,14 @@ def prepare_resources(
         others = read_source(config, settings.namespace, files, {}).resources
         left_out = {resource.key._replace(namespace=""): resource.source for resource in reversed(others)}
         prepared = prepare_all(replace(manifests, left_out=left_out))
+    checked = tuple(_check_expressions(resource, catalog) for resource in order_units(prepared))
     release = find_release(settings.aso)
-    checked = (_check_expressions(resource, catalog) for resource in order_units(prepared))
-    return tuple(check_release(resource, catalog, release) if release else resource for resource in checked)
+    if release is None:
+        return checked
+    written = {(resource.key, resource.source): resource.gvk for resource in manifests.resources}
+    return tuple(
+        check_release(entry, written[entry.resource.key, entry.resource.source], catalog, release) for entry in checked
+    )
 
 
 def check_rules_of_source(

@@ -6,6 +6,7 @@ Separate from `explain`: every command that takes a kind uses this.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gitsync.desired.catalog.arm_types import open_arm_types
@@ -109,6 +110,10 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
 
 def choose_newest_version(group: str, kind: str, catalog: Catalog) -> str:
     """The newest version of a kind that is not a preview; of one that has only previews, the newest."""
-    versions = catalog.versions(group, kind)
+    return choose_newest(catalog.versions(group, kind))
+
+
+def choose_newest(versions: Sequence[str]) -> str:
+    """The last of versions, sorted by age, that is not a preview; of previews alone, the last."""
     stable = [version for version in versions if not version.endswith("preview")]
     return (stable or versions)[-1]

@@ -81,9 +81,12 @@ def parse_release(text: str) -> Release:
 
 def find_lifetime(gvk: GVK) -> Lifetime | None:
     """The releases that serve a version of a kind, in the spelling of the manifest; None if no release is known to."""
-    lifetimes = _read_lifetimes()
-    group, version, kind = gvk
-    return lifetimes.get((group, version, kind)) or lifetimes.get((group, version, _ANY_KIND))
+    return find_known_lifetime(gvk) or _read_lifetimes().get((gvk.group, gvk.version, _ANY_KIND))
+
+
+def find_known_lifetime(gvk: GVK) -> Lifetime | None:
+    """As `find_lifetime`, but only of a kind that the catalog has or had."""
+    return _read_lifetimes().get((gvk.group, gvk.version, gvk.kind))
 
 
 def describe_lifetime(lifetime: Lifetime) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import Catalog, list_spellings
+from gitsync.desired.catalog.kind_names import choose_newest
 from gitsync.desired.catalog.later_versions import find_later_version
 from gitsync.desired.catalog.releases import Release, find_lifetime, read_catalog_release
 from gitsync.desired.catalog.version_advice import describe_later, keep_arm_version
@@ -34,7 +35,7 @@ def check_served_version(gvk: GVK, spec: Any, catalog: Catalog, release: Release
         message=f"{reason}: {cluster}.",
         hint=f"Change it to {spelling}, which is the same version in Azure."
         if spelling
-        else _suggest_served(gvk, spec, catalog, release or newest),
+        else _suggest_served(gvk, spec, catalog, release or newest, may_migrate=release is None),
         level=Level.WARNING,
     )
 
@@ -69,16 +70,18 @@ def _respell(gvk: GVK) -> GVK:
     return gvk._replace(version=list_spellings(gvk.version)[1])
 
 
-def _suggest_served(gvk: GVK, spec: Any, catalog: Catalog, release: Release) -> str:
+def _suggest_served(gvk: GVK, spec: Any, catalog: Catalog, release: Release, *, may_migrate: bool) -> str:
     """A version that a release serves: the nearest later one, else the newest; and how to keep that of ARM."""
     later = find_later_version(gvk, spec, catalog)
     if later and _is_served(later.gvk, release):
-        return f"{describe_later(later, Level.ERROR)} {keep_arm_version(gvk, later.gvk.version, catalog)}".rstrip()
+        change = describe_later(later, Level.ERROR, may_migrate=may_migrate)
+        return f"{change} {keep_arm_version(gvk, later.gvk.version, catalog)}".rstrip()
     served = [v for v in catalog.versions(gvk.group, gvk.kind) if _is_served(gvk._replace(version=v), release)]
     if not served:
         return f"Upgrade ASO, or keep the manifest where ASO does not apply it: ASO {release} has no {gvk.kind}."
-    newest = f"Change it to {served[-1]}, the newest that ASO {release} serves."
-    return f"{newest} {keep_arm_version(gvk, served[-1], catalog)}".rstrip()
+    newest = choose_newest(served)
+    change = f"Change it to {newest}, the newest that ASO {release} serves."
+    return f"{change} {keep_arm_version(gvk, newest, catalog)}".rstrip()
 
 
 def _is_served(gvk: GVK, release: Release) -> bool:

@@ -10,7 +10,7 @@ from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.catalog import LEGACY, Catalog
 from gitsync.desired.catalog.kind_names import choose_newest_version
 from gitsync.desired.catalog.later_versions import find_later_version
-from gitsync.desired.catalog.releases import find_lifetime
+from gitsync.desired.catalog.releases import Lifetime, find_known_lifetime, find_lifetime
 from gitsync.desired.catalog.type_words import join_with_or
 from gitsync.desired.catalog.version_advice import ARM_VERSION, describe_later, keep_arm_version
 from gitsync.desired.problems.finding import Finding
@@ -27,17 +27,13 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level =
     """
     if catalog.has_kind(gvk.group, gvk.kind):
         return _explain_unknown_version(gvk, spec, catalog, unknown)
-    known_kinds = catalog.kinds(gvk.group)
-    if known_kinds:
-        close = suggest(gvk.kind, known_kinds)
-        advice = f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known_kinds)}."
-        if close is None or measure_distance(gvk.kind, close, _MOST_TYPOS) is None:
-            advice = f"{advice} {_name_other_way(gvk.group, catalog)}".rstrip()
+    if catalog.kinds(gvk.group):
+        removed = _describe_removal(find_known_lifetime(gvk))
         return Finding(
             code="UnknownKind",
             path=("kind",),
-            message=f"{gvk.kind} is not a kind of {gvk.group}.",
-            hint=advice,
+            message=f"{gvk.kind} is not a kind of {gvk.group}{removed}.",
+            hint=_name_other_way(gvk.group, catalog) if removed else _suggest_kind(gvk, catalog),
         )
     return Finding(
         code="UnknownKind",
@@ -47,11 +43,25 @@ def explain_unknown_kind(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level =
     )
 
 
+def _describe_removal(lifetime: Lifetime | None) -> str:
+    """The end of a message for what a release removed; "" for anything else."""
+    return f": ASO {lifetime.removed} removed it" if lifetime and lifetime.removed else ""
+
+
+def _suggest_kind(gvk: GVK, catalog: Catalog) -> str:
+    """A hint for an unknown kind of a known group: one of similar name, and the way for a new one."""
+    known_kinds = catalog.kinds(gvk.group)
+    close = suggest(gvk.kind, known_kinds)
+    advice = f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known_kinds)}."
+    if close and measure_distance(gvk.kind, close, _MOST_TYPOS) is not None:
+        return advice
+    return f"{advice} {_name_other_way(gvk.group, catalog)}".rstrip()
+
+
 def _explain_unknown_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> Finding:
     versions = catalog.versions(gvk.group, gvk.kind)
     known_versions = f"Known versions: {join_with_or(reversed(versions))}."
-    lifetime = find_lifetime(gvk)
-    removed = f": ASO {lifetime.removed} removed it" if lifetime and lifetime.removed else ""
+    removed = _describe_removal(find_lifetime(gvk))
     advice = _suggest_version(gvk, spec, catalog, unknown)
     newest = choose_newest_version(gvk.group, gvk.kind, catalog)
     parts = (advice, known_versions, keep_arm_version(gvk, newest, catalog))

@@ -19,9 +19,9 @@ ARM_VERSION: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:-?(preview))?", re
 """A version as ARM writes it, also without its dashes."""
 
 
-def describe_later(later: LaterVersion, unknown: Level) -> str:
+def describe_later(later: LaterVersion, unknown: Level, *, may_migrate: bool = True) -> str:
     """A hint to take a later version, with what keeps the manifest from it. `unknown` is the level of unknown
-    fields.
+    fields; `may_migrate` offers `migrateVersions`, which helps gitsync, but no cluster.
     """
     version = later.gvk.version
     if later.lacks:
@@ -34,10 +34,10 @@ def describe_later(later: LaterVersion, unknown: Level) -> str:
             "has all other fields. To drop unknown fields as an API server does, use --unknown-fields warn."
         )
     but = f" but {fields}, which no version has" if fields else ""
-    return (
-        f"Change it to {version}, the nearest later one, which has all fields of the manifest{but}, or set "
-        "`migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
-    )
+    change = f"Change it to {version}, the nearest later one, which has all fields of the manifest{but}"
+    if not may_migrate:
+        return f"{change}."
+    return f"{change}, or set `migrateVersions: true` for the unit in gitsync.yaml to read it as that version."
 
 
 def keep_arm_version(gvk: GVK, served: str, catalog: Catalog) -> str:

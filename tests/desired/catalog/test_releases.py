@@ -97,6 +97,20 @@ def test_a_version_that_came_after_a_release_is_a_warning_that_names_one_which_i
     assert later > 20
 
 
+@pytest.mark.parametrize("minor", [0, 5, 18])
+def test_no_preview_is_named_where_the_release_serves_another_version(minor):
+    release = Release(2, minor)
+    for gvk in SERVED:
+        served = [
+            version
+            for version in CATALOG.versions(gvk.group, gvk.kind)
+            if find_lifetime(gvk._replace(version=version)).covers(release) and not version.endswith("preview")
+        ]
+        for finding in check_served_version(gvk, {}, CATALOG, release):
+            named = re.search(r"Change it to \w+preview, the newest", finding.hint)
+            assert not (served and named), finding.hint
+
+
 def test_versions_that_the_release_of_the_catalog_removed_are_read_with_a_warning():
     removed = [
         GVK(group, version, kind)

@@ -125,3 +125,10 @@ def test_what_the_catalog_lacks_has_the_manifest_to_write(gvk, written, why):
 def test_other_mistakes_get_no_other_way(gvk, why):
     hint = explain_unknown_kind(GVK(*gvk), {}, open_catalog()).hint
     assert not {word for word in ("AzureResource", "gitsync/api-version") if word in hint}, why
+
+
+def test_a_kind_that_a_release_removed_is_named_as_such_and_no_other_one_is_suggested():
+    catalog = a_catalog({"cache.azure.com": ["RedisEnterprises"]})
+    finding = explain_unknown_kind(GVK("cache.azure.com", "v1api20210301", "RedisEnterprise"), {}, catalog)
+    assert finding.message == "RedisEnterprise is not a kind of cache.azure.com: ASO 2.21 removed it."
+    assert finding.hint.startswith("For a type that ASO lacks, write `apiVersion: azure.gitsync/v1`")
