@@ -75,6 +75,11 @@ CASES = [
     ([resource("azurerm_key_vault_of_later", "v", VAULT), resource("azurerm_key_vault", "v", VAULT)], [VAULT], {},
      {"azurerm_key_vault_of_later.v": ("kept", None), "azurerm_key_vault.v": ("taken", "v")}, ["azurerm_key_vault.v"], [],
      "two types with one id: the second may be settings that the manifest does not have"),
+    ([resource("azapi_update_resource", "u", VAULT), resource("azurerm_key_vault", "v", VAULT)], [VAULT], {},
+     {"azapi_update_resource.u": ("covered", "v"), "azurerm_key_vault.v": ("taken", "v")},
+     ["azapi_update_resource.u", "azurerm_key_vault.v"], [], "fields of a resource that the state has"),
+    ([resource("azapi_update_resource", "u", VAULT)], [VAULT], {}, {"azapi_update_resource.u": ("taken", "v")},
+     ["azapi_update_resource.u"], [], "fields of a resource that the state does not have"),
     ([resource("azurerm_resource_group", "a", GROUP), resource("azurerm_resource_group", "b", GROUP.upper().replace(
      "/SUBSCRIPTIONS", "/subscriptions"))], [GROUP], {}, {"azurerm_resource_group.a": ("taken", "Core"),
      "azurerm_resource_group.b": ("taken", "Core")}, ["azurerm_resource_group.a", "azurerm_resource_group.b"], [],

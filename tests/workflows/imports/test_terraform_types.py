@@ -90,6 +90,7 @@ ROWS = [
     ("azurerm_consumption_budget_subscription", f"{S}/providers/Microsoft.Consumption/budgets/b", OWN, None),
     ("azurerm_subscription_policy_assignment", f"{S}/providers/Microsoft.Authorization/policyAssignments/p", OWN, None),
     ("azapi_resource", f"{P}/Microsoft.Search/searchServices/s", OWN, None),
+    ("azapi_update_resource", f"{ACCOUNT}/blobServices/default", OWN, None),
     # Parts of others: the ARM id is the first of the two, or has the part behind it.
     ("azurerm_subnet_network_security_group_association", f"{NET}/virtualNetworks/v/subnets/s", PART, None),
     ("azurerm_subnet_route_table_association", f"{NET}/virtualNetworks/v/subnets/s", PART, None),
@@ -109,7 +110,6 @@ ROWS = [
     ("azurerm_virtual_machine_data_disk_attachment", f"{P}/Microsoft.Compute/virtualMachines/m/dataDisks/d", PART, None),
     ("azurerm_virtual_network_dns_servers", f"{NET}/virtualNetworks/v/dnsServers/default", PART, None),
     ("azurerm_app_service_virtual_network_swift_connection", f"{SITE}/config/virtualNetwork", PART, None),
-    ("azapi_update_resource", VAULT, PART, None),
     # No resource of Azure Resource Manager, though some ids look so.
     ("azurerm_key_vault_secret", "", NONE, ""),
     ("azurerm_key_vault_key", "", NONE, ""),

@@ -69,7 +69,6 @@ _RULES: Final = (
     TerraformType("azurerm_cdn_frontdoor_custom_domain_association", _NONE, "a link that the routes declare"),
     TerraformType("azurerm_management_group_subscription_association", _NONE, "a move between management groups"),
     # Fields of another resource.
-    TerraformType("azapi_update_resource", _PART, "fields of another resource"),
     TerraformType("azurerm_*_association", _PART, "a field of the first of the two resources"),
     TerraformType("azurerm_*_customer_managed_key", _PART, "the encryption of the resource"),
     TerraformType("azurerm_iothub_endpoint_*", _PART, "the routing of the hub"),
@@ -118,6 +117,9 @@ _RULES: Final = (
 
 _FIRST_IS_OWN: Final = frozenset({"azurerm_role_assignment", "azurerm_role_definition"})
 """Types whose id has the ARM id first, and then a tenant or a scope: `ID|SCOPE`."""
+
+UPDATES: Final = "azapi_update_resource"
+"""Sets fields of a resource that another block, another team or Azure has created, and has its id."""
 
 _DIAGNOSTIC_SETTING: Final = "azurerm_monitor_diagnostic_setting"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -14,7 +14,7 @@ from gitsync.workflows.imports.acceptance import IN_PARENT
 from gitsync.workflows.imports.conversion.found_resources import FoundResource
 from gitsync.workflows.imports.conversion.scope import Filters
 from gitsync.workflows.imports.resource_discovery import NO_MATCH
-from gitsync.workflows.imports.terraform.resource_types import TypeStanding, identify
+from gitsync.workflows.imports.terraform.resource_types import UPDATES, TypeStanding, identify
 from gitsync.workflows.imports.terraform.state import StateResource, TerraformState
 
 UNREAD: Final = "not read from Azure: see the error"
@@ -63,10 +63,15 @@ def claim_resources(
     claims = [_claim(resource, tree, filters, subscription) for resource in state.resources]
     # Some types of azurerm are settings of another and have its id. The shortest name is that of the resource itself.
     own: dict[IdKey, str] = {}
-    for claim in sorted(claims, key=lambda claim: (len(claim.resource.address.type), claim.resource.address.type)):
+    for claim in sorted(claims, key=_order_of_owners):
         if claim.is_wanted:
             own.setdefault(claim.arm_id.key, claim.resource.address.type)
     return tuple(_yield_to(claim, own) for claim in claims)
+
+
+def _order_of_owners(claim: StateClaim) -> tuple[bool, int, str]:
+    type_name = claim.resource.address.type
+    return type_name == UPDATES, len(type_name), type_name
 
 
 def _claim(resource: StateResource, tree: KindTree, filters: Filters, subscription: str) -> StateClaim:
@@ -89,8 +94,9 @@ def _yield_to(claim: StateClaim, own: Mapping[IdKey, str]) -> StateClaim:
     owner = own.get(claim.arm_id.key)
     if not claim.is_wanted or owner in {None, claim.resource.address.type}:
         return claim
-    why = f"it has the ARM id of the {owner}, which may not have its settings"
-    return StateClaim(resource=claim.resource, arm_id=claim.arm_id, is_part=False, why=why)
+    if claim.resource.address.type == UPDATES:
+        return replace(claim, is_part=True, why="fields of another resource")
+    return replace(claim, why=f"it has the ARM id of the {owner}, which may not have its settings")
 
 
 def list_origins(claims: Iterable[StateClaim], found: Sequence[FoundResource]) -> dict[IdKey, tuple[str, ...]]:
