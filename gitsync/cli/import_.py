@@ -9,34 +9,33 @@ code is 0 if nothing differs, else 1.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
 from gitsync.cli.import_target import (
-    ExistingManifests,
     find_repository,
+    list_imported,
+    make_style,
     print_report,
+    prove_manifests,
     read_existing,
-    show_repository,
     write_manifests,
 )
+from gitsync.cli.searching import search_for_import
 from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.reconcile_policy import Policy
 from gitsync.settings.config.config import Config, list_settings
 
 if TYPE_CHECKING:
     from gitsync.settings.redaction import Redactions
-    from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest, SearchResult
-    from gitsync.workflows.imports.conversion.import_proof import ImportProof
-    from gitsync.workflows.imports.conversion.scope import Filters, ImportScope
 
 SETTINGS = list_settings("import")
 OUTPUTS = ("text", "json")
 EXAMPLES = (
     Example("A resource group, as manifests", "gitsync import --resource-group shop --out azure"),
+    Example("What a Terraform state names", "gitsync import --from-terraform terraform.tfstate --out azure"),
     Example("From a cluster that runs ASO", "gitsync import --from-cluster-export export.yaml --out azure"),
 )
 
@@ -52,6 +51,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         help="Import the objects of a cluster that runs ASO from these files instead of Azure.",
+    )
+    parser.add_argument(
+        "--from-terraform",
+        metavar="FILE",
+        help="Import the resources of this Terraform state, or of what `terraform show -json` prints.",
+    )
+    parser.add_argument(
+        "--removed", metavar="FILE", help="Write here how Terraform forgets what was taken: removed blocks (.tf)."
     )
     parser.add_argument("--resource-group", metavar="NAME", action="append", default=[], help="Import a group.")
     parser.add_argument("--type", metavar="TYPE", action="append", default=[], help="Only this kind or ARM type.")
@@ -81,27 +88,29 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.desired.catalog.catalog import open_catalog
     from gitsync.report.masked import mask_problem
     from gitsync.settings.files.target_folder import TargetFolder
+    from gitsync.workflows.imports.conversion.imported_manifests import make_manifests
     from gitsync.workflows.imports.conversion.scope import make_filters, read_scope
     from gitsync.workflows.imports.import_report import ImportReport
 
     folder = Path(options.out)
     TargetFolder(folder).check()
-    if options.from_cluster_export:
-        from gitsync.cli.import_from_cluster import import_objects
-
-        return import_objects(options, config)
+    if options.from_cluster_export or options.from_terraform:
+        return _import_file(options, config)
+    if options.removed:
+        raise ConfigError("--removed has no effect without --from-terraform.", hint="Remove --removed.")
     scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
     filters = make_filters(options.type, options.name, options.tag, options.exclude, open_catalog())
     redactions: Redactions = options.redactions
     config = replace(config, source=str(find_repository(folder)), subscription=scope.subscription)
     existing = read_existing(config, redactions)
-    findings, requests = asyncio.run(_search(options, config, scope, filters))
+    search = search_for_import(options, config, filters, lambda discovery: discovery.search(scope))
+    findings, requests = asyncio.run(search)
     new = [resource for resource in findings.resources if resource.arm_id.key not in existing.ids]
-    files = _write(new, existing, options, config)
+    files = write_manifests(make_manifests(new, make_style(existing, options, config)), options)
     report = ImportReport(
         folder=options.out,
         files=files,
-        proofs=_prove(files, config, redactions),
+        proofs=prove_manifests(list_imported(files), config, redactions),
         skipped=tuple(resource.arm_id for resource in findings.resources if resource.arm_id.key in existing.ids),
         left_out=findings.left_out,
         unread=findings.unread,
@@ -112,56 +121,11 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     return report.exit_code
 
 
-async def _search(
-    options: argparse.Namespace, config: Config, scope: ImportScope, filters: Filters
-) -> tuple[SearchResult, int]:
-    """What is in Azure, and the number of requests that it took to find it."""
-    from gitsync.cli.searching import open_search
-    from gitsync.desired.catalog.catalog import open_catalog
-    from gitsync.desired.catalog.children import KindTree
-    from gitsync.extensions.registry import Registry
-    from gitsync.workflows.imports.acceptance import Acceptance
-    from gitsync.workflows.imports.conversion.imported_manifests import is_as_made
-    from gitsync.workflows.imports.resource_discovery import Discovery
-    from gitsync.workflows.imports.resource_reader import ResourceReader
+def _import_file(options: argparse.Namespace, config: Config) -> ExitCode:
+    if options.from_cluster_export:
+        from gitsync.cli.import_from_cluster import import_objects
 
-    tree = KindTree(open_catalog(), options.api_version)
-    keeps_all = (lambda _: False) if options.full else is_as_made
-    acceptance = Acceptance(Registry.load(), filters, keeps_all, is_sparing=not options.full)
-    async with open_search(options, config) as search:
-        reader = ResourceReader(search.arm.reader(search.begin_session()), search.count, acceptance.note_unread)
-        findings = await Discovery(reader, tree, acceptance).search(scope)
-        if unused := sorted(set(options.api_version) - tree.used):
-            raise ConfigError(
-                f"No imported kind has the api-version {', '.join(unused)}.",
-                hint="Run gitsync explain KIND to list its versions.",
-            )
-        return findings, search.requests
+        return import_objects(options, config)
+    from gitsync.cli.import_from_terraform import import_state
 
-
-def _write(
-    resources: Sequence[FoundResource], existing: ExistingManifests, options: argparse.Namespace, config: Config
-) -> dict[str, list[ImportedManifest]]:
-    """Write the manifests, and return those of each file."""
-    from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle, make_manifests
-
-    style = ManifestStyle(
-        existing=existing.ids,
-        policy=Policy(options.policy or Policy.DETACH_ON_DELETE),
-        namespace=existing.namespace,
-        is_explicit=config.namespace is not None,
-        is_full=options.full,
-    )
-    return write_manifests(make_manifests(resources, style), options)
-
-
-def _prove(
-    files: Mapping[str, Sequence[ImportedManifest]], config: Config, redactions: Redactions
-) -> tuple[ImportProof, ...]:
-    """Validate what was written, and compare it with what was read."""
-    from gitsync.workflows.imports.conversion.import_proof import prove
-
-    imported = {manifest.key: manifest.resource for manifests in files.values() for manifest in manifests}
-    if not imported:
-        return ()
-    return tuple(prove(imported, show_repository(config, redactions)))
+    return import_state(options, config)

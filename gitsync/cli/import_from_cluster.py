@@ -28,7 +28,19 @@ from gitsync.workflows.imports.conversion.cluster_export import (
 from gitsync.workflows.imports.conversion.import_proof import prove_handover
 from gitsync.workflows.imports.import_report import ImportReport
 
-_OF_AZURE = ("ids", "resource_group", "type", "name", "tag", "exclude", "api_version", "full", "policy")
+_OF_AZURE = (
+    "ids",
+    "from_terraform",
+    "removed",
+    "resource_group",
+    "type",
+    "name",
+    "tag",
+    "exclude",
+    "api_version",
+    "full",
+    "policy",
+)
 """Options for what is read from Azure, and how it is written."""
 
 

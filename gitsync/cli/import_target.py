@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitsync.model.arm_id import IdKey
+from gitsync.model.reconcile_policy import Policy
 from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.desired.request.placeholders import Shown
     from gitsync.model.gvk import Key
     from gitsync.settings.redaction import Redactions
-    from gitsync.workflows.imports.conversion.found_resources import ImportedManifest
+    from gitsync.workflows.imports.conversion.found_resources import FoundResource, ImportedManifest
+    from gitsync.workflows.imports.conversion.import_proof import ImportProof
+    from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle
     from gitsync.workflows.imports.import_report import ImportReport
 
 DEFAULT_NAMESPACE = "default"
@@ -47,6 +50,19 @@ def read_existing(config: Config, redactions: Redactions) -> ExistingManifests:
     offline = read_all(config, redactions)
     ids = {resource.arm_id.key: resource.key for resource in offline.everything if resource.arm_id}
     return ExistingManifests(ids, offline.namespace, offline.paths)
+
+
+def make_style(existing: ExistingManifests, options: argparse.Namespace, config: Config) -> ManifestStyle:
+    """How new manifests are made beside those that exist."""
+    from gitsync.workflows.imports.conversion.imported_manifests import ManifestStyle
+
+    return ManifestStyle(
+        existing=existing.ids,
+        policy=Policy(options.policy or Policy.DETACH_ON_DELETE),
+        namespace=existing.namespace,
+        is_explicit=config.namespace is not None,
+        is_full=options.full,
+    )
 
 
 def write_manifests(
@@ -81,6 +97,20 @@ def show_repository(config: Config, redactions: Redactions) -> list[Shown]:
         for each in environments
         for rendered in show(each.prepared, each.manifests.objects.config_maps, keeps_secrets=True)
     ]
+
+
+def list_imported(files: Mapping[str, Sequence[ImportedManifest]]) -> dict[Key, FoundResource]:
+    """What each written manifest was made of."""
+    return {manifest.key: manifest.resource for manifests in files.values() for manifest in manifests}
+
+
+def prove_manifests(
+    imported: Mapping[Key, FoundResource], config: Config, redactions: Redactions
+) -> tuple[ImportProof, ...]:
+    """Validate manifests of the repository, and compare them with what was read."""
+    from gitsync.workflows.imports.conversion.import_proof import prove
+
+    return tuple(prove(imported, show_repository(config, redactions))) if imported else ()
 
 
 def print_report(report: ImportReport, config: Config, redactions: Redactions) -> None:

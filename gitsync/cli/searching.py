@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gitsync.errors import ArmError, SourceError
+from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.agent.run.watch import RunWatch
     from gitsync.providers.arm.client import Arm
     from gitsync.providers.arm.session import Session
+    from gitsync.workflows.imports.conversion.found_resources import SearchResult
+    from gitsync.workflows.imports.conversion.scope import Filters
+    from gitsync.workflows.imports.resource_discovery import Discovery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +81,32 @@ async def open_search(options: argparse.Namespace, config: Config) -> AsyncItera
                     f"{error.resource_id} cannot be read: {error.message}",
                     hint="Run the command again. Nothing was written.",
                 ) from error
+
+
+async def search_for_import(
+    options: argparse.Namespace,
+    config: Config,
+    filters: Filters,
+    find: Callable[[Discovery], Awaitable[SearchResult]],
+) -> tuple[SearchResult, int]:
+    """What is in Azure, and the number of requests that it took to find it."""
+    from gitsync.desired.catalog.catalog import open_catalog
+    from gitsync.desired.catalog.children import KindTree
+    from gitsync.extensions.registry import Registry
+    from gitsync.workflows.imports.acceptance import Acceptance
+    from gitsync.workflows.imports.conversion.imported_manifests import is_as_made
+    from gitsync.workflows.imports.resource_discovery import Discovery
+    from gitsync.workflows.imports.resource_reader import ResourceReader
+
+    tree = KindTree(open_catalog(), options.api_version)
+    keeps_all = (lambda _: False) if options.full else is_as_made
+    acceptance = Acceptance(Registry.load(), filters, keeps_all, is_sparing=not options.full)
+    async with open_search(options, config) as search:
+        reader = ResourceReader(search.arm.reader(search.begin_session()), search.count, acceptance.note_unread)
+        findings = await find(Discovery(reader, tree, acceptance))
+        if unused := sorted(set(options.api_version) - tree.used):
+            raise ConfigError(
+                f"No imported kind has the api-version {', '.join(unused)}.",
+                hint="Run gitsync explain KIND to list its versions.",
+            )
+        return findings, search.requests

@@ -13,8 +13,9 @@ import pytest
 
 from gitsync.cli.command_table import COMMANDS, load_command
 from gitsync.settings.config.config import SETTINGS
-from tests.support.command_line import run_here
+from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.git_repositories import commit_all, init_repository
+from tests.support.terraform_states import resource, state
 
 MANIFESTS = """\
 apiVersion: resources.azure.com/v1api20200601
@@ -53,10 +54,20 @@ READS = {
     "compare --applied",
     "compare --jsonl",
     "import --from-cluster-export",
+    "import --from-terraform",
     "emulator --script",
 }
 
 SYNC = ("sync", "--emulator")
+STATE_IMPORT = (
+    "import",
+    "--emulator",
+    "../azure.db",
+    "--subscription",
+    SUBSCRIPTION,
+    "--from-terraform",
+    "../s.tfstate",
+)
 WRITES = {
     "--out": ("plan", "--emulator", "--out", "{}/plan.json"),
     "--report": (*SYNC, "--report", "{}/report"),
@@ -67,12 +78,16 @@ WRITES = {
     "--export-dotenv": (*SYNC, "--export-to", "dotenv", "--export-dotenv", "{}/env"),
     "--status-dir": (*SYNC, "--status-dir", "{}/status"),
     "import --out": ("import", "--from-cluster-export", "../cluster.yaml", "--out", "{}/azure"),
+    "import --removed": (*STATE_IMPORT, "--out", "../azure", "--removed", "{}/removed.tf"),
     "init folder": ("init", "{}/estate"),
     "schema --out": ("schema", "--out", "{}/schemas"),
     "emulator --state": ("emulator", "--state", "{}/azure.db"),
     "emulator --certificate": ("emulator", "--tls", "--certificate", "{}/cert.pem"),
 }
 """A command for each option, with `{}` for a folder."""
+
+BEFORE = {"import --removed": ("sync", "--emulator", "../azure.db")}
+"""What runs before a command that writes only of what is in Azure."""
 
 LINKS = {
     "outside": "../elsewhere",
@@ -114,6 +129,8 @@ def checkout(tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     (tmp_path / "cluster.yaml").write_text(MANIFESTS.replace("core", "other"))  # an import skips what is there
+    group = resource("azurerm_resource_group", "core", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core")
+    (tmp_path / "s.tfstate").write_bytes(state(group))
     return repository
 
 
@@ -141,6 +158,8 @@ SHORT = {option: words for option, words in WRITES.items() if words[0] != "emula
 def test_a_link_of_the_operator_is_followed(checkout, option):
     way = checkout.parent / "way"
     way.symlink_to(checkout.parent / "elsewhere")
+    if option in BEFORE:
+        run_here(*BEFORE[option], folder=checkout)
     ended = run_here(*(word.format("../way") for word in SHORT[option]), folder=checkout)
     assert "is a link" not in ended.err + ended.out
     assert list_files(checkout.parent / "elsewhere"), ended.err + ended.out

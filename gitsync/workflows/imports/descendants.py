@@ -38,6 +38,16 @@ class DescendantSearch:
         ]
         return [resource for batch in await asyncio.gather(*searches) for resource in batch]
 
+    def list_shown(self, parent: FoundResource) -> list[FoundResource]:
+        """List the children that a resource shows in its own body, without a request."""
+        return [
+            child
+            for kind in self._tree.list_below(parent.kind.arm_type)
+            for child in make_found(
+                kind, _name_entries(parent, kind, find_embedded(kind, parent.body) or ()), parent.arm_id
+            )
+        ]
+
     def _list_collections(self, arm_type: str) -> Iterator[tuple[Kind, ...]]:
         """List the kinds below a type that the filters lead to: those that one collection shows are together."""
         for refused in self._tree.list_refused_below(arm_type):
@@ -59,7 +69,7 @@ class DescendantSearch:
         """Find what parents of one type have in one collection. Parents that show it themselves are skipped."""
 
         async def look(parent: FoundResource) -> list[FoundResource]:
-            return await self._acceptance.accept(self._drop_declared(await self._read(kinds, parent), parent))
+            return await self._acceptance.accept(self.drop_declared(await self._read(kinds, parent), parent))
 
         if reads_all(kinds, self._acceptance):
             return await look_everywhere(parents, look)
@@ -88,7 +98,7 @@ class DescendantSearch:
 
         return await look_around(parents, look_on, kind.arm_type, self._acceptance)
 
-    def _drop_declared(self, found: list[FoundResource], parent: FoundResource) -> list[FoundResource]:
+    def drop_declared(self, found: list[FoundResource], parent: FoundResource) -> list[FoundResource]:
         """Leave out what the manifest of the parent declares, such as the pools of a load balancer: a second manifest
         would write them again.
         """

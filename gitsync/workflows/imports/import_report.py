@@ -16,8 +16,11 @@ from gitsync.report.wording import format_plural
 from gitsync.workflows.imports.conversion.found_resources import ImportedManifest, Omission
 from gitsync.workflows.imports.conversion.import_proof import ImportProof
 from gitsync.workflows.imports.resource_reader import NO_RIGHT
+from gitsync.workflows.imports.terraform.takeovers import Takeover, TakeoverRow
 
 _LONGEST_LIST = 5
+_WIDEST = 60
+"""Columns of an address: one with long keys has its line to itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,9 @@ class ImportReport:
     requests: int | None  # their number, None if Azure was not read
     problems: tuple[Problem, ...] = ()
     """Those of ids that are not imported, or of the files that were read instead of Azure."""
+
+    outcomes: tuple[TakeoverRow, ...] = ()  # what became of each resource of a Terraform state
+    forgetting: tuple[str, ...] = ()  # the files by which Terraform forgets what was taken
 
     @property
     def proven(self) -> int:
@@ -52,6 +58,8 @@ def is_refusal(line: str) -> bool:
 def format_lines(report: ImportReport) -> Iterator[str]:
     """Format the report as text."""
     yield from _format_files(report)
+    yield from _format_list("Resources of the Terraform state:", _list_outcomes(report))
+    yield from _format_list("By which Terraform forgets what was taken, and destroys nothing:", report.forgetting)
     if report.problems:
         yield from format_problems(report.problems)
         yield ""
@@ -74,6 +82,21 @@ def _format_files(report: ImportReport) -> Iterator[str]:
         kinds = Counter(manifest.key.kind for manifest in manifests)
         yield f"  {path:<{width}}  {', '.join(_format_kind(kind, count) for kind, count in kinds.items())}"
     yield ""
+
+
+def _list_outcomes(report: ImportReport) -> Iterator[str]:
+    width = max((len(outcome.address) for outcome in report.outcomes), default=0)
+    for each in report.outcomes:
+        name = f"{each.manifest.kind}/{each.manifest.name}" if each.manifest else ""
+        what = ": ".join(filter(None, (name, each.reason)))
+        yield f"{each.outcome:<7}  {each.address:<{min(width, _WIDEST)}}  {what}"
+    if report.outcomes:
+        # A resource with a manifest for each of its children counts once, and as kept if one is.
+        worst = {
+            each.address: each.outcome for outcome in Takeover for each in report.outcomes if each.outcome is outcome
+        }
+        counts = Counter(worst.values())
+        yield ", ".join(f"{counts[outcome]} {outcome}" for outcome in Takeover)
 
 
 def _format_kind(kind: str, count: int) -> str:
@@ -169,6 +192,20 @@ def build_document(report: ImportReport) -> dict[str, Any]:
         "skipped": list(report.skipped),
         "leftOut": [{"reason": left_out.reason, "subject": left_out.subject} for left_out in report.left_out],
         "unread": list(report.unread),
+        "terraform": [_build_outcome(outcome) for outcome in report.outcomes],
+        "forgetting": list(report.forgetting),
+    }
+
+
+def _build_outcome(outcome: TakeoverRow) -> dict[str, Any]:
+    key = outcome.manifest
+    manifest = {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name} if key else None
+    return {
+        "address": outcome.address,
+        "outcome": outcome.outcome,
+        "manifest": manifest,
+        "armId": outcome.arm_id or None,
+        "reason": outcome.reason,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -59,6 +59,27 @@ class Discovery:
         await self._extensions.find(scope, [*groups, *roots])
         problems = (*scope.problems, *map(make_id_problem, self._failed))
         return replace(self._acceptance.finish(), problems=problems)
+
+    async def search_ids(self, ids: Sequence[ArmId]) -> SearchResult:
+        """Find the resources of ids, with the children that they show themselves, such as the rules of a network
+        security group, and nothing else. A problem of the result is an id that cannot be read. Raises ArmError.
+        """
+        named = await self._read_by_id(ids)
+        shown = [child for resource in named for child in self._descendants.list_shown(resource)]
+        found = {resource.arm_id.key: resource for resource in (*shown, *named)}
+        by_depth: dict[int, list[FoundResource]] = {}
+        for key, resource in found.items():
+            by_depth.setdefault(key.count("/"), []).append(resource)
+        # What decides about a child sees its owner.
+        for depth in sorted(by_depth):
+            await self._acceptance.accept(
+                [
+                    resource
+                    for each in by_depth[depth]
+                    for resource in self._descendants.drop_declared([each], found.get(each.owner_id.key, each))
+                ]
+            )
+        return replace(self._acceptance.finish(), problems=tuple(map(make_id_problem, self._failed)))
 
     async def search_groups(self, scope: ImportScope) -> list[FoundResource]:
         """Find the groups to look into, without those that Azure manages for a resource. `groups` are then their names,
@@ -163,11 +184,14 @@ class Discovery:
 
     async def _find_by_id(self, scope: ImportScope) -> list[FoundResource]:
         """Find the resources that ids name, and note those that cannot be read."""
-        named = await asyncio.gather(*map(self._try_named, scope.ids))
-        self._failed += [outcome for outcome in named if isinstance(outcome, SourceError)]
-        return [resource for batch in named if not isinstance(batch, SourceError) for resource in batch]
+        return await self._acceptance.accept(await self._read_by_id(scope.ids))
 
-    async def _try_named(self, arm_id: ArmId) -> list[FoundResource] | SourceError:
+    async def _read_by_id(self, ids: Iterable[ArmId]) -> list[FoundResource]:
+        outcomes = await asyncio.gather(*map(self._try_named, ids))
+        self._failed += [outcome for outcome in outcomes if isinstance(outcome, SourceError)]
+        return [outcome for outcome in outcomes if not isinstance(outcome, SourceError)]
+
+    async def _try_named(self, arm_id: ArmId) -> FoundResource | SourceError:
         try:
             return await self._read_named(arm_id)
         except SourceError as error:
@@ -179,7 +203,7 @@ class Discovery:
             hint = error.hint or by_status
             return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=hint)
 
-    async def _read_named(self, arm_id: ArmId) -> list[FoundResource]:
+    async def _read_named(self, arm_id: ArmId) -> FoundResource:
         """Read a resource by its id. Raises SourceError if it does not exist, or gitsync cannot manage its type."""
         kind = self._tree.find(arm_id.arm_type)
         if kind is None:
@@ -190,9 +214,8 @@ class Discovery:
         body = await self._reader.read(arm_id, kind.api_version)
         if body is None:
             raise SourceError(f"{arm_id} does not exist.", hint="Check the id, --subscription and --endpoint.")
-        return await self._acceptance.accept(
-            [FoundResource(kind=kind, arm_id=arm_id, owner_id=arm_id.parent, body=body)]
-        )
+        owner_id = NO_ID if arm_id.is_group else arm_id.parent
+        return FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=body)
 
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:

@@ -83,3 +83,4 @@ class ImportedManifest:
 
     unfit: tuple[str, ...] = ()  # paths in the body with values that the kind does not allow
     plain_secrets: tuple[PlainSecret, ...] = ()  # values that look like secrets, in plain text
+    origins: tuple[str, ...] = ()  # where it was declared before, each a comment above the manifest

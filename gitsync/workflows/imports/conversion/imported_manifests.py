@@ -124,10 +124,11 @@ def _list_identity(resource: FoundResource, key: Key, index: ManifestIndex) -> I
 
 
 def format_manifests(manifests: Iterable[ImportedManifest]) -> bytes:
-    """Format manifests as one file of YAML, with a comment for each value that looks like a secret."""
+    """Format manifests as one file of YAML, with a comment for each origin, and each value that looks like a secret."""
     texts = []
     for manifest in manifests:
-        comments = [f"# {secret.field} looks like a secret: {secret.way}." for secret in manifest.plain_secrets]
+        comments = [f"# {origin}" for origin in manifest.origins]
+        comments += [f"# {secret.field} looks like a secret: {secret.way}." for secret in manifest.plain_secrets]
         # A line break in the name of a field would end the comment.
         printable = ["".join(letter if letter.isprintable() else "?" for letter in comment) for comment in comments]
         head = "".join(f"{comment}\n" for comment in printable)
