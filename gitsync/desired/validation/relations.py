@@ -80,19 +80,24 @@ def _check_keys(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     by_key = defaultdict(list)
     for member in members:
         by_key[member.key].append(member)
-    for key, same in by_key.items():
-        for member in same if len(same) > 1 else ():
-            other = next(m for m in same if m is not member)
-            yield (
-                member,
-                Finding(
-                    code="ManifestTwice",
-                    path=("metadata", "name"),
-                    message=f"{format_short_key(key)} in namespace {key.namespace} is declared more than once: also "
-                    f"in {other.resource.source} ({other.resource.gvk.api_version}).",
-                    hint="Remove one of them: a resource has one manifest, at one version.",
-                ),
-            )
+    for same in by_key.values():
+        if len(same) > 1:
+            # A file may repeat a resource thousands of times, so all but the first share a finding.
+            first, others = _make_twice(same[1]), _make_twice(same[0])
+            yield same[0], first
+            yield from ((member, others) for member in same[1:])
+
+
+def _make_twice(other: Member) -> Finding:
+    """Make the finding of a resource that `other` declares too."""
+    key, resource = other.key, other.resource
+    return Finding(
+        code="ManifestTwice",
+        path=("metadata", "name"),
+        message=f"{format_short_key(key)} in namespace {key.namespace} is declared more than once: also "
+        f"in {resource.source} ({resource.gvk.api_version}).",
+        hint="Remove one of them: a resource has one manifest, at one version.",
+    )
 
 
 def _check_arm_ids(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:

@@ -7,6 +7,7 @@ checks the values of the right type.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from gitsync.desired.catalog.aso_types import SECRET_TYPES
@@ -101,14 +102,16 @@ def check_placeholder(visit: Visit) -> Iterator[Finding]:
 
 def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
     """Check that a manifest has a spec if its kind requires one: one finding, not one for every field."""
+    finding = _make_missing_spec(kind)
+    if finding and not any(problem.field == "spec" for problem in resource.problems):
+        yield finding
+
+
+@cache
+def _make_missing_spec(kind: Kind) -> Finding | None:
     required = sorted(name for name, field in kind.types[kind.spec]["fields"].items() if field.get("required"))
-    if required and not any(problem.field == "spec" for problem in resource.problems):
-        yield Finding(
-            code="MissingField",
-            path=("spec",),
-            message="spec is required.",
-            hint=f"Add spec, with {join_with_and(required)}.",
-        )
+    hint = f"Add spec, with {join_with_and(required)}."
+    return Finding(code="MissingField", path=("spec",), message="spec is required.", hint=hint) if required else None
 
 
 def _is_retyped(visit: Visit) -> bool:
