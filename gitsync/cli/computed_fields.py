@@ -17,7 +17,7 @@ from gitsync.errors import MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.model.secret import MASKED, Placeholder, Secret
-from gitsync.model.template import ComputedValue
+from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
 from gitsync.planning.status.aso_status import build_aso_status
 
 Bodies = Mapping[Key, Mapping[str, Any] | None]
@@ -57,7 +57,7 @@ def compute_fields(
     def find_source(name: str, key: Key) -> ValueSource:
         kind = catalog.kind_of(by_key[key].resource)
         if kind is None:
-            raise MissingValueError("WaitingForValue", f"{name} has an unsupported kind.")
+            raise MissingValueError(WAITING_FOR_VALUE, f"{name} has an unsupported kind.")
         body, later = bodies.get(key), Placeholder("", why=f"no status of {name} is recorded", is_public=True)
         arm_id = by_key[key].arm_id or (body or {}).get("id")
         return ValueSource(

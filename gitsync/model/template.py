@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
@@ -53,6 +53,10 @@ class RootRef:
     """
 
     key: Key
+
+
+WAITING_FOR_VALUE: Final = "WaitingForValue"
+"""The reason of a resource whose computed value cannot be had: it is never sent empty."""
 
 
 class ComputedValue(Placeholder):

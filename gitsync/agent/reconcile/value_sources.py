@@ -9,8 +9,7 @@ from typing import Any
 from gitsync.agent.reconcile.attempt import ApplyAttempt
 from gitsync.agent.reconcile.run_views import Observing, read_live
 from gitsync.desired.catalog.type_words import format_short_key
-from gitsync.desired.cel.source_types import make_source_type
-from gitsync.desired.cel.sources import ValueSource
+from gitsync.desired.cel.sources import make_source
 from gitsync.desired.request.computed_fill import fill_computed
 from gitsync.errors import MissingValueError, ProviderError
 from gitsync.model.secret import Placeholder
@@ -33,14 +32,12 @@ async def share_values(attempt: ApplyAttempt, run: Observing) -> None:
     is_new = not run.rules.writes and attempt.decision.action in {Action.CREATE, Action.REPLACE}
     name = format_short_key(attempt.key)
     later = Placeholder("", why=f"known after the sync of {name}", is_public=True, is_new=is_new)
-    arm_id = str(attempt.arm_id)
-    azure_name = arm_id.rpartition("/")[2]
     has_failed = attempt.stop is not None and not attempt.stop.kind.is_fine
     unready = UnreadValue("", why=f"{name} is not ready")
-    source = ValueSource(
-        type=make_source_type(attempt.kind),
-        id=later if "<" in arm_id else arm_id,
-        name=later if "<" in azure_name else azure_name,
+    source = make_source(
+        attempt.kind,
+        str(attempt.arm_id),
+        later,
         spec=unready if has_failed else _fill_spec(attempt, run.values),
         status=later if is_new else unready if has_failed else _describe_status(attempt, run),
     )

@@ -14,12 +14,13 @@ from gitsync.desired.cel.answers import to_json
 from gitsync.desired.cel.budget import EvaluationBudget
 from gitsync.desired.cel.evaluate import evaluate
 from gitsync.desired.cel.objects import Object, convert_value
-from gitsync.desired.cel.source_types import KNOWN_ELSEWHERE
+from gitsync.desired.cel.source_types import KNOWN_ELSEWHERE, make_source_type
 from gitsync.desired.cel.types.types import DYN, Type, make_struct_type
 from gitsync.desired.cel.value_expressions import ValueExpression, name_variable
 from gitsync.desired.formats.secret_names import is_secret_name
 from gitsync.errors import EvaluationError
 from gitsync.model.arm_id import ArmId
+from gitsync.model.facts import Kind
 from gitsync.model.secret import Placeholder, Secret, list_inner_secrets
 
 _ANYTHING: Final = make_struct_type("body", {})
@@ -35,6 +36,27 @@ class ValueSource:
     spec: Mapping[str, Any] | Placeholder  # as git has it
     status: Mapping[str, Any] | Placeholder
     """As Azure shows the resource, in the form of its kind; it may have placeholders in it."""
+
+
+def make_source(
+    kind: Kind,
+    arm_id: str,
+    unknown: Placeholder,
+    *,
+    spec: Mapping[str, Any] | Placeholder,
+    status: Mapping[str, Any] | Placeholder,
+) -> ValueSource:
+    """Make the source of a resource. A part of its id that is not known is in angle brackets: then `unknown` stands for
+    the id, and for the name if it is in that.
+    """
+    name = arm_id.rpartition("/")[2]
+    return ValueSource(
+        type=make_source_type(kind),
+        id=unknown if "<" in arm_id else arm_id,
+        name=unknown if "<" in name else name,
+        spec=spec,
+        status=status,
+    )
 
 
 def make_known_source(arm_id: ArmId) -> ValueSource:

@@ -15,6 +15,7 @@ from gitsync.desired.manifests.credential_secret import OF_NAMESPACE, Credential
 from gitsync.model.allowed_identities import AllowedIdentities, IdentityEntry
 from gitsync.model.identity import NO_IDS, IdentityIds
 from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.secret import truncate
 from gitsync.model.signin import Identity, Method
 
 NOT_ALLOWED: Final = "IdentityNotAllowed"
@@ -103,7 +104,7 @@ def _list_misses(entry: IdentityEntry, ids: IdentityIds, identity: Identity) -> 
         for address in (identity.cloud.endpoint, identity.cloud.authority):
             # Letters beyond ASCII may fold to those of another host.
             if not address.isascii() or address.rstrip("/").casefold() not in entry.clouds:
-                yield f"the other cloud {address if len(address) <= _MOST_SHOWN else f'{address[:_MOST_SHOWN]}…'}"
+                yield f"the other cloud {truncate(address, _MOST_SHOWN)}"
 
 
 def make_problem(refusal: CredentialRefusal, source: SourceLocation | None, level: Level) -> Problem:

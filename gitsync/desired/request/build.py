@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.later_versions import find_later_version
@@ -83,7 +83,7 @@ def prepare(
     estate = apply_rules(manifests, catalog, today)
     computed = _add_computed(estate.resources, manifests, catalog)
     manifests = replace(manifests, resources=computed.resources)
-    drafts = _make_drafts(manifests, catalog, subscription, computed.bodies)
+    drafts = _make_drafts(manifests, catalog, subscription, computed)
     arm_ids = {draft.resource.key: draft.known_id for draft in drafts if draft.known_id}
     dependencies = Dependencies(manifests.resources, arm_ids, manifests.objects.declared)
     shared = SharedExports(manifests.resources)
@@ -192,7 +192,7 @@ def _make_drafts(
     manifests: Manifests,
     catalog: Catalog,
     subscription: str | CredentialOf,
-    bodies: Mapping[Key, Mapping[str, Any]],
+    computed: ValueEstate,
 ) -> list[Draft]:
     def credential_of(resource: Resource) -> Credential | Finding:
         return Credential(subscription=subscription) if isinstance(subscription, str) else subscription(resource)
@@ -202,14 +202,14 @@ def _make_drafts(
         catalog=catalog,
         config_maps=manifests.objects.config_maps,
         known_ids=manifests.known_ids,
-        bodies=bodies,
+        bodies=computed.bodies,
     )
 
     def make_ids(standings: Mapping[Key, Standing]) -> ArmIds:
         return ArmIds(standings, partial(find_draft_subscription, credential_of))
 
     resources, sources = manifests.resources, _NO_SOURCES
-    if has_computed_ids(resources):
+    if computed.values and has_computed_ids(resources):
         from gitsync.desired.request.computed_ids import settle_ids  # noqa: PLC0415 - as above
 
         resources, sources = settle_ids(resources, lambda resource: begin(resource).standing, make_ids)

@@ -10,17 +10,13 @@ from typing import Any, Final
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
-from gitsync.desired.cel.source_types import make_source_type
-from gitsync.desired.cel.sources import UnknownValueError, ValueSource, evaluate_value, make_known_source
+from gitsync.desired.cel.sources import UnknownValueError, ValueSource, evaluate_value, make_known_source, make_source
 from gitsync.desired.cel.value_expressions import parse_value
 from gitsync.errors import EvaluationError, MissingValueError
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import AwaitedValue, ComputedValue, UnreadValue
-
-WAITING_FOR_VALUE: Final = "WaitingForValue"
-"""The reason of a resource whose value cannot be had: it is never sent empty."""
+from gitsync.model.template import WAITING_FOR_VALUE, AwaitedValue, ComputedValue, UnreadValue
 
 _SHAPES: Final[Mapping[type, tuple[str, ...]]] = {
     str: ("string",),
@@ -84,13 +80,8 @@ def describe_offline(name: str, resource: Resource, arm_id: str) -> ValueSource:
     if kind is None:  # a problem of its own manifest
         raise MissingValueError(WAITING_FOR_VALUE, f"{name} has an unknown kind.")
     id_doubt = Placeholder("", why=f"the ARM id of {name} is not known yet")
-    return ValueSource(
-        type=make_source_type(kind),
-        id=id_doubt if "<" in arm_id else arm_id,
-        name=id_doubt if "<" in arm_id.rpartition("/")[2] else arm_id.rpartition("/")[2],
-        spec=resource.spec,
-        status=Placeholder("", why=f"a run reads {name}"),
-    )
+    status = Placeholder("", why=f"a run reads {name}")
+    return make_source(kind, arm_id, id_doubt, spec=resource.spec, status=status)
 
 
 def fill_computed(value: Any, compute: Callable[[ComputedValue], Any]) -> Any:

@@ -7,7 +7,7 @@ offline: its field, the resources that it names, types and secrets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -58,16 +58,6 @@ class Computed(NamedTuple):
 
     field: FieldPath
     value: ComputedValue
-
-
-def list_computed(value: Any, field: FieldPath = ("spec",)) -> Iterator[Computed]:
-    """List the computed values of a spec, in its order."""
-    if isinstance(value, ComputedValue):
-        yield Computed(field, value)
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, member in members:
-        if isinstance(member, dict | list | ComputedValue):
-            yield from list_computed(member, (*field, step))
 
 
 def add_computed(

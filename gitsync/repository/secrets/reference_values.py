@@ -18,7 +18,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.export import Address, Export, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Placeholder, Secret
-from gitsync.model.template import ComputedValue, ValueRef
+from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue, ValueRef
 from gitsync.repository.secrets.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -120,13 +120,13 @@ class RunValues:
 
         found = compute_value(value, self._find_source)
         if isinstance(found, Placeholder) and not self._foresees:  # such as a variable without a value in `spec`
-            raise MissingValueError("WaitingForValue", f"{value.field} has no value: {found.why or 'it is not known'}.")
+            raise MissingValueError(WAITING_FOR_VALUE, f"{value.field} has no value: {found.why or 'it is not known'}.")
         return found
 
     def _find_source(self, name: str, key: Key) -> ValueSource:
         source = self._sources.get(key)
         if source is None:
-            raise MissingValueError("WaitingForValue", f"{name} has not been read in this run.")
+            raise MissingValueError(WAITING_FOR_VALUE, f"{name} has not been read in this run.")
         return source
 
     async def gather(self, namespace: str, refs: Iterable[ValueRef]) -> None:

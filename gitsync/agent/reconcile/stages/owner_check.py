@@ -26,7 +26,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
-from gitsync.model.template import ComputedValue
+from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.replacement import make_move
 from gitsync.planning.status.conditions import (
@@ -271,7 +271,7 @@ def _find_value_of(attempt: ApplyAttempt, key: Key) -> ComputedValue | None:
 
 def _explain_unready_value(value: ComputedValue, result: Result) -> Condition:
     text = f"{value.field} needs {format_short_key(result.key)}, which is not ready ({result.condition.reason})."
-    return make_warning("WaitingForValue", text)
+    return make_warning(WAITING_FOR_VALUE, text)
 
 
 def _explain_wait(attempt: ApplyAttempt, result: Result) -> Condition:
