@@ -28,7 +28,7 @@ def test_an_id_falls_into_parent_type_and_name(arm_id, expected, why):
 def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
     estate.write(tmp_path, 20)
     requests = estate.requests_of(tmp_path)
-    described = describe("https://127.0.0.1:1", requests)
+    described = describe(requests)
     blocks = {
         f"{block}.{label}": schema for block, all_ in described["resource"].items() for label, schema in all_.items()
     }

@@ -15,6 +15,7 @@ from tests.workflows.imports.found import GROUP
 SECRET = "correct-horse-battery"
 NETWORK = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub"
 CONTAINER = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/a/blobServices/default/containers/c"
+SCHEDULE = f"{GROUP}/providers/Microsoft.Automation/automationAccounts/a/jobSchedules/j"
 
 RESOURCES = (
     resource("azurerm_client_config", "me", "x", mode="data"),
@@ -25,6 +26,7 @@ RESOURCES = (
     resource("azapi_resource", "each", ('a"${b}', NETWORK), ("c\n\u202e", NETWORK)),
     resource("random_string", "pin", {"id": SECRET, "result": SECRET}),
     resource("azurerm_storage_container", "c", {"id": "https://a.blob.example/c", "resource_manager_id": CONTAINER}),
+    resource("azurerm_automation_job_schedule", "j", {"id": f"{SCHEDULE}|{NETWORK}", "resource_manager_id": SCHEDULE}),
 )
 READ = [
     ("azurerm_resource_group.core", "azurerm_resource_group.core", GROUP),
@@ -36,6 +38,7 @@ READ = [
     (r'azapi_resource.each["c\n\u202e"]', "azapi_resource.each", NETWORK),
     ("random_string.pin", "random_string.pin", ""),
     ("azurerm_storage_container.c", "azurerm_storage_container.c", CONTAINER),
+    ("azurerm_automation_job_schedule.j", "azurerm_automation_job_schedule.j", SCHEDULE),
 ]  # fmt: skip
 
 

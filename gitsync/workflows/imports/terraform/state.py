@@ -22,7 +22,7 @@ _HINT: Final = "Write the state with `terraform state pull`, or with `terraform 
 _VERSION: Final = 4
 _OPENTOFU: Final = "registry.opentofu.org"
 _OTHER_IDS: Final = "resource_manager_id"
-"""Where azurerm shows the ARM id of a resource whose `id` is a URL of a service, such as a container."""
+"""Where azurerm shows the ARM id of a resource whose `id` is another: a URL, as of a container, or that of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def _list_objects(name: str, parent: Mapping[str, Any], member: str) -> list[Map
 
 def _read_entry(entry: _Entry) -> StateResource:
     address = make_address(entry.module, entry.block.get("type"), entry.block.get("name"), entry.index)
-    ids = (read_text(entry.values, "id"), read_text(entry.values, _OTHER_IDS))
+    ids = (read_text(entry.values, _OTHER_IDS), read_text(entry.values, "id"))
     return StateResource(
         address=address,
         id=next((text for text in ids if text.startswith("/")), ""),
