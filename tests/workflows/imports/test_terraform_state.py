@@ -52,6 +52,21 @@ def test_both_forms_give_the_same_addresses_and_ids(make):
     assert SECRET not in repr(read)
 
 
+def test_a_state_of_powershell_is_read():
+    """It writes UTF-16 if a state is piped into a file."""
+    assert read_state("s", state(*RESOURCES).decode().encode("utf-16")) == read_state("s", state(*RESOURCES))
+
+
+def test_a_state_of_ids_only_reads_the_same():
+    """As jq makes it of one that is too large."""
+    document = json.loads(state(*RESOURCES))
+    for entry in document["resources"]:
+        for instance in entry["instances"]:
+            attributes = instance["attributes"]
+            instance["attributes"] = {name: attributes.get(name) for name in ("id", "resource_manager_id")}
+    assert read_state("s", json.dumps(document).encode()) == read_state("s", state(*RESOURCES))
+
+
 def test_the_registry_decides_the_program():
     of_opentofu = resource("azurerm_resource_group", "core", GROUP, registry="registry.opentofu.org")
     assert read_state("s", state(of_opentofu)).program == "tofu"

@@ -6,6 +6,7 @@ else.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,8 +18,12 @@ from gitsync.workflows.imports.terraform.instance_addresses import InstanceAddre
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Of a state. A resource has some 4 KB, and Terraform itself is slow long before this."""
+MOST_BRACKETS: Final = 1_000_000
+"""Objects and lists in a state, with the brackets in its texts. One of azurerm has some 5 in a KB."""
+SHORTEN: Final = "Keep only the ids: jq '.resources[].instances[].attributes |= {id, resource_manager_id}' STATE."
 
 _HINT: Final = "Write the state with `terraform state pull`, or with `terraform show -json`."
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _VERSION: Final = 4
 _OPENTOFU: Final = "registry.opentofu.org"
 _OTHER_IDS: Final = "resource_manager_id"
@@ -50,8 +55,12 @@ class TerraformState:
 
 def read_state(name: str, content: bytes) -> TerraformState:
     """Read a state. Raises ConfigError if it is not one of a known form, or a resource in it is malformed."""
+    if content.count(b"{") + content.count(b"[") > MOST_BRACKETS:
+        raise ConfigError(f"{name} has more than {MOST_BRACKETS:,} objects and lists.", hint=SHORTEN)
     try:
-        document = read_json(content)
+        # PowerShell writes UTF-16 if a state is piped into a file.
+        text = content.decode("utf-16") if content.startswith(_UTF_16) else content
+        document = read_json(text, are_names_unique=True)
     except ValueError:  # its text may quote a value
         raise ConfigError(f"{name} is not valid JSON.", hint=_HINT) from None
     entries = list(_list_entries(name, as_mapping(document)))
