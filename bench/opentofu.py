@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+import ssl
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench import estate, processes
 from bench.processes import HERE, without_settings
@@ -60,6 +62,13 @@ def serve_azure(folder: Path, script: str = "azure.yaml") -> Iterator[Azure]:
     certificate = folder / "azure.pem"
     with processes.azure(script, "--tls", f"--certificate={certificate}") as url:
         yield Azure(url, certificate)
+
+
+def read_emulator(azure: Azure, name: str) -> Any:
+    """Read what the emulator shows of itself: `requests` or `resources`."""
+    trust = ssl.create_default_context(cafile=azure.certificate)
+    with urllib.request.urlopen(f"{azure.url}/_emulator/{name}", context=trust) as answer:
+        return json.load(answer)
 
 
 class _Tokens(BaseHTTPRequestHandler):

@@ -12,18 +12,16 @@ import argparse
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import estate
-from bench.opentofu import PROGRAMS, Azure, make_environment, run_tofu, serve_azure
+from bench.opentofu import PROGRAMS, Azure, make_environment, read_emulator, run_tofu, serve_azure
 from bench.processes import without_settings
 
 TOP_LEVEL = ("id", "name", "location", "tags", "identity")
@@ -123,9 +121,7 @@ def _measure_run(azure: Azure, runs: Iterator[None]) -> Cost:
 
 def count_requests(azure: Azure) -> int:
     """How many requests the emulator has had."""
-    trust = ssl.create_default_context(cafile=azure.certificate)
-    with urllib.request.urlopen(f"{azure.url}/_emulator/requests", context=trust) as answer:
-        return len(json.load(answer)["requests"])
+    return len(read_emulator(azure, "requests")["requests"])
 
 
 def _write_configuration(folder: Path, requests: list[dict[str, Any]]) -> Path:
@@ -175,6 +171,7 @@ def _describe_resource(request: Mapping[str, Any]) -> dict[str, Any]:
         "tags": body.get("tags"),
         "identity": _describe_identity(body.get("identity")),
         "schema_validation_enabled": False,
+        "ignore_null_property": True,
     }
     return described | {member: value for member, value in more.items() if value is not None}
 

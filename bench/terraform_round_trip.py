@@ -1,8 +1,8 @@
-"""`python -m bench.terraform_round_trip`: an estate from OpenTofu to gitsync.
+"""`python -m bench.terraform_round_trip`: an estate from OpenTofu to gitsync and back.
 
 It needs the programs `tofu` and `terraform-provider-azapi` in PATH; with `--build` it builds them. OpenTofu applies
-`bench/terraform` to an emulator of Azure, gitsync imports its state, and OpenTofu forgets it. Each step prints a line.
-tests/test_terraform_round_trip.py checks what each leaves.
+`bench/terraform` to an emulator of Azure, gitsync imports its state, OpenTofu forgets it, and imports what gitsync
+exports. Each step prints a line. tests/test_terraform_round_trip.py checks what each leaves.
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ import json
 import os
 import re
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench import estate
-from bench.opentofu import Azure, build_programs, list_missing, make_environment, run_tofu, serve_azure
+from bench.opentofu import Azure, build_programs, list_missing, make_environment, read_emulator, run_tofu, serve_azure
 from bench.processes import HERE, without_settings
 
 PASSWORD = "correct-horse-battery"
@@ -46,6 +44,13 @@ class Command:
         return json.loads(self.out)
 
 
+class PlannedImport(NamedTuple):
+    """What OpenTofu plans for what was exported."""
+
+    summary: str
+    changed: tuple[str, ...]  # addresses
+
+
 class RoundTrip:
     """The steps, in the order in which they need each other."""
 
@@ -53,6 +58,7 @@ class RoundTrip:
         self.folder, self.azure, self.environment = folder, azure, environment
         self.configuration, self.repository = folder / "terraform", folder / "repository"
         self.state = self.configuration / "terraform.tfstate"
+        self.exported = folder / "exported"
 
     def apply(self) -> None:
         """Create the estate with OpenTofu."""
@@ -67,11 +73,16 @@ class RoundTrip:
 
     def gitsync(self, command: str, *arguments: str, **variables: str) -> Command:
         """Run gitsync against the emulator, with more variables."""
-        flags = (f"--endpoint={self.azure.url}", "--credential=anonymous", f"--subscription={estate.SUBSCRIPTION}")
-        trust = {"GITSYNC_CA_BUNDLE": str(self.azure.certificate), "GITSYNC_LOG_LEVEL": "warning"}
+        azure = {
+            "AZURE_RESOURCE_MANAGER_ENDPOINT": self.azure.url,
+            "GITSYNC_CREDENTIAL": "anonymous",
+            "GITSYNC_CA_BUNDLE": str(self.azure.certificate),
+            "GITSYNC_LOG_LEVEL": "warning",
+            "AZURE_SUBSCRIPTION_ID": estate.SUBSCRIPTION,
+        }
         done = subprocess.run(
-            [sys.executable, "-m", "gitsync", command, *arguments, *flags],
-            cwd=self.folder, env=without_settings() | trust | variables, check=False, capture_output=True, text=True,
+            [sys.executable, "-m", "gitsync", command, *arguments],
+            cwd=self.folder, env=without_settings() | azure | variables, check=False, capture_output=True, text=True,
         )  # fmt: skip
         return Command(done.returncode, done.stdout, done.stderr)
 
@@ -103,22 +114,35 @@ class RoundTrip:
         shutil.copy(self.folder / "removed.tf", self.configuration)
         self.tofu("apply", "-auto-approve")
 
+    def export(self) -> Command:
+        """Write the repository as a configuration."""
+        return self.gitsync(
+            "export", "terraform", str(self.repository), f"--out={self.exported}", "--output=json"
+        )  # fmt: skip
+
+    def plan_exported(self) -> PlannedImport:
+        """Plan what was exported with OpenTofu, and a value for each secret."""
+        text = "".join(path.read_text(encoding="utf-8") for path in self.exported.glob("*.tf"))
+        values = {f"TF_VAR_{name}": PASSWORD for name in re.findall(r'^variable "(\w+)"', text, re.MULTILINE)}
+        run_tofu(self.exported, self.environment, "init", *FLAGS)
+        planned = run_tofu(self.exported, {**self.environment, **values}, "plan", *FLAGS)
+        return PlannedImport(
+            summary=next(line for line in planned.splitlines() if line.startswith(("Plan:", "No changes"))),
+            changed=tuple(re.findall(r"^  # (\S+) will be updated", planned, re.MULTILINE)),
+        )
+
     def list_in_state(self) -> list[str]:
         """List what OpenTofu manages."""
         return self.tofu("state", "list").splitlines()
 
     def list_in_azure(self) -> list[str]:
         """List the ids that the emulator has."""
-        return sorted(resource["id"] for resource in self._read("resources")["value"])
+        return sorted(resource["id"] for resource in read_emulator(self.azure, "resources")["value"])
 
     def count_writes(self) -> int:
         """Count the requests that the emulator has had, without those that only read."""
-        return sum(request["method"] not in {"GET", "HEAD"} for request in self._read("requests")["requests"])
-
-    def _read(self, name: str) -> Any:
-        trust = ssl.create_default_context(cafile=self.azure.certificate)
-        with urllib.request.urlopen(f"{self.azure.url}/_emulator/{name}", context=trust) as answer:
-            return json.load(answer)
+        requests = read_emulator(self.azure, "requests")["requests"]
+        return sum(request["method"] not in {"GET", "HEAD"} for request in requests)
 
     def _git(self, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=self.repository, check=True)
@@ -170,6 +194,8 @@ def _print_steps(trip: RoundTrip) -> None:
     print(
         f"forgotten: {len(trip.list_in_state())} instances in the state, {trip.count_writes() - writes} writes in Azure"
     )
+    print(f"export: exit code {trip.export().code}")
+    print(f"back in OpenTofu: {trip.plan_exported().summary}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The estate of the benchmarks in the words of OpenTofu. The programs themselves are not needed."""
 
-import json
-
 import pytest
 
 from bench import estate
@@ -36,4 +34,4 @@ def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
     assert len(blocks) == len(ids) == len(requests)
     assert {after for block in blocks.values() for after in block["depends_on"]} <= set(blocks)
     assert sum(not block["depends_on"] for block in blocks.values()) == 1, "only the group waits for nothing"
-    assert "null" not in json.dumps([{**block, "body": None} for block in blocks.values()]).replace('"body": null', "")
+    assert [name for block in blocks.values() for name, value in block.items() if value is None] == []

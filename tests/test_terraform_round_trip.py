@@ -1,4 +1,4 @@
-"""An estate of OpenTofu's comes to gitsync: with the programs themselves, against the emulator over TLS."""
+"""An estate of OpenTofu's comes to gitsync and goes back: with the programs themselves, against the emulator over TLS."""
 
 import pytest
 
@@ -58,3 +58,13 @@ def test_opentofu_forgets_all_and_deletes_nothing(trip, imported):
     assert trip.list_in_state() == []
     assert trip.count_writes() == writes
     assert trip.list_in_azure() == there
+
+
+def test_opentofu_imports_all_that_is_exported_and_changes_only_what_has_secrets(trip, imported):
+    exported = trip.export()
+    assert exported.code == 0, exported.out + exported.err
+    assert PASSWORD not in "".join(path.read_text() for path in trip.exported.iterdir())
+    planned = trip.plan_exported()
+    manifests = INSTANCES + FROM_BODIES
+    assert planned.summary == f"Plan: {manifests} to import, 0 to add, 2 to change, 0 to destroy."
+    assert sorted(planned.changed) == sorted(row["address"] for row in exported.document["changes"])

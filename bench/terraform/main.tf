@@ -523,12 +523,31 @@ resource "azapi_resource" "container_app" {
   }
 }
 
-resource "azapi_resource" "registry" {
-  type      = "Microsoft.ContainerRegistry/registries@2023-07-01"
-  name      = "shop4711"
+resource "azapi_resource" "cluster" {
+  type      = "Microsoft.ContainerService/managedClusters@2024-09-01"
+  name      = "shop"
   parent_id = azapi_resource.group["app"].id
   location  = local.location
-  body      = { sku = { name = "Standard" }, properties = { adminUserEnabled = false } }
+  identity {
+    type         = "UserAssigned"
+    identity_ids = [azapi_resource.identity["shop"].id]
+  }
+  body = {
+    sku = { name = "Base", tier = "Standard" }
+    properties = {
+      dnsPrefix         = "shop"
+      kubernetesVersion = "1.31"
+      agentPoolProfiles = [{
+        name         = "system"
+        mode         = "System"
+        count        = 3
+        vmSize       = "Standard_D4ds_v5"
+        osType       = "Linux"
+        vnetSubnetID = azapi_resource.subnet["app"].id
+      }]
+      networkProfile = { networkPlugin = "azure", networkPluginMode = "overlay" }
+    }
+  }
 }
 
 resource "azapi_resource" "search" {
