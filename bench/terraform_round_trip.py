@@ -185,7 +185,7 @@ def _print_steps(trip: RoundTrip) -> None:
     trip.apply()
     print(f"{len(trip.list_in_state())} instances applied by OpenTofu")
     imported = trip.import_state()
-    rows = Counter(row["outcome"] for row in imported.document["terraform"])
+    rows = Counter(row["outcome"] for row in imported.document["outcomes"])
     print(f"import: exit code {imported.code}; {', '.join(f'{number} {name}' for name, number in rows.items())}")
     planned = trip.plan(list_secrets(imported.document))
     print(f"plan: exit code {planned.code}; {planned.document['headline']}")

@@ -27,7 +27,7 @@ def imported(trip):
 
 def test_every_instance_is_taken(imported):
     assert imported.code == 0, imported.out + imported.err
-    rows = imported.document["terraform"]
+    rows = imported.document["outcomes"]
     assert len({row["address"] for row in rows}) == INSTANCES + 1
     assert {row["address"]: row["reason"] for row in rows if row["outcome"] != "taken"} == {
         "terraform_data.release": "a value or a step of Terraform"

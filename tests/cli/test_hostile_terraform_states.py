@@ -58,7 +58,7 @@ def test_a_hostile_text_commands_nothing(served, tmp_path, what, place, form):
         assert all(letter.isprintable() or letter == "\n" for letter in text), (name, text)
         assert not any(line.lstrip().startswith(("::", "##")) for line in text.splitlines()), (name, text)
     if form == "json":
-        rows = json.loads(done.out)["terraform"]
+        rows = json.loads(done.out)["outcomes"]
         assert rows[0]["outcome"] == "taken", "a sound resource is taken beside it"
 
 

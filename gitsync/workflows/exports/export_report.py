@@ -9,7 +9,7 @@ from typing import Any
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.report.wording import format_plural
-from gitsync.workflows.exports.terraform.configuration import Configuration, list_children_notes
+from gitsync.workflows.exports.terraform.configuration import Configuration, list_changes, list_children_notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,8 @@ class ExportReport:
     @property
     def changes(self) -> list[tuple[str, Key, str]]:
         """The resources that the first plan changes: address, manifest, and why."""
-        return [
-            (each.address, each.prepared.key, reason) for each in self.configuration.blocks for reason in each.changes
-        ]
+        changes = list_changes(self.configuration.blocks)
+        return [(each.address, each.prepared.key, reason) for each, reason in changes]
 
     @property
     def notes(self) -> list[tuple[str, Key, str]]:

@@ -51,12 +51,15 @@ class BlockReferences:
         first = sorted(wanted & self._needs[user.key] - self._used[user.key])
         return [Expression(f"{RESOURCE}.{self._names[key]}") for key in first]
 
+    def has(self, key: Key) -> bool:
+        """Return whether a resource has a block."""
+        return key in self._names
+
     def _split(self, text: str, user: Key) -> Iterator[str | Expression]:
         at = 0
         for found in _ID.finditer(text):
-            prefix = self._find_prefix(found.group())
-            address = self.refer(self._keys[prefix], user) if prefix else None
-            if address is None:
+            prefix, address = self._find_prefix(found.group(), user)
+            if not address:
                 continue
             if found.start() > at:
                 yield text[at : found.start()]
@@ -65,13 +68,15 @@ class BlockReferences:
         if at < len(text):
             yield text[at:]
 
-    def _find_prefix(self, arm_id: str) -> str:
-        """Find the longest id of a block that an id is, or is below; "" if there is none."""
+    def _find_prefix(self, arm_id: str, user: Key) -> tuple[str, str]:
+        """Find the longest id that an id is, or is below, and to whose block the user may refer; "" for none. With it,
+        the address of the block.
+        """
         while arm_id:
-            if arm_id in self._keys:
-                return arm_id
+            if arm_id in self._keys and (address := self.refer(self._keys[arm_id], user)):
+                return arm_id, address
             arm_id = arm_id.rpartition("/")[0]
-        return ""
+        return "", ""
 
     def _may_need(self, user: Key, target: Key) -> bool:
         if target in self._needs[user]:

@@ -26,16 +26,18 @@ from gitsync.workflows.exports.terraform.block_names import (
     describe_resource,
 )
 from gitsync.workflows.exports.terraform.block_references import BlockReferences
+from gitsync.workflows.exports.terraform.data_blocks import DataBlocks
 from gitsync.workflows.exports.terraform.filled_requests import (
     CannotExportError,
     FilledRequest,
     fill_request,
-    list_variables,
+    list_placeholders,
 )
-from gitsync.workflows.exports.terraform.flowing_values import FlowingValues, Variable
+from gitsync.workflows.exports.terraform.flowing_values import AttributeValue, FlowingValues, Variable
 from gitsync.workflows.exports.terraform.hcl import Expression, HclBlock, format_file
 from gitsync.workflows.exports.terraform.resource_blocks import BlockMaker, ResourceBlocks
 
+DATA: Final = "data.tf"
 IMPORTS: Final = "imports.tf"
 PROVIDERS: Final = "providers.tf"
 VARIABLES: Final = "variables.tf"
@@ -86,12 +88,12 @@ def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepare
                 requests.append((_fill(prepared, values, taken), index))
             except CannotExportError as error:
                 left_out.append(LeftOut(key=prepared.key, reason=str(error), is_error=str(error) == INVALID))
-    blocks, refused, names = _make_blocks(requests, len(everything))
-    used = {variable: names[variable] for each in blocks for variable in each.variables}
+    made = _make_blocks(requests, len(everything))
+    used = {variable: made.variables[variable] for each in made.blocks for variable in each.variables}
     return Configuration(
-        files=_make_files(blocks, used),
-        blocks=tuple(blocks),
-        left_out=tuple(sorted((*left_out, *refused), key=lambda each: each.key)),
+        files=_make_files(made.blocks, made.data, used),
+        blocks=tuple(made.blocks),
+        left_out=tuple(sorted((*left_out, *made.refused), key=lambda each: each.key)),
         variables=dict(sorted(used.items(), key=lambda item: item[1])),
     )
 
@@ -115,27 +117,57 @@ def _fill(prepared: Prepared, values: FlowingValues, taken: dict[IdKey, Key]) ->
     return request
 
 
-def _make_blocks(
-    requests: Sequence[tuple[FilledRequest, int]], sets: int
-) -> tuple[list[ResourceBlocks], list[LeftOut], Mapping[Variable, str]]:
+class _Names(NamedTuple):
+    """The names of everything, chosen before anything is made."""
+
+    blocks: Sequence[str]  # in the order of the requests
+    variables: Mapping[Variable, str]
+    data: Mapping[IdKey, str]
+
+
+def _choose_names(requests: Sequence[FilledRequest]) -> _Names:
+    placeholders = [found for request in requests for found in list_placeholders(request.body)]
+    variables = sorted({found.variable for found in placeholders})
+    parts = (part for found in placeholders if isinstance(found, AttributeValue) for part in found.parts)
+    sources = (part.source for part in parts if not isinstance(part, str))
+    by_id = {source.arm_id.key: source for source in sources if source.arm_id}
+    return _Names(
+        blocks=choose_names([describe_resource(request.prepared) for request in requests]),
+        variables=dict(zip(variables, choose_names(list(map(_describe, variables)), RESERVED), strict=True)),
+        data=dict(zip(by_id, choose_names(list(map(describe_resource, by_id.values()))), strict=True)),
+    )
+
+
+class _Made(NamedTuple):
+    """The blocks, and what has none."""
+
+    blocks: list[ResourceBlocks]  # in the order of their keys
+    data: list[HclBlock]  # what they read
+    refused: list[LeftOut]
+    variables: Mapping[Variable, str]  # the names of all that a block may need
+
+
+def _make_blocks(requests: Sequence[tuple[FilledRequest, int]], sets: int) -> _Made:
     """Make the blocks of all requests. A refused one cannot be referred to, so the others are made again."""
     refused: list[LeftOut] = []
     while True:
-        variables = sorted({variable for request, _ in requests for variable in list_variables(request.body)})
-        variable_names = dict(zip(variables, choose_names(list(map(_describe, variables)), RESERVED), strict=True))
-        names = choose_names([describe_resource(request.prepared) for request, _ in requests])
+        names = _choose_names([request for request, _ in requests])
+        references = [_collect_references(requests, names.blocks, index) for index in range(sets)]
+        data = DataBlocks(names.data)
         blocks: list[ResourceBlocks] = []
-        failed: list[FilledRequest] = []
-        references = [_collect_references(requests, names, index) for index in range(sets)]
-        for (request, index), name in zip(requests, names, strict=True):
-            maker = BlockMaker(request=request, name=name, references=references[index], variable_names=variable_names)
+        failed: set[FilledRequest] = set()
+        for (request, index), name in zip(requests, names.blocks, strict=True):
+            maker = BlockMaker(
+                request=request, name=name, references=references[index], data=data, variable_names=names.variables
+            )
             try:
                 blocks.append(maker.make())
             except CannotExportError as error:
                 refused.append(LeftOut(key=request.prepared.key, reason=str(error)))
-                failed.append(request)
+                failed.add(request)
         if not failed:
-            return sorted(blocks, key=lambda each: each.prepared.key), refused, variable_names
+            ordered = sorted(blocks, key=lambda each: each.prepared.key)
+            return _Made(ordered, list(data.make()), refused, names.variables)
         requests = [(request, index) for request, index in requests if request not in failed]
 
 
@@ -164,8 +196,10 @@ def _name(key: Key) -> str:
     return f"{key.kind}/{key.name}"
 
 
-def _make_files(blocks: Sequence[ResourceBlocks], variables: Mapping[Variable, str]) -> dict[str, bytes]:
-    """Make the files: one for each resource group, the imports, the provider, and the variables."""
+def _make_files(
+    blocks: Sequence[ResourceBlocks], data: Sequence[HclBlock], variables: Mapping[Variable, str]
+) -> dict[str, bytes]:
+    """Make the files: one for each resource group, the imports, the provider, what is read, and the variables."""
     if not blocks:
         return {}
     groups: dict[str, list[ResourceBlocks]] = {}
@@ -174,6 +208,8 @@ def _make_files(blocks: Sequence[ResourceBlocks], variables: Mapping[Variable, s
     files = {name: [each.resource for each in sorted(members, key=_order_in_file)] for name, members in groups.items()}
     files[IMPORTS] = [each.imported for each in sorted(blocks, key=_order_in_file)]
     files[PROVIDERS] = list(_make_providers(blocks))
+    if data:
+        files[DATA] = list(data)
     if variables:
         files[VARIABLES] = [_make_variable(each, name) for each, name in sorted(variables.items(), key=lambda i: i[1])]
     return {name: format_file(_HEADER, content) for name, content in sorted(files.items())}
@@ -214,6 +250,19 @@ def _make_variable(variable: Variable, name: str) -> HclBlock:
     return HclBlock(
         type="variable", labels=(name,), arguments={"type": type_, "description": variable.origin, **hidden}
     )
+
+
+def list_changes(blocks: Sequence[ResourceBlocks]) -> list[tuple[ResourceBlocks, str]]:
+    """List the resources that the first plan changes, with the reason: a value of one that changes is not known yet."""
+    changes = [(each, reason) for each in blocks for reason in each.changes]
+    changed = {each.address for each, _ in changes}
+    while True:
+        more = [(each, sorted(each.reads & changed)) for each in blocks if each.address not in changed]
+        following = [(each, f"a value of {sources[0]}, which changes") for each, sources in more if sources]
+        if not following:
+            return sorted(changes, key=lambda change: change[0].address)
+        changes += following
+        changed |= {each.address for each, _ in following}
 
 
 def list_children_notes(blocks: Sequence[ResourceBlocks]) -> Iterator[tuple[ResourceBlocks, str]]:

@@ -100,10 +100,10 @@ def _is_secret(facts: PathFacts, path: JsonPath) -> bool:
     return any(type_.is_sensitive for type_ in facts.types) or any(is_secret_name(str(step)) for step in path)
 
 
-def list_variables(value: Any) -> Iterator[Variable]:
-    """List the variables that a filled body may need, in order."""
+def list_placeholders(value: Any) -> Iterator[VariableValue | AttributeValue]:
+    """List the placeholders of a filled body, in order."""
     if isinstance(value, VariableValue | AttributeValue):
-        yield value.variable
+        yield value
     members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     for member in members:
-        yield from list_variables(member)
+        yield from list_placeholders(member)

@@ -1,7 +1,8 @@
 """Values that a manifest has from elsewhere, for Terraform: an attribute of another block, or a variable.
 
-A value that git has is written as it is. One that Azure sets on another resource is read from the output of its block,
-which has by default what only Azure sets. Secrets, and what neither git nor such an output has, become variables.
+A value that git has is written as it is. One that Azure has of another resource is read from the output of its block,
+which has by default what only Azure sets, or else from a data block. Secrets, and what more than a path of members
+computes, become variables.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_paths import find_facts
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.cel.expressions import parse_expression
-from gitsync.desired.cel.syntax.syntax_tree import ExpressionNode, Ident, Select
+from gitsync.desired.cel.syntax.syntax_tree import ExpressionNode, FunctionCall, Ident, IndexAccess, Literal, Select
 from gitsync.desired.cel.value_expressions import name_variable, parse_value
 from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.problems.field_path import find_member
@@ -31,6 +32,8 @@ from gitsync.model.template import ComputedValue
 
 _STATUS: Final = "status"
 _SELF: Final = "self"
+OWN_ATTRIBUTES: Final = (("id",), ("name",))
+"""Members of a resource that are attributes of its block."""
 
 _VOLATILE: Final = frozenset(
     {
@@ -74,10 +77,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class OutputValue:
-    """A value that Azure sets on another resource."""
+    """A value that Azure has of another resource."""
 
-    key: Key
-    path: JsonPath  # below the answer; `id` or `name` alone is an attribute of the block
+    source: Prepared
+    path: JsonPath  # in the answer
+    is_in_output: bool  # whether azapi's default output has it
 
 
 class VariableValue(Placeholder):
@@ -91,13 +95,15 @@ class VariableValue(Placeholder):
 
 
 class AttributeValue(Placeholder):
-    """A placeholder of a value of another resource; `variable` stands for it where no block can be referred to."""
+    """A placeholder of a text, or of another value alone, from other resources. `variable` stands for it where one of
+    them cannot be referred to.
+    """
 
-    __slots__ = ("output", "variable")
+    __slots__ = ("parts", "variable")
 
-    def __init__(self, output: OutputValue, variable: Variable) -> None:
+    def __init__(self, parts: tuple[str | OutputValue, ...], variable: Variable) -> None:
         super().__init__(f"<{variable.origin}>", why="another block has it", is_public=True)
-        self.output, self.variable = output, variable
+        self.parts, self.variable = parts, variable
 
 
 class FlowingValues(Placeholders):
@@ -123,7 +129,7 @@ class FlowingValues(Placeholders):
             return declared
         variable = Variable(namespace, (name, key), f"ConfigMap {namespace}/{name}, key {key}", is_secret=False)
         output = self._exported.get((namespace, name, key))
-        return AttributeValue(output, variable) if output else VariableValue(variable)
+        return AttributeValue((output,), variable) if output else VariableValue(variable)
 
     def arm_id(self, key: Key) -> str:
         found = super().arm_id(key)
@@ -135,33 +141,48 @@ class FlowingValues(Placeholders):
         found = super().computed(value)
         if not isinstance(found, Placeholder):
             return found
-        first = next(iter(value.sources.values()), None)
-        parts = (first.name if first else "value", value.field.rpartition(".")[2])
-        variable = Variable(first.namespace if first else "", parts, f"{value.field}: {value.expression}", False)
-        output = self._find_computed(value)
-        return AttributeValue(output, variable) if output else VariableValue(variable)
+        first = next(iter(value.sources.values()))
+        names = (first.name, value.field.rpartition(".")[2])
+        origin = f"{value.field}: {value.expression}"
+        variable = Variable(first.namespace, names, origin, is_secret=False)
+        roots = {name_variable(name): self._resources.get(key) for name, key in value.sources.items()}
+        parts = self._find_parts(parse_value(value.expression).tree, roots)
+        is_text = len(parts) == 1 or value.shape == "string" or any(isinstance(part, str) for part in parts)
+        return AttributeValue(parts, variable) if parts and is_text else VariableValue(variable)
 
-    def _find_computed(self, value: ComputedValue) -> OutputValue | None:
-        tree = parse_value(value.expression).tree
-        for name, key in value.sources.items():
-            if (steps := _read_steps(tree, name_variable(name))) and key in self._resources:
-                return self._find_output(self._resources[key].resource, steps)
-        return None
+    def _find_parts(self, tree: ExpressionNode, roots: Mapping[str, Prepared | None]) -> tuple[str | OutputValue, ...]:
+        """Find the parts of a text that an expression joins, or the one value that it selects; () if it does more."""
+        match tree:
+            case Literal(str(text)):
+                return (text,)
+            case FunctionCall("_+_", None, args):
+                found = [self._find_parts(each, roots) for each in args]
+                return tuple(part for parts in found for part in parts) if all(found) else ()
+            case _:
+                root, steps = _read_steps(tree)
+                source = roots.get(root)
+                output = self._find_output(source, steps) if source and steps else None
+                return (output,) if output else ()
 
-    def _find_output(self, resource: Resource, steps: tuple[str, ...]) -> OutputValue | None:
-        """Find where azapi has a value of `status`; None if its default output may not have it."""
-        kind = self._catalog.kind_of(resource)
-        if kind is None or not kind.is_arm or steps[0] != _STATUS or len(steps) == 1:
+    def _find_output(self, source: Prepared, steps: JsonPath) -> OutputValue | None:
+        """Find where azapi has a member of a resource; None if it is in `spec`, or may be a secret."""
+        kind = self._catalog.kind_of(source.resource)
+        if kind is None or not kind.is_arm or source.arm_id is None:
+            return None
+        if steps in OWN_ATTRIBUTES:
+            return OutputValue(source, steps, is_in_output=False)
+        if steps[0] != _STATUS or len(steps) == 1:
             return None
         inside = steps[1:]
-        if inside in {("id",), ("name",)}:
-            return OutputValue(resource.key, inside)
+        if inside in OWN_ATTRIBUTES:
+            return OutputValue(source, inside, is_in_output=False)
         path = inside if kind.is_any_type else find_sent_path(kind, kind.status, inside)
         body_type = open_arm_types().find_body(kind.arm_type, kind.api_version)
         facts = find_facts(body_type, path) if body_type and path else None
-        if facts is None or not facts.is_read_only or facts.is_secret or not _VOLATILE.isdisjoint(map(str, path)):
+        if not path or (facts is not None and facts.is_secret):
             return None
-        return OutputValue(resource.key, path)
+        is_stable = _VOLATILE.isdisjoint(path) and not any(isinstance(step, int) for step in path)
+        return OutputValue(source, path, is_in_output=facts is not None and facts.is_read_only and is_stable)
 
     def _collect_exports(self) -> dict[tuple[str, str, str], OutputValue]:
         """Collect the values that resources export to ConfigMaps, as far as azapi has them."""
@@ -169,11 +190,11 @@ class FlowingValues(Placeholders):
         for prepared in self._resources.values():
             resource = prepared.resource
             for address, key, steps in self._list_exports(resource) if may_export(resource) else ():
-                if output := self._find_output(resource, steps):
+                if output := self._find_output(prepared, steps):
                     exported[address.namespace, address.name, key] = output
         return exported
 
-    def _list_exports(self, resource: Resource) -> Iterable[tuple[Address, str, tuple[str, ...]]]:
+    def _list_exports(self, resource: Resource) -> Iterable[tuple[Address, str, JsonPath]]:
         kind = self._catalog.kind_of(resource)
         for name, to in collect_destinations(resource, ObjectKind.CONFIG_MAP).items() if kind else ():
             if kind and name in kind.config_maps:
@@ -185,7 +206,7 @@ class FlowingValues(Placeholders):
                 yield Address(ObjectKind.CONFIG_MAP, resource.key.namespace, found[0]), found[1], found[2]
 
 
-def _read_export(entry: Any) -> tuple[str, str, tuple[str, ...]] | None:
+def _read_export(entry: Any) -> tuple[str, str, JsonPath] | None:
     """Read an expression of an export: the name of the object, the key, and the path of the value. None if it is more
     than a path.
     """
@@ -193,16 +214,23 @@ def _read_export(entry: Any) -> tuple[str, str, tuple[str, ...]] | None:
     if not (isinstance(name, str) and isinstance(key, str) and isinstance(expression, str)):
         return None
     try:
-        steps = _read_steps(parse_expression(expression), _SELF)
+        root, steps = _read_steps(parse_expression(expression))
     except ExpressionError:
         return None  # a problem of its manifest
-    return (name, key, steps) if steps else None
+    return (name, key, steps) if root == _SELF and steps else None
 
 
-def _read_steps(tree: ExpressionNode, root: str) -> tuple[str, ...]:
-    """Return the members that an expression selects of a variable, one in another; () if it is anything else."""
-    steps: list[str] = []
-    while isinstance(tree, Select) and not (tree.optional or tree.test):
-        steps.append(tree.field)
-        tree = tree.operand
-    return tuple(reversed(steps)) if isinstance(tree, Ident) and tree.name == root else ()
+def _read_steps(tree: ExpressionNode) -> tuple[str, JsonPath]:
+    """Return the variable and the members that an expression selects, one in another; ("", ()) if it does more."""
+    steps: list[str | int] = []
+    while not isinstance(tree, Ident):
+        match tree:
+            case Select(operand, field, _, False, False):
+                step: str | int = field
+            case IndexAccess(operand, Literal(str() | int() as key), _, False) if not isinstance(key, bool):
+                step = key
+            case _:
+                return "", ()
+        steps.append(step)
+        tree = operand
+    return tree.name, tuple(reversed(steps))

@@ -176,9 +176,15 @@ def _format_comment(text: str) -> str:
     return f"# {''.join(map(_escape_character, text))}"
 
 
-def format_path(root: str, steps: Iterable[str]) -> str:
+def format_path(root: str, steps: Iterable[str | int]) -> str:
     """Format the expression of a member below another one: `azapi_resource.hub.output.properties.state`."""
-    return root + "".join(f".{step}" if _format_key(step) == step else f"[{_quote(step)}]" for step in steps)
+    return root + "".join(map(_format_step, steps))
+
+
+def _format_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _format_key(step) == step else f"[{_quote(step)}]"
 
 
 def find_inexpressible(value: Value, path: tuple[str | int, ...] = ()) -> tuple[tuple[str | int, ...], str] | None:

@@ -18,15 +18,24 @@ from gitsync.desired.validation.arm_body import check_body
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.workflows.exports.terraform.block_references import RESOURCE, BlockReferences
+from gitsync.workflows.exports.terraform.data_blocks import DataBlocks
 from gitsync.workflows.exports.terraform.filled_requests import CannotExportError, FilledRequest
-from gitsync.workflows.exports.terraform.flowing_values import AttributeValue, Variable, VariableValue
+from gitsync.workflows.exports.terraform.flowing_values import (
+    OWN_ATTRIBUTES,
+    AttributeValue,
+    OutputValue,
+    Variable,
+    VariableValue,
+)
 from gitsync.workflows.exports.terraform.hcl import (
     Expression,
     HclBlock,
+    Interpolation,
     SensitiveExpression,
     Value,
     find_inexpressible,
     format_path,
+    format_value,
 )
 from gitsync.workflows.exports.terraform.sensitive_parts import split_body
 
@@ -57,6 +66,7 @@ class ResourceBlocks:
     resource: HclBlock
     imported: HclBlock
     variables: tuple[Variable, ...]  # those that it needs
+    reads: frozenset[str]  # the addresses of blocks from which it has values that Azure sets
     changes: tuple[str, ...]  # why the first plan changes it
     notes: tuple[str, ...]  # what gitsync does and Terraform does not
 
@@ -77,10 +87,12 @@ class BlockMaker:
 
     name: str  # of its block
     references: BlockReferences
-    variable_names: Mapping[Variable, str]
+    data: DataBlocks
+    variable_names: Mapping[Variable, str]  # of all that any block may need
     used: dict[Variable, None] = field(default_factory=dict)  # the variables that the block needs, in order
 
-    notes: list[str] = field(default_factory=list)
+    reads: set[str] = field(default_factory=set)  # as in ResourceBlocks
+    notes: list[str] = field(default_factory=list)  # as in ResourceBlocks
 
     def make(self) -> ResourceBlocks:
         """Raises CannotExportError if Terraform cannot have the resource as git has it."""
@@ -119,6 +131,7 @@ class BlockMaker:
             resource=resource,
             imported=self._make_import(),
             variables=tuple(self.used),
+            reads=frozenset(self.reads),
             changes=tuple(self._list_changes(sensitive)),
             notes=tuple(self.notes),
         )
@@ -154,11 +167,30 @@ class BlockMaker:
         if isinstance(value, list):
             return [self._express(entry) for entry in value]
         if isinstance(value, AttributeValue):
-            address = self.references.refer(value.output.key, self.request.prepared.key)
-            return _format_attribute(address, value) if address else self._use_variable(value.variable)
+            return self._express_attribute(value) or self._use_variable(value.variable)
         if isinstance(value, VariableValue):
             return self._use_variable(value.variable)
         return self.references.express(value, self.request.prepared.key) if isinstance(value, str) else value
+
+    def _express_attribute(self, value: AttributeValue) -> Value:
+        parts = [part if isinstance(part, str) else self._express_output(part) for part in value.parts]
+        known = tuple(part for part in parts if part is not None)
+        if len(known) < len(parts):
+            return None
+        return known[0] if len(known) == 1 else Interpolation(known)
+
+    def _express_output(self, output: OutputValue) -> Expression | None:
+        """Return the expression of a value of another resource; None if it would be a cycle."""
+        key, arm_id = output.source.key, output.source.arm_id
+        address = self.references.refer(key, self.request.prepared.key)
+        if address is None:
+            return None if self.references.has(key) else self.data.read(output, str(arm_id))
+        if output.path in OWN_ATTRIBUTES:
+            return Expression(format_path(address, output.path))
+        self.reads.add(address)
+        if output.is_in_output:
+            return Expression(format_path(f"{address}.output", output.path))
+        return self.data.read(output, Expression(f"{address}.id"))
 
     def _use_variable(self, variable: Variable) -> Expression:
         self.used[variable] = None
@@ -209,7 +241,7 @@ class BlockMaker:
     def _list_ignored(self, body: Mapping[str, Any]) -> Iterator[Expression]:
         for path in self.request.prepared.ignored:
             if path[0] in _OPEN and "*" not in "".join(path):  # azapi compares all tags
-                yield Expression(format_path(path[0], path[1:]))
+                yield Expression(path[0] + "".join(f"[{format_value(step)}]" for step in path[1:]))
             elif path[0] not in _OPEN and all(map(_STEP.fullmatch, path)):
                 if find_member(dict(body), *path) is not None:  # azapi ignores what the body does not have
                     yield Expression(format_path("body", path))
@@ -221,10 +253,3 @@ class BlockMaker:
             yield "secrets, which an imported state does not have"
         if self.request.unread:
             yield f"{', '.join(self.request.unread)}, which Azure may not return"
-
-
-def _format_attribute(address: str, value: AttributeValue) -> Expression:
-    path = value.output.path
-    if path in {("id",), ("name",)}:
-        return Expression(format_path(address, map(str, path)))
-    return Expression(format_path(f"{address}.output", map(str, path)))
