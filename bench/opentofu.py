@@ -125,9 +125,9 @@ def _install_provider(folder: Path) -> Path:
     system = f"{platform.system().lower()}_{_SYSTEMS.get(platform.machine(), platform.machine())}"
     mirror = folder / "mirror"
     for registry in ("registry.opentofu.org", "registry.terraform.io"):
-        place = mirror / registry / "azure" / "azapi" / PROVIDER_VERSION / system
-        place.mkdir(parents=True)
-        (place / f"{PROVIDER}_v{PROVIDER_VERSION}").symlink_to(Path(shutil.which(PROVIDER) or PROVIDER).resolve())
+        location = mirror / registry / "azure" / "azapi" / PROVIDER_VERSION / system
+        location.mkdir(parents=True)
+        (location / f"{PROVIDER}_v{PROVIDER_VERSION}").symlink_to(Path(shutil.which(PROVIDER) or PROVIDER).resolve())
     settings = folder / "tofu.rc"
     settings.write_text(f'provider_installation {{ filesystem_mirror {{ path = "{mirror}" }} }}\n', encoding="utf-8")
     return settings

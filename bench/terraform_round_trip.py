@@ -1,8 +1,8 @@
 """`python -m bench.terraform_round_trip`: an estate from OpenTofu to gitsync and back.
 
 It needs the programs `tofu` and `terraform-provider-azapi` in PATH; with `--build` it builds them. OpenTofu applies
-`bench/terraform` to an emulator of Azure, gitsync imports its state, OpenTofu forgets it, and imports what gitsync
-exports. Each step prints a line. tests/test_terraform_round_trip.py checks what each leaves.
+`bench/terraform` to an emulator, gitsync imports its state, OpenTofu forgets it, and imports what gitsync exports. Each
+step prints a line. tests/test_terraform_round_trip.py checks what each leaves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FLAGS = ("-input=false", "-no-color")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of gitsync that has ended."""
+    """How gitsync ended, and what it printed."""
 
     code: int
     out: str

@@ -33,7 +33,7 @@ def take(served, folder, content, *arguments):
     return done, written
 
 
-PLACES = {
+LOCATIONS = {
     "a name in an id": lambda text: [resource("azurerm_key_vault", "v", f"{VAULT}/{text}")],
     "a subscription": lambda text: [resource("azurerm_key_vault", "v", f"/subscriptions/{text}/resourceGroups/g")],
     "a type in an id": lambda text: [resource("azurerm_key_vault", "v", f"{GROUP}/providers/Contoso.Odd/{text}/a")],
@@ -48,10 +48,10 @@ PLACES = {
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", LOCATIONS)
 @pytest.mark.parametrize("what", [what for what in HOSTILE if what != "a surrogate"])
-def test_a_hostile_text_commands_nothing(served, tmp_path, what, place, form):
-    content = state(SOUND, *PLACES[place](HOSTILE[what]))
+def test_a_hostile_text_commands_nothing(served, tmp_path, what, location, form):
+    content = state(SOUND, *LOCATIONS[location](HOSTILE[what]))
     done, written = take(served, tmp_path, content, "--removed", "removed.tf", "--output", form)
     assert done.code in {0, 1}, done.err
     for name, text in {"stdout": done.out, "stderr": done.err, **written}.items():
