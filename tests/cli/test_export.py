@@ -56,9 +56,6 @@ To change in the first plan:
 Variables to give:
   admin_password  Secret default/admin, key password
 
-What Terraform does otherwise:
-  azapi_resource.virtual_network_hub  a later change is sent without its subnets, and may delete them
-
 Not exported:
   SecurityGroup/team  it is in Microsoft Entra ID, which azapi does not manage
 

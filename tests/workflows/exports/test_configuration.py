@@ -1,4 +1,4 @@
-"""The configuration of manifests. `docs/decisions/export.md` has why a plan of it is silent."""
+"""The configuration of manifests. `docs/decisions/terraform.md` has why a plan of it is silent."""
 
 import re
 from textwrap import dedent
@@ -14,7 +14,6 @@ from gitsync.planning.claims import assign_writers
 from gitsync.workflows.exports.terraform.configuration import (
     ManifestSet,
     list_changes,
-    list_children_notes,
     make_configuration,
     name_file,
 )
@@ -354,11 +353,30 @@ def test_azapi_validates_what_its_schema_accepts(document, validates, why):
     assert ("    ignore_changes = [schema_validation_enabled]\n" in text) is not validates, why
 
 
-def test_a_parent_that_is_sent_without_its_children_is_named():
-    configuration = export(GROUP, NETWORK, SUBNET)
-    notes = [(each.name, note) for each, note in list_children_notes(configuration.blocks)]
-    assert notes == [("virtual_network_hub", "a later change is sent without its subnets, and may delete them")]
-    assert "parent_id = azapi_resource.virtual_network_hub.id" in join(configuration)
+RULES = "Microsoft.Network/networkSecurityGroups@2024-05-01"
+NETWORKS = "Microsoft.Network/virtualNetworks@2024-05-01"
+ENTRY = {"name": "one", "properties": {"addressPrefix": "10.0.0.0/24"}}
+SPACE = {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}
+EMBEDDING = [
+    (NETWORK, ["subnets", "virtualNetworkPeerings"], "a request without the lists deletes what is in them"),
+    (
+        flow({"properties": {**SPACE, "subnets": [ENTRY]}}, type_=NETWORKS),
+        ["virtualNetworkPeerings"],
+        "a list that git has is its own",
+    ),
+    (flow({}, type_=RULES), ["securityRules"], "a body without properties"),
+    (ADDRESS, [], "a type without children"),
+]
+
+
+@pytest.mark.parametrize(("document", "lists", "why"), EMBEDDING, ids=[row[-1] for row in EMBEDDING])
+def test_children_that_azure_embeds_are_kept(document, lists, why):
+    configuration = export(GROUP, document)
+    assert not configuration.left_out
+    text = join(configuration)
+    ignored = ", ".join(f"body.properties.{name}" for name in lists)
+    assert (f"    ignore_changes = [{ignored}]\n" in text) is bool(lists), why
+    assert [line.split()[0] for line in text.splitlines() if line.endswith("= []")] == lists, why
 
 
 def test_an_order_without_a_reference_is_kept():
