@@ -334,6 +334,8 @@ def test_lifecycle(annotation, lines, notes, why):
     assert [note for each in configuration.blocks for note in each.notes] == notes, why
 
 
+STORAGE = "Microsoft.Storage/storageAccounts@2023-01-01"
+KIND = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
 VALIDATED = [
     (flow({"properties": {"state": "Enabled"}}), True, "a body of the type"),
     (
@@ -342,6 +344,9 @@ VALIDATED = [
         "a newer version",
     ),
     (flow({"properties": {"provisioningState": "Succeeded"}}), False, "a member that is read-only"),
+    (flow({"properties": {"accessTier": "Hot"}, **KIND}, type_=STORAGE), True, "a word of a choice"),
+    (flow({"properties": {"accessTier": "hot"}, **KIND}, type_=STORAGE), False, "azapi compares words with their case"),
+    (flow(KIND, name="a", type_=STORAGE), False, "azapi validates the name as well"),
 ]
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.desired.catalog.body_paths import OWN_NAMES
+from gitsync.desired.catalog.body_paths import OWN_NAMES, is_spelled_exactly
 from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.problems.field_path import find_member, format_field
 from gitsync.desired.validation.arm_body import check_body
+from gitsync.desired.validation.arm_body_findings import list_faults
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.workflows.exports.terraform.block_references import RESOURCE, BlockReferences
@@ -105,7 +106,7 @@ class BlockMaker:
         kept = tuple(self._keep_children(parts.plain))
         validates = not self._has_findings()
         arguments = self._make_arguments(parts, validates=validates)
-        identity = tuple(self._make_identity(self.request.body.get("identity")))
+        identity = tuple(self._make_identity(self._find_argument("identity")))
         # The last, since it lists what nothing above refers to.
         arguments["depends_on"] = self.references.list_unused(self.request.prepared) or None
         lifecycle = self._make_lifecycle((*self._list_ignored(body), *kept), validates=validates)
@@ -129,17 +130,20 @@ class BlockMaker:
 
     def _make_arguments(self, parts: BodyParts, *, validates: bool) -> dict[str, Value]:
         """Make the arguments, in the usual order; None for one that is not written."""
-        body = self.request.body
         return {
             "type": f"{self.request.arm_id.arm_type}@{self.request.api_version}",
             "name": self.request.arm_id.name,
             "parent_id": self._find_parent(),
-            "location": self._express_openly(body.get("location"), "location"),
-            "tags": self._express_openly(body.get("tags"), "tags") or None,  # an import of no tags has none
+            "location": self._express_openly("location"),
+            "tags": self._express_openly("tags") or None,  # an import of no tags has none
             "body": parts.plain or None,
             "sensitive_body": parts.sensitive or None,
             _VALIDATION: None if validates else False,
         }
+
+    def _find_argument(self, name: str) -> Any:
+        """Find a member of the body, in any case: ARM has no case."""
+        return next((value for key, value in self.request.body.items() if key.casefold() == name), None)
 
     def _check_values(self) -> None:
         found = find_inexpressible(self.request.body)
@@ -202,9 +206,9 @@ class BlockMaker:
         text = f"var.{self.variable_names[variable]}"
         return SensitiveExpression(text) if variable.is_secret else Expression(text)
 
-    def _express_openly(self, value: Any, name: str) -> Value:
-        """Express a value that azapi shows."""
-        expressed = self._express(value)
+    def _express_openly(self, name: str) -> Value:
+        """Express a member of the body that azapi shows."""
+        expressed = self._express(self._find_argument(name))
         if split_body({name: expressed}).sensitive:
             raise CannotExportError(f"{name} has a secret, which azapi takes in a body only")
         return expressed
@@ -212,7 +216,7 @@ class BlockMaker:
     def _make_identity(self, value: Any) -> Iterator[HclBlock]:
         if value is None:
             return
-        members = self._express_openly(value, "identity")
+        members = self._express_openly("identity")
         type_, assigned = find_member(value, "type"), find_member(value, "userAssignedIdentities")
         known = _IDENTITY_TYPES.get(type_.replace(" ", "").casefold()) if isinstance(type_, str) else None
         others = set(members) - {"type", "userAssignedIdentities"} if isinstance(members, dict) else {"identity"}
@@ -225,12 +229,20 @@ class BlockMaker:
         yield HclBlock(type="identity", arguments={"type": known, "identity_ids": ids})
 
     def _has_findings(self) -> bool:
-        """Return whether azapi's validation may refuse the body: its types are those of Bicep, as gitsync's are."""
-        arm_id, version = self.request.arm_id, self.request.api_version
-        if self.request.body_type is None:
+        """Return whether azapi's validation may refuse the body: its types are those of Bicep, as gitsync's are, and it
+        compares words exactly.
+        """
+        arm_id, body_type = self.request.arm_id, self.request.body_type
+        if body_type is None:
             return True
         members = {key: value for key, value in self.request.body.items() if key.casefold() not in OWN_NAMES}
-        return bool(check_body(members, arm_id.arm_type, version, name=arm_id.name))
+        if check_body(members, arm_id.arm_type, self.request.api_version, name=arm_id.name):
+            return True
+        name = body_type.find_member("name")  # gitsync leaves its form to Azure
+        is_named = name is None or (
+            not list_faults(arm_id.name, name.type) and is_spelled_exactly(arm_id.name, name.type)
+        )
+        return not (is_named and is_spelled_exactly(members, body_type, name=arm_id.name))
 
     def _keep_children(self, body: dict[str, Value]) -> Iterator[Expression]:
         """Add an empty list for children that Azure embeds, and that a request without the list deletes. To ignore a
