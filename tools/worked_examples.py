@@ -30,6 +30,7 @@ PAGES = (
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
     ROOT / "docs/from-bicep.md",
+    ROOT / "docs/export.md",
     ROOT / "docs/any-type.md",
     ROOT / "docs/values.md",
     ROOT / "docs/editor.md",
