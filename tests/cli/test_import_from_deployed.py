@@ -338,7 +338,7 @@ def test_a_nested_deployment_that_cannot_be_read_is_an_error(tmp_path):
 
 
 UNREADABLE = [
-    (["--from-stack", STACK], {}, {}, "does not exist", "Check the id, --from-stack", "no stack"),
+    (["--from-stack", STACK], {}, {}, "does not exist", "Check --from-stack and", "no stack"),
     (["--from-deployment", DEPLOYMENT], {}, {}, "does not exist", "oldest deployments", "no deployment"),
     (["--from-stack", STACK], {STACK: stack(managed(GROUP))}, {"denied": (Denial(scope="*deploymentstacks*"),)},
      "AuthorizationFailed", "a role that grants it", "no right to read the stack"),

@@ -24,7 +24,8 @@ _LONGEST_LIST = 5
 _WIDEST = 60
 """Columns of an address: one with long keys has its line to itself."""
 
-_OWN_WORDS = re.compile(r"^/subscriptions/[^/]+/(resourceGroups/)?|/providers/", re.IGNORECASE)
+_SCOPE = re.compile(r"^/subscriptions/[^/]+/(resourceGroups/|providers/)?", re.IGNORECASE)
+_PROVIDERS = re.compile("/providers/", re.IGNORECASE)
 """What ids of one subscription have in common."""
 
 
@@ -107,20 +108,12 @@ def _list_outcomes(report: ImportReport) -> Iterator[str]:
 
 def _shorten_addresses(outcomes: Sequence[TakeoverRow]) -> list[str]:
     """List the addresses: ids in the most common subscription without it and ARM's own words. The JSON has the ids."""
-    counts = Counter(subscription for each in outcomes if (subscription := _read_subscription(each.address)))
-    if not counts:
-        return [each.address for each in outcomes]
-    ((usual, _),) = counts.most_common(1)
+    subscriptions = [(ArmId(each.address).subscription or "").casefold() for each in outcomes]
+    usual = next((subscription for subscription, _ in Counter(filter(None, subscriptions)).most_common(1)), None)
     return [
-        _OWN_WORDS.sub("/", each.address).removeprefix("/")
-        if _read_subscription(each.address) == usual
-        else each.address
-        for each in outcomes
+        _PROVIDERS.sub("/", _SCOPE.sub("", each.address)) if subscription == usual else each.address
+        for each, subscription in zip(outcomes, subscriptions, strict=True)
     ]
-
-
-def _read_subscription(address: str) -> str:
-    return (ArmId(address).subscription or "").casefold()
 
 
 def _format_kind(kind: str, count: int) -> str:

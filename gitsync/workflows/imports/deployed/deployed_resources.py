@@ -50,9 +50,8 @@ def read_source_id(text: str, endpoint: str, arm_type: str) -> ArmId:
     is_at_scope = _SCOPE.fullmatch(arm_id.parent) is not None or (not arm_id.parent and arm_type == DEPLOYMENT_TYPE)
     if own_type == arm_type and is_at_scope:
         return ArmId(f"{arm_id.parent}/providers/{arm_type}/{arm_id.name}")
-    hint = f"Give the id of a resource group, a subscription or a management group, with /providers/{arm_type}/NAME."
-    if own_type != arm_type and own_type:
-        hint = f"Use {OPTIONS[own_type]}."
+    form = f"Give one of a resource group, a subscription or a management group: …/providers/{arm_type}/NAME."
+    hint = form if own_type in {"", arm_type} else f"Use {OPTIONS[own_type]}."
     raise ConfigError(f"{OPTIONS[arm_type]} {text} is not the id of a {_name(arm_type)}.", hint=hint)
 
 
@@ -62,7 +61,7 @@ def _name(arm_type: str) -> str:
 
 def make_missing(arm_id: ArmId, arm_type: str) -> SourceError:
     """Make the error of a stack or a deployment that does not exist."""
-    hint = f"Check the id, {OPTIONS[arm_type]} and --endpoint."
+    hint = f"Check {OPTIONS[arm_type]} and --endpoint."
     if arm_type == DEPLOYMENT_TYPE:
         hint += " Azure deletes the oldest deployments of a scope that has 800."
     return SourceError(f"The {_name(arm_type)} {arm_id} does not exist.", hint=hint)
@@ -86,9 +85,12 @@ def claim_entry(entry: Mapping[str, Any], origin: str, why: str = "") -> Resourc
         return ResourceClaim(
             address=text, origin=origin, arm_id=arm_id, why=why if is_id else "its id is not an ARM id"
         )
-    type_name = read_text(entry, "type") or read_text(entry, "resourceType") or "a resource"
-    of_extension = f"a resource of the extension {extension or 'of the template'}, not of Azure Resource Manager"
-    return ResourceClaim(address=type_name, origin=origin, arm_id=NO_ID, why=of_extension)
+    # Its identifiers are those of another system, and could be anything.
+    type_name = read_text(entry, "type") or read_text(entry, "resourceType") or "a resource without a type"
+    of_extension = f"a resource of the extension {extension}, not of Azure Resource Manager"
+    return ResourceClaim(
+        address=type_name, origin=origin, arm_id=NO_ID, why=of_extension if extension else "it has no ARM id"
+    )
 
 
 def drop_repeated(claims: Iterable[ResourceClaim]) -> tuple[ResourceClaim, ...]:

@@ -146,7 +146,7 @@ def _note(read: Sequence[_Deployment]) -> Iterator[str]:
     for each in read:
         if each.mode.casefold() == _COMPLETE:
             yield (
-                f"The {each.step.origin} has the mode Complete: the next one like it deletes from resource group "
+                f"The {each.step.origin} has the mode Complete: its next run deletes from resource group "
                 f"{each.step.arm_id.resource_group} what its template does not have."
             )
     yield f"Stop what runs the {read[0].step.origin} again, such as its pipeline: it writes what the template has."
