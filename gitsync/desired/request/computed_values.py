@@ -7,15 +7,18 @@ offline: its field, the resources that it names, types and secrets.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.directory_relations import RELATIONS, SYSTEM_ID
 from gitsync.desired.catalog.type_words import join_with_and
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.cel.expressions import quote_expression
+from gitsync.desired.cel.object_ids import find_object_id
 from gitsync.desired.cel.source_types import (
     KNOWN_ELSEWHERE,
     UNKNOWN_KIND,
@@ -34,6 +37,7 @@ from gitsync.desired.problems.finding import Finding
 from gitsync.desired.request.secret_reads import find_secret_read
 from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.directory_links import has_links, read_links
 from gitsync.desired.validation.references import check_owner_type
 from gitsync.desired.validation.set_annotation import OWNER_ID, SET_PATH, SetEntry
 from gitsync.errors import ExpressionError
@@ -100,7 +104,8 @@ class _Setting:
         kind = self._catalog.kind_of(resource)
         if kind is None:  # a problem of its own
             return resource
-        manifest: Any = {"spec": resource.spec, "metadata": {"annotations": {BODY: read_body(resource)}}}
+        annotations = {BODY: read_body(resource), **{annotation: {} for annotation in RELATIONS}}
+        manifest: Any = {"spec": resource.spec, "metadata": {"annotations": annotations}}
         values, problems, patched = list[ComputedValue](), list(resource.problems), dict(resource.patched)
         for entry in entries:
             try:
@@ -112,11 +117,13 @@ class _Setting:
                     patched[entry.field] = entry.source
             except _EntryError as error:
                 problems.append(_locate(error, resource, entry))
-                if error.code in _OF_EXPRESSION:
+                if error.code in _OF_EXPRESSION or entry.principal:
                     manifest = _hide_fault(manifest, entry)
         self.values[resource.key] = tuple(values)
         if any(entry.field[: len(BODY_PATH)] == BODY_PATH for entry in entries):
             self.bodies[resource.key] = find_member(manifest, *BODY_PATH)
+        elif has_links(resource):
+            self.bodies[resource.key] = read_links(resource, manifest["metadata"]["annotations"])
         ordered = sorted(problems, key=lambda problem: problem.order)
         return replace(resource, spec=manifest["spec"], patched=patched, problems=tuple(ordered))
 
@@ -124,6 +131,8 @@ class _Setting:
         """Make a value. Raises _EntryError for the first thing that is wrong with it."""
         if entry.fault:
             raise _EntryError("SetAnnotation", entry.fault, entry.hint)
+        if entry.principal:
+            return self._make_principal(resource, entry)
         wanted = find_field_type(kind, entry.field)
         if isinstance(wanted, Unsettable):
             raise _EntryError("SetField", wanted.message, wanted.hint)
@@ -152,6 +161,28 @@ class _Setting:
             shape=wanted.name,
             choices=find_choices(kind, entry.field),
             is_required=is_required(kind, entry.field),
+        )
+
+    def _make_principal(self, resource: Resource, entry: SetEntry) -> ComputedValue:
+        """Make the value for the object id of what a name stands for. Raises _EntryError if it has none."""
+        name, field = entry.principal, format_field(entry.field)
+        found = self._names.find(name, resource.key.namespace, code="DirectoryLinks", path=entry.field)
+        if isinstance(found, Finding):
+            raise _EntryError(found.code, found.message, found.hint)
+        if found == resource.key:
+            raise _EntryError("DirectoryLinks", f"{name} is the resource itself.", "Remove it.")
+        if found not in self._resources:
+            message = f"No manifest of this run declares {name}, so its object id is not known."
+            raise _EntryError("DirectoryLinks", message, "Write the object id in place of the name.")
+        kind = self._find_kind(found)
+        steps = find_object_id(kind) if kind else SYSTEM_ID
+        if steps is None:
+            hint = "Name a UserAssignedIdentity, a SecurityGroup or a ServicePrincipal, or write an object id."
+            message = f"{name} is not a principal of Entra ID: {found.kind} has no object id."
+            raise _EntryError("DirectoryLinks", message, hint)
+        expression = f"resource({json.dumps(name)}).status.{'.'.join(steps)}"
+        return ComputedValue(
+            expression, field=field, sources={name: found}, reads=frozenset({found}), shape="string", is_required=True
         )
 
     def _check_owner(self, kind: Kind, field: FieldPath, value: ComputedValue) -> None:

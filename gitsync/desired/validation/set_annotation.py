@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.desired.catalog.body_words import EXPRESSION, SET, find_word
+from gitsync.desired.catalog.directory_relations import RELATIONS
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.problems.field_path import (
@@ -27,6 +28,7 @@ from gitsync.desired.problems.field_path import (
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.validation.annotation_text import locate_in_annotation, read_annotation
 from gitsync.desired.validation.body_annotation import BODY_PATH, locate_member, read_body
+from gitsync.desired.validation.directory_links import OBJECT_ID, list_links, locate_link
 from gitsync.model.gvk import AZURE_RESOURCE
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
@@ -43,6 +45,7 @@ _FORM: Final = 'Write a mapping of fields to expressions, such as {spec.tags.hub
 _WORD_FORM: Final = f'Write an expression as text, such as {{{EXPRESSION}: resource("VirtualNetwork/hub").id}}.'
 _QUOTE: Final = "If an expression has a colon and a blank, put it in quotes, or in its own line below `>-`."
 _LONGEST_SHOWN: Final = 120
+_ANNOTATIONS: Final = frozenset({SET, BODY, *RELATIONS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,7 @@ class SetEntry:
     expression: str = ""
     source: SourceLocation
     is_word: bool = False  # it is written in place of the value
+    principal: str = ""  # the name of a manifest whose object id is the value, in place of an expression
     fault: str = ""  # what is wrong, as a sentence; "" if nothing is
     hint: str = ""
 
@@ -61,11 +65,20 @@ def list_set_entries(resource: Resource) -> Sequence[SetEntry]:
     """List the expressions of a manifest, in order."""
     if resource.key[:2] == AZURE_RESOURCE:
         return [*_refuse_annotation(resource), *_list_words(resource)]
-    if resource.annotations.keys().isdisjoint({SET, BODY}):  # as most
+    if resource.annotations.keys().isdisjoint(_ANNOTATIONS):  # as most
         return ()
     body = read_body(resource) if resource.annotations.get(BODY) else {}
     in_spec = _read_annotation(resource) if resource.annotations.get(SET) else ()
-    return [*in_spec, *_find_words(resource, body, BODY_PATH)]
+    return [*in_spec, *_find_words(resource, body, BODY_PATH), *_list_links(resource)]
+
+
+def _list_links(resource: Resource) -> Iterator[SetEntry]:
+    """List the manifests in `gitsync/members` and `gitsync/owners`: each stands for its object id."""
+    for links in list_links(resource):
+        for entry in links.entries:
+            if not OBJECT_ID.fullmatch(entry):
+                source = locate_link(links.relation.annotation, entry, resource)
+                yield SetEntry(field=(*links.path, entry), source=source, is_word=True, principal=entry)
 
 
 def has_computed_ids(resources: Iterable[Resource]) -> bool:

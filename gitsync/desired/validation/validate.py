@@ -31,6 +31,7 @@ from gitsync.desired.validation.any_type_rules import (
 )
 from gitsync.desired.validation.body_annotation import check_version_and_body
 from gitsync.desired.validation.constraints import check_constraints
+from gitsync.desired.validation.directory_links import check_links
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.lock_order import check_lock_order
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
@@ -187,6 +188,7 @@ def _check_resource(
     yield from check_annotations(resource)
     if resource.annotations:
         yield from check_version_and_body(resource, kind)
+        yield from check_links(resource, kind)
 
 
 def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:

@@ -17,6 +17,10 @@ WRITES = _WRITE
 WRITES_ROLES = frozenset({"RoleManagement.ReadWrite.Directory"})
 """The permissions for each action; one of them is enough."""
 
+LINK_READS = READS | {"GroupMember.Read.All", "GroupMember.ReadWrite.All"}
+LINK_WRITES = WRITES | {"GroupMember.ReadWrite.All"}
+"""Those for members and owners."""
+
 ALL = READS | CREATES | WRITES_ROLES
 """Those of a caller without a setting."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from gitsync.emulator.graph.answers import (
@@ -23,6 +22,8 @@ from gitsync.emulator.graph.answers import (
     require_permission,
 )
 from gitsync.emulator.graph.group_bodies import UNIFIED, check_change, check_new_group, show_group
+from gitsync.emulator.graph.links import answer_link, bind
+from gitsync.emulator.graph.moments import compute_age
 from gitsync.emulator.http.messages import ServerRequest, ServerResponse, make_page
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import StoredResource
@@ -39,6 +40,12 @@ def answer_graph(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse
     """Answer a request to Graph. Raises `Refused` if Graph refuses it."""
     types, names = request.target.types, request.target.names
     verb = _VERBS.get((len(names), request.method)) if types == ("groups",) else None
+    if verb is None and types[:1] == ("groups",) and len(types) > 1 and names:
+        delays = cloud.settings.graph.delays
+        is_read = request.method == "GET"
+        _find_group(cloud, names[0], delays.read if is_read else delays.patch, is_write=not is_read)
+        if answer := answer_link(cloud, request):
+            return answer
     if verb is None:
         raise refuse_graph(400, "BadRequest", f"Resource not found for the segment '{request.target.name}'.")
     return verb(cloud, request)
@@ -84,9 +91,12 @@ def _read(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
 
 
 def _update(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
-    require_permission(cloud.settings.graph, WRITES)
     stored = _find(cloud, request, cloud.settings.graph.delays.patch, is_write=True)
-    changes = check_change(request.body, stored.body)
+    body = bind(cloud, request, request.target.path)
+    if not body and request.body:
+        return ServerResponse(204)
+    require_permission(cloud.settings.graph, WRITES)
+    changes = check_change(body, stored.body)
     _refuse_taken(cloud, {**stored.body, **changes}, stored.id)
     cloud.change(request.target.key, replace(stored, body={**stored.body, **changes}))
     return ServerResponse(204)
@@ -116,10 +126,14 @@ def _find(cloud: EmulatedCloud, request: ServerRequest, delay: float, *, is_writ
     """Find a group; refused if it does not exist, or not yet. A write needs its permission, and never finds a deleted
     group.
     """
-    stored = cloud.store.resource(request.target.key)
+    return _find_group(cloud, request.target.name, delay, is_write=is_write)
+
+
+def _find_group(cloud: EmulatedCloud, group_id: str, delay: float, *, is_write: bool = False) -> StoredResource:
+    stored = cloud.store.resource(f"{GROUPS}/{group_id}".casefold())
     is_shown = stored is not None and _is_shown(cloud, stored) and compute_age(cloud, stored.created) >= delay
     if stored is None or not is_shown or (is_write and stored.state == _DELETED):
-        raise refuse_missing(request.target.name)
+        raise refuse_missing(group_id)
     if is_write and stored.body.get("isAssignableToRole"):
         require_permission(cloud.settings.graph, WRITES_ROLES)
     return stored
@@ -131,11 +145,6 @@ def _list_shown(cloud: EmulatedCloud) -> Iterator[tuple[str, StoredResource]]:
 
 def _is_shown(cloud: EmulatedCloud, stored: StoredResource) -> bool:
     return stored.state != _DELETED or compute_age(cloud, stored.changed) < cloud.settings.graph.delays.gone
-
-
-def compute_age(cloud: EmulatedCloud, moment: str) -> float:
-    """Return the seconds since a moment."""
-    return (cloud.clock.now() - datetime.fromisoformat(moment)).total_seconds()
 
 
 def _show_one(request: ServerRequest, stored: StoredResource) -> dict[str, Any]:

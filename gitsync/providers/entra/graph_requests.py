@@ -21,23 +21,23 @@ MALFORMED: Final = "MalformedGroup"
 
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _JSON: Final = {"Content-Type": "application/json"}
-_DENIED: Final = "authorization_requestdenied"
+DENIED: Final = "authorization_requestdenied"
 _NOT_ACCEPTED: Final = (
     "{identity} is not accepted by Microsoft Graph: check AZURE_AUTHORITY_HOST, and that its "
     "tenant is the tenant of the groups."
 )
 _READ: Final = {
-    _DENIED: "{identity} is missing the application permission Group.Read.All of Microsoft Graph: "
+    DENIED: "{identity} is missing the application permission Group.Read.All of Microsoft Graph: "
     "grant it, with the consent of an administrator.",
     "401": _NOT_ACCEPTED,
 }
 _WRITE: Final = {
-    _DENIED: "{identity} is missing the application permission Group.ReadWrite.All of Microsoft Graph: grant it, "
+    DENIED: "{identity} is missing the application permission Group.ReadWrite.All of Microsoft Graph: grant it, "
     "with the consent of an administrator. Group.Create is not enough: it allows no changes to the created group.",
     "401": _NOT_ACCEPTED,
 }
 _WRITE_FOR_ROLES: Final = {
-    _DENIED: "{identity} is missing an application permission of Microsoft Graph: grant it Group.ReadWrite.All and "
+    DENIED: "{identity} is missing an application permission of Microsoft Graph: grant it Group.ReadWrite.All and "
     "RoleManagement.ReadWrite.Directory, which a group with isAssignableToRole needs, with the consent of an "
     "administrator. Group.Create is not enough.",
     "401": _NOT_ACCEPTED,

@@ -17,6 +17,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
+from gitsync.desired.catalog.directory_relations import BODY_NAMES
 from gitsync.desired.formats.name_list import name_first
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.arm_id import ArmId
@@ -51,6 +52,7 @@ from gitsync.providers.entra.group_conversion import (
     needs_rule,
     show_group,
 )
+from gitsync.providers.entra.linked_objects import LinkedObjects
 
 _SKEW: Final = timedelta(minutes=5)  # between the clocks of Graph and of this machine
 _INTERRUPTED_SINCE: Final = timedelta(days=1)
@@ -129,7 +131,7 @@ class GroupReader:
             raise self._make_ambiguity(groups)
         self._access.require_own(str(groups[0]["id"]))
         self._access.note_group(groups[0])
-        return show_group(groups[0], self._wanted)
+        return await self._show(groups[0])
 
     async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:  # noqa: ARG002 - it is one group
         """Return the group as it is: Graph has no operations."""
@@ -145,7 +147,18 @@ class GroupReader:
             return read_absence(answer)
         group = read_group(answer, request, group_id)
         self._access.note_group(group)
-        return show_group(group, self._wanted)
+        return await self._show(group)
+
+    async def _show(self, group: Mapping[str, Any]) -> Live:
+        """Show a group in the words of the manifest, with what its annotations set: nothing else is read of it."""
+        live = show_group(group, self._wanted)
+        if BODY_NAMES.isdisjoint(self._wanted):
+            return live
+        return replace(live, body={**live.body, **await self._open_links().show(self._wanted)})
+
+    def _open_links(self) -> LinkedObjects:
+        known = self._access.known
+        return LinkedObjects(self._access, f"{GROUPS}/{known.group_id}", known.links)
 
     def _may_search(self) -> bool:
         """Return whether a group without a known id may exist. One that is always created is searched only if a POST of
@@ -227,6 +240,8 @@ class GroupWriter(GroupReader):
             await self._update(self._access.known.group_id, body)
         else:
             await self._create(body)
+        if not BODY_NAMES.isdisjoint(body):
+            await self._open_links().update(body)
         return None
 
     async def delete(
