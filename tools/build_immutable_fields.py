@@ -63,6 +63,7 @@ OTHERS = {
     ("Microsoft.DBforMySQL/flexibleServers/users", "aadUser/alias"): "aso",
     ("Microsoft.Graph/groups", "isAssignableToRole"): "described",
     ("Microsoft.Graph/groups", "membershipType"): "described",
+    ("Microsoft.Graph/servicePrincipals", "appId"): "aso",
 }
 """Fields of kinds that are not ARM's, which a webhook of ASO fixes (`aso`), or the documentation of Microsoft Graph."""
 

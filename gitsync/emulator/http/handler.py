@@ -27,7 +27,7 @@ from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.governance.policy_tokens import acquire_policy_token
 from gitsync.emulator.governance.write_checks import check_policy_restrictions, validate_resources
 from gitsync.emulator.graph.answers import identify_answer
-from gitsync.emulator.graph.groups import answer_graph
+from gitsync.emulator.graph.directory import answer_graph
 from gitsync.emulator.http.messages import (
     Course,
     ListFault,

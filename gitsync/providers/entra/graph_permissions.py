@@ -45,6 +45,14 @@ GROUP_READ: Final = GraphPermission(
     _WRITE_ALL | {"Group.ReadWrite.All", "Directory.Read.All"},
 )
 GROUP_WRITE: Final = GraphPermission("Group.ReadWrite.All", "62a82d76-70ea-41e2-9197-370581804d09", _WRITE_ALL)
+APPLICATION_READ: Final = GraphPermission(
+    "Application.Read.All",
+    "9a5d68dd-52b0-4cc2-bd40-abcf44ac3a30",
+    _WRITE_ALL | {"Application.ReadWrite.All", "Application.ReadWrite.OwnedBy", "Directory.Read.All"},
+)
+APPLICATION_WRITE: Final = GraphPermission(
+    "Application.ReadWrite.OwnedBy", "18a4783c-866b-4cc7-a460-3d5e5662c884", frozenset({"Application.ReadWrite.All"})
+)
 ROLES_WRITE: Final = GraphPermission("RoleManagement.ReadWrite.Directory", "9e3f62cf-ca93-4989-b6ce-bf83c28f9fe8")
 
 
@@ -60,12 +68,16 @@ def _writes_for_roles(prepared: Prepared) -> bool:
     return _writes(prepared) and is_for_roles(prepared.resource.spec)
 
 
+_OF_APPLICATIONS: Final = (_Row(APPLICATION_READ, _only_reads), _Row(APPLICATION_WRITE, _writes))
+
 _BY_KIND: Final[Mapping[tuple[str, str], tuple[_Row, ...]]] = {
+    ("entra.azure.com", "Application"): _OF_APPLICATIONS,
     ("entra.azure.com", "SecurityGroup"): (
         _Row(GROUP_READ, _only_reads),
         _Row(GROUP_WRITE, _writes),
         _Row(ROLES_WRITE, _writes_for_roles),
     ),
+    ("entra.azure.com", "ServicePrincipal"): _OF_APPLICATIONS,
 }
 """By group and kind. A test compares it with the kinds of the catalog."""
 

@@ -19,8 +19,8 @@ from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
 from gitsync.providers.entra.graph_requests import GraphRequest
-from gitsync.providers.entra.group_access import NEW, GroupAccess
 from gitsync.providers.entra.link_requests import MOST_ADDED, make_addition, make_list, make_removal, says_present
+from gitsync.providers.entra.object_access import NEW, ObjectAccess
 from gitsync.providers.entra.recent_links import RecentLinks
 
 _LINK: Final = "@odata.nextLink"
@@ -45,7 +45,7 @@ class _Wanted:
 class LinkedObjects:
     """The relations of one object, at a path of Graph."""
 
-    def __init__(self, access: GroupAccess, path: str, recent: RecentLinks) -> None:
+    def __init__(self, access: ObjectAccess, path: str, recent: RecentLinks) -> None:
         self._access = access
         self._path = path
         self._recent = recent

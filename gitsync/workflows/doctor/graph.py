@@ -16,6 +16,7 @@ from gitsync.model.signin import Method
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.cloud import choose_graph
 from gitsync.providers.arm.session import Session
+from gitsync.providers.entra.directory_kind import ObjectSearch
 from gitsync.providers.entra.graph_permissions import (
     GraphPermission,
     format_grant_commands,
@@ -23,6 +24,7 @@ from gitsync.providers.entra.graph_permissions import (
     list_needed_permissions,
 )
 from gitsync.providers.entra.graph_requests import make_search
+from gitsync.providers.entra.group_conversion import SECURITY_GROUP
 from gitsync.settings.config.config import Config
 from gitsync.workflows.doctor.azure import PATIENCE, run_check
 from gitsync.workflows.doctor.rights import has_own_credential
@@ -32,8 +34,8 @@ _NAME: Final = "graph-permissions"
 _AS_USER: Final = "Directory.AccessAsUser.All"
 """A delegated permission to do what the directory roles of the person allow."""
 
-_SOME_NAME: Final = "gitsync"
-"""The name of a group that a read searches; it need not exist."""
+_SOME_SEARCH: Final = ObjectSearch("displayName", "gitsync")
+"""The search of a group that need not exist."""
 
 
 async def examine_graph(config: Config, arm: Arm, clock: Clock, prepared: Iterable[Prepared]) -> Check | None:
@@ -77,7 +79,7 @@ async def _read_claims(needed: Sequence[GraphPermission], arm: Arm, session: Ses
 
 async def _read_groups(arm: Arm, session: Session) -> Check:
     retrier = arm.reach_service(choose_graph(arm.cloud))
-    await retrier.send(make_search(NO_ID, _SOME_NAME), session)
+    await retrier.send(make_search(SECURITY_GROUP, NO_ID, _SOME_SEARCH), session)
     return make_ok(_NAME, "Microsoft Graph returns groups. Permissions to write are not checked without a token.")
 
 

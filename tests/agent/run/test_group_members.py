@@ -52,8 +52,14 @@ def world(tmp_path):
     return World(tmp_path)
 
 
+def find_group(world) -> str:
+    return next(
+        path for path in world.azure().ids("/v1.0/groups/") if world.azure().received(path)["displayName"] == "The Team"
+    )
+
+
 def links(world) -> list[str]:
-    return sorted(path.rpartition("/")[2] for path in world.azure().ids("/v1.0/directorylinks/"))
+    return sorted(world.azure().received(find_group(world)).get("members", []))
 
 
 def find_team(report):
@@ -74,9 +80,7 @@ def test_a_plan_shows_placeholders_and_a_sync_makes_the_members_once(world):
 def test_what_others_add_and_remove_is_drift_and_is_undone(world):
     world.says(**ESTATE).sync()
     before = links(world)
-    (path,) = [path for path in world.azure().ids("/v1.0/directorylinks/") if path.endswith(USER)]
-    world.azure().remove(path)
-    world.azure().put(path.replace(USER, OTHER), {})
+    world.azure().change(find_group(world), "/members", [*(each for each in before if each != USER), OTHER])
     drifted = find_team(world.plan())
     assert drifted.verdict is Verdict.DRIFTED
     assert {(difference.path, bool(difference.live)) for difference in drifted.differences} == {
@@ -115,7 +119,7 @@ def test_a_wrong_annotation_is_a_problem_and_nothing_is_sent(world, members, hin
     report = world.says(**{**ESTATE, "team": team(members)}).sync()
     problems = [problem for problem in report.problems if problem.code == "DirectoryLinks"]
     assert [problem.hint[: len(hint)] for problem in problems] == [hint], why
-    assert links(world) == []
+    assert not [path for path in world.azure().ids("/v1.0/groups/") if "members" in world.azure().received(path)]
 
 
 def test_a_system_identity_is_a_member_by_the_name_of_its_resource(world):
