@@ -13,8 +13,8 @@ MEMBERS: Final = "gitsync/members"
 OWNERS: Final = "gitsync/owners"
 
 _GROUP: Final = ("entra.azure.com", "SecurityGroup")
-_APPLICATION: Final = ("entra.azure.com", "Application")
-_PRINCIPAL: Final = ("entra.azure.com", "ServicePrincipal")
+APPLICATION: Final = ("entra.azure.com", "Application")
+PRINCIPAL: Final = ("entra.azure.com", "ServicePrincipal")
 
 
 class DirectoryRelation(NamedTuple):
@@ -33,7 +33,7 @@ class DirectoryRelation(NamedTuple):
 RELATIONS: Final[Mapping[str, DirectoryRelation]] = {
     MEMBERS: DirectoryRelation(MEMBERS, "members", "memberIds", "addedMemberIds", frozenset({_GROUP})),
     OWNERS: DirectoryRelation(
-        OWNERS, "owners", "ownerIds", "addedOwnerIds", frozenset({_GROUP, _APPLICATION, _PRINCIPAL})
+        OWNERS, "owners", "ownerIds", "addedOwnerIds", frozenset({_GROUP, APPLICATION, PRINCIPAL})
     ),
 }
 """By annotation."""
@@ -43,7 +43,8 @@ BODY_NAMES: Final = frozenset(name for relation in RELATIONS.values() for name i
 OBJECT_IDS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("managedidentity.azure.com", "UserAssignedIdentity"): ("principalId",),
     _GROUP: ("entraID",),
-    _PRINCIPAL: ("entraID",),
+    PRINCIPAL: ("entraID",),
+    APPLICATION: ("entraID",),
 }
 """The member of the status that has the object id of a resource in Entra ID, by group and kind."""
 

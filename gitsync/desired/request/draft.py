@@ -219,7 +219,7 @@ def _convert_body(
         if resource.annotations.get(BODY):
             members = bodies.get(resource.key) or read_body(resource)
             converted = patch_body(converted, members, resource.key.namespace)
-        elif has_links(resource):
+        elif has_links(resource) or resource.key in bodies:
             links = bodies.get(resource.key) or read_links(resource, {})
             converted = converted._replace(body={**converted.body, **links})
     except UnusableReferenceError:

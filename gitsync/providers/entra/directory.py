@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, Final
 
 from gitsync.desired.catalog.directory_relations import BODY_NAMES
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 from gitsync.desired.formats.name_list import name_first
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.arm_id import ArmId
@@ -31,7 +32,9 @@ from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
+from gitsync.providers.entra.app_role_assignments import AssignmentReader, AssignmentWriter
 from gitsync.providers.entra.directory_kind import GraphObject, GraphRefusal, ObjectSearch
+from gitsync.providers.entra.federated_credentials import CredentialReader, CredentialWriter
 from gitsync.providers.entra.graph_requests import (
     ABSENT,
     GraphRequest,
@@ -64,13 +67,15 @@ class EntraDirectory:
         self._graphs: dict[Arm, GraphService] = {}
         self._known = KnownObjects()
 
-    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> ObjectReader:
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> DirectoryReader:
         """Return what reads an object as the principal of `arm`. Raises ArmError if Graph of its cloud is not known."""
-        return ObjectReader(self._open(resource, arm, session))
+        access = self._open(resource, arm, session)
+        return _READERS.get(resource.key[:2], ObjectReader)(access)
 
-    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> ObjectWriter:
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> DirectoryWriter:
         """Return the same for what writes as well."""
-        return ObjectWriter(self._open(resource, arm, session))
+        access = self._open(resource, arm, session)
+        return _WRITERS.get(resource.key[:2], ObjectWriter)(access)
 
     def find_given_id(self, arm_id: ArmId) -> str:
         """Return the id that Graph gave an object, as far as this run has it: it may have created one that it could not
@@ -339,3 +344,17 @@ class ObjectWriter(ObjectReader):
 
 def _spell(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+DirectoryReader = ObjectReader | CredentialReader | AssignmentReader
+DirectoryWriter = ObjectWriter | CredentialWriter | AssignmentWriter
+
+_READERS: Final[Mapping[tuple[str, str], type[CredentialReader | AssignmentReader]]] = {
+    CREDENTIAL: CredentialReader,
+    ASSIGNMENT: AssignmentReader,
+}
+_WRITERS: Final[Mapping[tuple[str, str], type[CredentialWriter | AssignmentWriter]]] = {
+    CREDENTIAL: CredentialWriter,
+    ASSIGNMENT: AssignmentWriter,
+}
+"""Of what is below an object, by the group and kind of manifests."""
