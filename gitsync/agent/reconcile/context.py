@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from loguru import logger
 
@@ -44,6 +46,12 @@ from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config_file import SourceSettings
 from gitsync.settings.logging import writes_debug
 from gitsync.settings.redaction import Redactions
+
+_CHECKS_OF: Final[Mapping[Provider, frozenset[CheckName]]] = {
+    Provider.ARM: frozenset(CheckName),
+    Provider.ENTRA: frozenset({CheckName.NAMES}),
+}
+"""The checks of changes, by who has the resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,12 +174,17 @@ class RunContext:
     async def check(
         self, changes: Iterable[PlannedChange], names: Collection[CheckName] = frozenset(CheckName)
     ) -> Mapping[Key, tuple[CheckFinding, ...]]:
-        """Check changes with ARM, which has none of those of other providers."""
-        of_arm = [
-            change for change in changes if self.catalog.provider(change.key.group, change.key.kind) is Provider.ARM
-        ]
+        """Check changes with ARM, and the names of those of Entra ID with Microsoft Graph."""
+        found: Mapping[Key, tuple[CheckFinding, ...]] = {}
+        by_provider = defaultdict[Provider, list[PlannedChange]](list)
+        for change in changes:
+            by_provider[self.catalog.provider(change.key.group, change.key.kind)].append(change)
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
-        return await self.checks.check(of_arm, {c.key: self.identities[c.key].arm for c in of_arm}, names)
+        for provider, fitting in _CHECKS_OF.items():
+            if same := by_provider[provider]:
+                arms = {change.key: self.identities[change.key].arm for change in same}
+                found = await self.checks.check(same, arms, fitting & frozenset(names))
+        return found
 
     def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)

@@ -12,7 +12,6 @@ stages of the run.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -29,12 +28,12 @@ from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.cloud import choose_graph
 from gitsync.providers.arm.http.failures import make_arm_error, read_absence
 from gitsync.providers.arm.http.messages import Response
-from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
 from gitsync.providers.entra.app_role_assignments import AssignmentReader, AssignmentWriter
 from gitsync.providers.entra.directory_kind import GraphObject, GraphRefusal, ObjectSearch
 from gitsync.providers.entra.federated_credentials import CredentialReader, CredentialWriter
+from gitsync.providers.entra.graph_pages import iterate_entries
 from gitsync.providers.entra.graph_requests import (
     ABSENT,
     GraphRequest,
@@ -56,7 +55,6 @@ _INTERRUPTED_SINCE: Final = timedelta(days=1)
 _ADOPT_ONLY: Final = "AdoptOnly"
 _ALWAYS_CREATE: Final = "AlwaysCreate"
 _MOST_NAMED: Final = 10  # ids in the message of an error
-_LINK: Final = "@odata.nextLink"
 
 
 class EntraDirectory:
@@ -214,23 +212,13 @@ class ObjectReader:
         return is_equal and created is not None and created >= since
 
     async def _list(self, search: ObjectSearch) -> AsyncIterator[GraphObject]:
-        access, next_page = self._access, None
-        source = ListSource(access.kind.collection, next_link=_LINK)
-        so_far = PagesRead(source)
-        while True:
-            request = make_search(access.kind, access.resource.arm_id, search, next_page)
-            answer = await so_far.read(request.target, partial(self._send_bounded, request))
-            page = read_page(answer, source, access.graph.cloud)
-            for entry in page.entries:
-                checked = check_object(access.kind, entry, answer, request)
-                if str(checked[search.member]).casefold() == search.value.casefold():
-                    yield checked
-            if page.next_page is None:
-                return
-            next_page = page.next_page
-
-    async def _send_bounded(self, request: GraphRequest, max_bytes: int) -> Response:
-        return await self._access.send(replace(request, max_bytes=max_bytes))
+        access = self._access
+        make_request = partial(make_search, access.kind, access.resource.arm_id, search)
+        entries = iterate_entries(access.kind.collection, make_request, access.send, access.graph.cloud)
+        async for entry, answer, request in entries:
+            checked = check_object(access.kind, entry, answer, request)
+            if str(checked[search.member]).casefold() == search.value.casefold():
+                yield checked
 
     def _make_absence(self) -> Absence:
         return Absence(code=ABSENT, message=f"There is no such {self._access.kind.names.one}.")

@@ -43,7 +43,7 @@ def make_read(kind: DirectoryKind, resource_id: str, object_id: str) -> GraphReq
         target=path,
         resource_id=resource_id,
         accepts=frozenset({200, 404}),
-        advice=_advise_read(kind),
+        advice=advise_read(kind),
     )
 
 
@@ -61,7 +61,7 @@ def make_search(
         resource_id=resource_id,
         accepts=frozenset({200}),
         is_list=True,
-        advice=_advise_read(kind),
+        advice=advise_read(kind),
     )
 
 
@@ -145,7 +145,7 @@ def _find_fault(kind: DirectoryKind, graph_object: GraphObject, object_id: str) 
     return kind.find_fault(graph_object)
 
 
-def _advise_read(kind: DirectoryKind) -> Mapping[str, str]:
+def advise_read(kind: DirectoryKind) -> Mapping[str, str]:
     permission = f"the application permission {kind.read_permission} of Microsoft Graph"
     return {
         DENIED: f"{{identity}} is missing {permission}: grant it, with the consent of an administrator.",
