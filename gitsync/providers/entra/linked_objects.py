@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -17,13 +17,12 @@ from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import Response
-from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
+from gitsync.providers.entra.graph_pages import iterate_entries
 from gitsync.providers.entra.graph_requests import GraphRequest
 from gitsync.providers.entra.link_requests import MOST_ADDED, make_addition, make_list, make_removal, says_present
 from gitsync.providers.entra.object_access import NEW, ObjectAccess
 from gitsync.providers.entra.recent_links import RecentLinks
 
-_LINK: Final = "@odata.nextLink"
 _ID: Final = "id"
 _GUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -74,23 +73,21 @@ class LinkedObjects:
                     yield _Wanted(relation, member, body[member], applied.get(member) or {})
 
     async def _list(self, relation: DirectoryRelation) -> set[str]:
-        access, next_page, ids = self._access, None, set[str]()
-        where = f"{self._path}/{relation.name}"
-        source = ListSource(where, next_link=_LINK)
-        so_far = PagesRead(source)
-        while True:
-            request = make_list(access.resource.arm_id, self._path, relation, next_page)
-            answer = await so_far.read(request.target, partial(self._send_bounded, request))
-            if answer.status == 404:
-                raise self._refuse(answer, request)
-            page = read_page(answer, source, access.graph.cloud)
-            ids.update(_read_id(entry, answer, request) for entry in page.entries)
-            if page.next_page is None:
-                return self._recent.correct(relation, ids, access.clock.monotonic())
-            next_page = page.next_page
+        access = self._access
+        entries = iterate_entries(
+            f"{self._path}/{relation.name}",
+            partial(make_list, access.resource.arm_id, self._path, relation),
+            self._send_to_existing,
+            access.graph.cloud,
+        )
+        ids = {_read_id(entry, answer, request) async for entry, answer, request in entries}
+        return self._recent.correct(relation, ids, access.clock.monotonic())
 
-    async def _send_bounded(self, request: GraphRequest, max_bytes: int) -> Response:
-        return await self._access.send_patiently(replace(request, max_bytes=max_bytes))
+    async def _send_to_existing(self, request: GraphRequest) -> Response:
+        answer = await self._access.send_patiently(request)
+        if answer.status == 404:
+            raise self._refuse(answer, request)
+        return answer
 
     async def _add(self, relation: DirectoryRelation, ids: Sequence[str]) -> None:
         """Add objects: members by twenty, owners one by one."""

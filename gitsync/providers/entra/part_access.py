@@ -6,23 +6,24 @@ The id that a record keeps has two steps, that of the object and that of the par
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Absence
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import Response
-from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
+from gitsync.providers.entra.graph_pages import iterate_entries
 from gitsync.providers.entra.graph_requests import ABSENT, GraphRequest
 from gitsync.providers.entra.object_access import NEW, ObjectAccess
 from gitsync.providers.entra.part_requests import make_part_list, make_part_read
 
-_LINK: Final = "@odata.nextLink"
-
 Entry = Mapping[str, Any]
+
+
+class _AbsentError(Exception):
+    """The object above a list is not there."""
 
 
 class GivenId(NamedTuple):
@@ -60,20 +61,19 @@ class PartAccess:
 
     async def list_entries(self, path: str) -> list[Entry] | None:
         """List all entries at a path; None if the object above is not there. Raises ArmError for a malformed list."""
-        access, next_page = self.access, None
-        entries: list[Entry] = []
-        source = ListSource(path, next_link=_LINK)
-        so_far = PagesRead(source)
-        while True:
-            request = make_part_list(self.resource_id, path, next_page)
-            answer = await so_far.read(request.target, partial(self._send_bounded, request))
-            if answer.status == 404:
-                return None
-            page = read_page(answer, source, access.graph.cloud)
-            entries += [_check(entry, answer, request) for entry in page.entries]
-            if page.next_page is None:
-                return entries
-            next_page = page.next_page
+        entries = iterate_entries(
+            path, partial(make_part_list, self.resource_id, path), self._send_to_existing, self.access.graph.cloud
+        )
+        try:
+            return [_check(entry, answer, request) async for entry, answer, request in entries]
+        except _AbsentError:
+            return None
+
+    async def _send_to_existing(self, request: GraphRequest) -> Response:
+        answer = await self.access.send(request)
+        if answer.status == 404:
+            raise _AbsentError
+        return answer
 
     async def read(self, path: str) -> Entry | None:
         """Read one entry; None if it is not there. Raises ArmError for a malformed one."""
@@ -95,9 +95,6 @@ class PartAccess:
 
     def read_created(self, answer: Response, request: GraphRequest) -> Entry:
         return _check(answer.mapping(), answer, request)
-
-    async def _send_bounded(self, request: GraphRequest, max_bytes: int) -> Response:
-        return await self.access.send(replace(request, max_bytes=max_bytes))
 
 
 def make_absence(noun: str) -> Absence:
