@@ -22,6 +22,7 @@ from gitsync.agent.reconcile.stages.act import act, poll, post_check
 from gitsync.agent.reconcile.stages.change_checks import check_apply, check_delete
 from gitsync.agent.reconcile.stages.delete import delete
 from gitsync.agent.reconcile.stages.export_values import export
+from gitsync.agent.reconcile.stages.going_along import name_going_along
 from gitsync.agent.reconcile.stages.hold_check import export_and_hold
 from gitsync.agent.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.agent.reconcile.stages.lock_check import check_delete_locks, check_write_locks
@@ -140,6 +141,7 @@ PRUNE: tuple[Leg[PruneAttempt], ...] = (
             Step(Stage.OWNER_CHECK, check_delete_locks),
             Step(Stage.OBSERVE, observe_prune),
             Step(Stage.COMPARE, check_own_delete),
+            Step(Stage.COMPARE, name_going_along),
             Step(Stage.COMPARE, review_prune),
             Step(Stage.ACT, check_group_content),
             Step(Stage.ACT, check_delete),

@@ -34,6 +34,7 @@ from gitsync.providers.arm.session import Session
 from gitsync.providers.entra.app_role_assignments import AssignmentReader, AssignmentWriter
 from gitsync.providers.entra.directory_kind import GraphObject, GraphRefusal, ObjectSearch
 from gitsync.providers.entra.federated_credentials import CredentialReader, CredentialWriter
+from gitsync.providers.entra.going_along import GoingAlong, list_going_along
 from gitsync.providers.entra.graph_pages import iterate_entries
 from gitsync.providers.entra.graph_requests import (
     ABSENT,
@@ -131,6 +132,10 @@ class ObjectReader:
         access.require_own(str(found["id"]))
         access.note_object(found)
         return await self._show(found)
+
+    async def list_going_along(self) -> GoingAlong:
+        """List what Entra ID deletes along with an application. Raises ArmError if Graph gives no usable answer."""
+        return await list_going_along(self._access)
 
     async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:  # noqa: ARG002 - it is one object
         """Return the object as it is: Graph has no operations."""

@@ -17,6 +17,7 @@ APPLICATIONS: Final = "/v1.0/applications"
 PRINCIPALS: Final = "/v1.0/servicePrincipals"
 CREDENTIALS: Final = "federatedIdentityCredentials"
 ASSIGNED: Final = "appRoleAssignedTo"
+ASSIGNMENTS: Final = "appRoleAssignments"
 ROLES: Final = "appRoles"
 
 _JSON: Final = {"Content-Type": "application/json"}
@@ -33,6 +34,7 @@ _ADVICE: Final[Mapping[tuple[str, bool], str]] = {
     ),
     (ROLES, False): _GRANT.format("Application.Read.All", ""),
     (ASSIGNED, False): _GRANT.format("Application.Read.All", ""),
+    (ASSIGNMENTS, False): _GRANT.format("Application.Read.All", ""),
     (ASSIGNED, True): _GRANT.format(
         "AppRoleAssignment.ReadWrite.All", " With it, an identity can give itself any permission."
     ),

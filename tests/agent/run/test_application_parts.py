@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.model.verdict import Action, Verdict
 from tests.support.world import GROUP, World
 
@@ -163,6 +164,36 @@ def test_what_was_removed_from_git_is_deleted(world):
     assert stored(world, "federatedIdentityCredentials") == stored(world, "appRoleAssignedTo") == []
     world.says(group=GROUP).sync(prune=True, max_deletes=9)
     assert not world.azure().ids("/v1.0/applications/")
+
+
+def test_the_delete_of_an_application_names_all_that_goes_along(world):
+    world.says(**ESTATE).sync()
+    azure = world.azure()
+    (path,) = [path for path in azure.ids("/v1.0/") if "/federatedidentitycredentials/" in path.casefold()]
+    azure.change(path, "/name", "by-hand")
+    planned = world.says(group=GROUP, graph=GRAPH).plan(prune=True, max_deletes=9)
+    message = find(planned, "Application").condition.message
+    for part in ("Deployer", "by-hand", "Microsoft Graph", "/roleAssignments/"):
+        assert part in message
+
+
+def test_a_role_assignment_waits_for_a_principal_that_azure_does_not_find_yet(tmp_path):
+    canned = Canned(status=400, code="PrincipalNotFound", message="Principal x does not exist in the directory y.")
+    match = Match(methods=("PUT",), type="microsoft.authorization/roleassignments", nth=(1, 2))
+    world = World(tmp_path, rules=(FaultRule(match=match, answer=canned),))
+    report = world.says(**ESTATE).sync()
+    assert report.exit_code == 0
+    assert [find(report, "RoleAssignment").action, world.runs] == [Action.CREATE, 1]
+
+
+def test_a_role_assignment_of_a_principal_that_was_there_is_not_tried_again_in_the_run(tmp_path):
+    canned = Canned(status=400, code="PrincipalNotFound", message="Principal x does not exist in the directory y.")
+    match = Match(methods=("PUT",), type="microsoft.authorization/roleassignments")
+    world = World(tmp_path, rules=(FaultRule(match=match, answer=canned),))
+    world.says(**{name: text for name, text in ESTATE.items() if name != "assignment"}).sync()
+    report = world.says(**ESTATE).sync()
+    assert find(report, "RoleAssignment").condition.reason == "PrincipalNotFound"
+    assert len([path for path in world.writes if "roleAssignments" in path]) == 1
 
 
 def test_a_role_that_the_resource_lacks_names_those_that_it_has(world):
