@@ -32,9 +32,9 @@ from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
 from gitsync.providers.entra.app_role_assignments import AssignmentReader, AssignmentWriter
+from gitsync.providers.entra.deleted_parts import DeletedParts, list_going_along
 from gitsync.providers.entra.directory_kind import GraphObject, GraphRefusal, ObjectSearch
 from gitsync.providers.entra.federated_credentials import CredentialReader, CredentialWriter
-from gitsync.providers.entra.going_along import GoingAlong, list_going_along
 from gitsync.providers.entra.graph_pages import iterate_entries
 from gitsync.providers.entra.graph_requests import (
     ABSENT,
@@ -133,7 +133,7 @@ class ObjectReader:
         access.note_object(found)
         return await self._show(found)
 
-    async def list_going_along(self) -> GoingAlong:
+    async def list_going_along(self) -> DeletedParts:
         """List what Entra ID deletes along with an application. Raises ArmError if Graph gives no usable answer."""
         return await list_going_along(self._access)
 

@@ -43,8 +43,8 @@ def ca(tmp_path_factory):
 
 @asynccontextmanager
 async def started(ca):
-    one = EmulatedPrincipal(client=CLIENT, object=OBJECT, secret="s3cret-of-it", tenant=TENANT)
-    emulator = Emulator(EmulatorSettings(require_token=True, principals=(one,)))
+    principal = EmulatedPrincipal(client=CLIENT, object=OBJECT, secret="s3cret-of-it", tenant=TENANT)
+    emulator = Emulator(EmulatorSettings(require_token=True, principals=(principal,)))
     await emulator.start(tls=ca.tls)
     try:
         yield emulator

@@ -1,5 +1,5 @@
 """What Entra ID deletes along with an application: its service principal, federated credentials and app role
-assignments, whoever made them.
+assignments, also those that gitsync did not make.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gitsync.providers.entra.part_requests import (
 from gitsync.providers.entra.principal_conversion import SERVICE_PRINCIPAL
 
 
-class GoingAlong(NamedTuple):
+class DeletedParts(NamedTuple):
     """What goes along, in texts for people."""
 
     principal_id: str = ""  # the object id of the service principal, "" without one
@@ -33,13 +33,13 @@ class GoingAlong(NamedTuple):
     given: tuple[str, ...] = ()  # the principals that have app roles of the application, likewise
 
 
-async def list_going_along(access: ObjectAccess) -> GoingAlong:
+async def list_going_along(access: ObjectAccess) -> DeletedParts:
     """List what goes along with an application. Raises ArmError if Graph gives no usable answer."""
     object_id, part = access.known.object_id, PartAccess(access)
     request = make_read(access.kind, access.resource.arm_id, object_id)
     answer = await access.send(request)
     if answer.status == 404:
-        return GoingAlong()
+        return DeletedParts()
     application = read_object(access.kind, answer, request, object_id)
     credentials = await part.list_entries(make_path(APPLICATIONS, object_id, CREDENTIALS)) or []
     names = tuple(str(entry.get("name")) for entry in credentials)
@@ -52,11 +52,11 @@ async def list_going_along(access: ObjectAccess) -> GoingAlong:
     )
     principals = [entry async for entry, _, _ in found]
     if not principals:
-        return GoingAlong(credentials=names)
+        return DeletedParts(credentials=names)
     principal_id = str(principals[0].get("id"))
     roles = await part.list_entries(make_path(PRINCIPALS, principal_id, ASSIGNMENTS)) or []
     given = await part.list_entries(make_path(PRINCIPALS, principal_id, ASSIGNED)) or []
-    return GoingAlong(
+    return DeletedParts(
         principal_id,
         str(principals[0].get("displayName")),
         names,
