@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitsync.model.rehearsal import Blank
 from gitsync.model.verdict import Action, Verdict
 from tests.support.world import World
 from tests.workflows.rehearsal.pieces import rehearse_world
@@ -67,3 +68,4 @@ def test_a_first_sync_is_killed_after_each_write(world):
     rehearsal = rehearse_world(world.says(**ALL), interrupts=True)
     assert len(rehearsal.interrupts) == 3
     assert [interrupt.differences for interrupt in rehearsal.interrupts] == [()] * 3
+    assert Blank.STATEMENTS not in {blank.blank for blank in rehearsal.not_rehearsed}
