@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from gitsync.emulator.graph.graph_settings import GraphDelays, GraphSettings
-from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
+from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings, read_settings
 from tests.emulator.asked import TestClock, emulated
 
 APPLICATIONS, PRINCIPALS, GROUPS = "/v1.0/applications", "/v1.0/servicePrincipals", "/v1.0/groups"
@@ -232,6 +232,18 @@ async def test_who_may_only_write_what_it_owns_cannot_write_the_rest():
         directory.emulator.put(f"{APPLICATIONS}/00000000-0000-4000-8000-00000000000a", {"displayName": "Other"})
         other = f"{APPLICATIONS}/00000000-0000-4000-8000-00000000000a"
         assert (await directory.send_request("DELETE", other, version="", **headers)).status == 403
+
+
+async def test_a_caller_is_throttled_with_a_time_to_wait(tmp_path):
+    script = tmp_path / "script.yaml"
+    script.write_text("settings: {throttle: off, graph: {throttle: {size: 2, perSecond: 0.1}}}")
+    async with emulated(read_settings(script), clock=TestClock()) as directory:
+        for _ in range(2):
+            assert (await send(directory, "GET", APPLICATIONS)).status == 200
+        refused = await send(directory, "GET", APPLICATIONS)
+        assert (refused.status, refused.code, refused.headers["Retry-After"]) == (429, "TooManyRequests", "10")
+        directory.emulator.cloud.clock.seconds += 10
+        assert (await send(directory, "GET", APPLICATIONS)).status == 200
 
 
 async def test_what_is_not_emulated_is_refused(directory):
