@@ -16,7 +16,7 @@ _STEPS_OF_ACCEPT: Final = 5
 
 
 class Listener:
-    """`grace`: seconds that `close` gives a request to end; 0 is no limit."""
+    """`grace`: seconds that `close` gives a request to end; 0 for as long as it takes."""
 
     def __init__(self, handle: Handle, grace: float = 1) -> None:
         self._handle = handle
