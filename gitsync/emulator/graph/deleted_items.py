@@ -32,7 +32,7 @@ def answer_deleted(cloud: EmulatedCloud, request: ServerRequest, words: tuple[st
 def _list(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryCollection) -> ServerResponse:
     refuse_other_methods(request, "GET")
     require_permission(cloud.settings.graph, collection.rights.reads)
-    rows = sorted(list_deleted(cloud, collection))
+    rows = list(list_deleted(cloud, collection))
     wanted = read_filter(request, collection.filtered)
     return make_list(cloud, request, rows, lambda stored: show_deleted(collection, stored), wanted)
 

@@ -73,7 +73,7 @@ def _list(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryCol
     require_permission(cloud.settings.graph, collection.rights.reads)
     wanted = read_filter(request, collection.filtered)
     delay = cloud.settings.graph.delays.filter
-    rows = sorted(collection.list_shown(cloud))
+    rows = collection.list_shown(cloud)
     old_enough = [(key, stored) for key, stored in rows if compute_age(cloud, stored.created) >= delay]
     return make_list(cloud, request, old_enough, lambda stored: _show(cloud, collection, stored), wanted)
 
@@ -117,7 +117,7 @@ def _delete(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryC
     stored = _find_for_write(cloud, request, collection, cloud.settings.graph.delays.delete)
     if collection is APPLICATIONS:  # its principal in the tenant goes along
         shown = APPLICATIONS.show(stored)
-        for _, principal in list(SERVICE_PRINCIPALS.list_shown(cloud)):
+        for _, principal in SERVICE_PRINCIPALS.list_shown(cloud):
             if principal.body.get("appId") == shown["appId"]:
                 remove_object(cloud, SERVICE_PRINCIPALS, principal)
     remove_object(cloud, collection, stored)

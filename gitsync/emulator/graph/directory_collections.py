@@ -53,13 +53,17 @@ class DirectoryCollection:
         """The name of the type in Graph, such as `microsoft.graph.application`."""
         return f"microsoft.graph.{self.name.removesuffix('s')}"
 
-    def list_shown(self, cloud: EmulatedCloud) -> Iterator[tuple[str, StoredResource]]:
-        """List the objects with their keys, and those that were deleted but are still shown."""
+    def list_shown(self, cloud: EmulatedCloud) -> list[tuple[str, StoredResource]]:
+        """List the objects with their keys, sorted, and those that were deleted but are still shown."""
         prefix = f"{self.path}/".casefold()
-        for key, stored in cloud.store.below(prefix):
-            if "/" not in key.removeprefix(prefix) and is_shown(cloud, stored):
-                yield key, stored
-        yield from ((key, stored) for key, stored in FIRST_PARTY.items() if key.startswith(prefix))
+        rows = {key: stored for key, stored in cloud.store.below(prefix) if "/" not in key.removeprefix(prefix)}
+        app_ids = {stored.body.get("appId") for stored in rows.values()}
+        rows |= {
+            key: stored
+            for key, stored in FIRST_PARTY.items()
+            if key.startswith(prefix) and stored.body["appId"] not in app_ids
+        }
+        return [(key, stored) for key, stored in sorted(rows.items()) if is_shown(cloud, stored)]
 
     def look_up(self, cloud: EmulatedCloud, object_id: str) -> StoredResource | None:
         key = f"{self.path}/{object_id}".casefold()
