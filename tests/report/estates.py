@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 
 from gitsync.model.verdict import Difference
 from gitsync.report.html.difference_rows import make_difference_row
-from gitsync.report.site.looks import STATES
 from gitsync.report.site.pages import render_data, render_pages
 from gitsync.report.site.shapes import FORMAT
+from gitsync.report.site.site_looks import STATES
 
 SUBSCRIPTION = "/subscriptions/11111111-2222-3333-4444-555555555555"
 REVISION, COMMIT = "3f6c1c0b" * 5, "9d0e7a1c" * 5
@@ -118,7 +118,7 @@ class Estate:
                 {"key": row["key"], "state": row["state"], "reason": "AuthorizationFailed", "message": row.get("message", "The client has no right to write it.")}
                 for row in failed[:20]
             ]  # fmt: skip
-            target["drift"] = [one for one in self.open if one["target"] == target["id"]]
+            target["drift"] = [drift for drift in self.open if drift["target"] == target["id"]]
         has = {"coverage": "coverage" in self.more, "audit": "audit" in self.more}
         return {"format": FORMAT, "version": "0.1.0", "targets": self.targets, "months": months, "has": has}
 
@@ -186,9 +186,9 @@ class Estate:
                 "text": row.get("text", MANIFEST), "doubt": "",
             },
             "body": {"sent": '{\n  "location": "westeurope"\n}', "shown": '{\n  "location": "westeurope"\n}', "outside": ""},
-            "differences": [make_difference_row(*one)._asdict() | {
-                "live": make_difference_row(*one).live._asdict(), "desired": make_difference_row(*one).desired._asdict(),
-            } for one in DIFFERENCES] if drifted else [],
+            "differences": [make_difference_row(*shown)._asdict() | {
+                "live": make_difference_row(*shown).live._asdict(), "desired": make_difference_row(*shown).desired._asdict(),
+            } for shown in DIFFERENCES] if drifted else [],
             "outside": ["/properties/publicNetworkAccess"] if drifted else [], "unverified": [],
             "owner": row["owner"], "refersTo": needs, "referredBy": needed[:200], "exports": ["Secret/connection"] if bad else [],
             "identity": {"credential": "", "clientId": "", "tenantId": "", "subscription": ""},
@@ -213,7 +213,7 @@ HISTORY = [
 def landing_zone(groups=4, *, every=9, target="platform", estate=None, subscription=SUBSCRIPTION):
     """A hub, and so many resource groups of 13 resources; every so many of them have something to report."""
     estate = estate or Estate()
-    if not any(one["id"] == target for one in estate.targets):
+    if not any(known["id"] == target for known in estate.targets):
         estate.target(target, headline=f"{groups * 13 + 2} resources", days=_days(groups * 13))
     states = ("drifted", "failed", "held", "waiting", "pending")
 
@@ -314,6 +314,6 @@ def three_targets():
                 "count": 1,
             }
         )
-    estate.runs.sort(key=lambda one: one["at"], reverse=True)
+    estate.runs.sort(key=lambda run: run["at"], reverse=True)
     estate.removed = [(0, "Vault.keyvault.azure.com/team-0/old-vault", 0, NOW)]
     return estate

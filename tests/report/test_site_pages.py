@@ -10,9 +10,9 @@ import pytest
 from gitsync.model.verdict import Verdict
 from gitsync.report.html.looks import LOOKS, Tone
 from gitsync.report.html.page import EXITS
-from gitsync.report.site.looks import EVENTS, EXIT_TONES, STATES
 from gitsync.report.site.pages import POLICY, SCRIPTS, render_data, render_pages
 from gitsync.report.site.shapes import EdgeKind, EventKind
+from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, STATES
 from gitsync.report.wording import DURATION_STEPS
 
 FILES = {path: content.decode() for path, content in render_pages().items()}

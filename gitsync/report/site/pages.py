@@ -15,7 +15,8 @@ from typing import Any, Final
 from gitsync.report.html.looks import VerdictLook
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.page import EXITS, ICON
-from gitsync.report.site.looks import EVENTS, EXIT_TONES, ORIGINS, STATES
+from gitsync.report.outside_texts import OUTSIDE_SIDES
+from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, ORIGINS, STATES
 from gitsync.report.wording import DURATION_STEPS, YEAR
 
 POLICY: Final = (
@@ -76,6 +77,7 @@ def _build_words() -> Mapping[str, Any]:
         "events": _build_looks(EVENTS),
         "origins": _build_looks(ORIGINS),
         "exits": [(code, tone.name.lower(), EXITS.get(code, "")) for code, tone in EXIT_TONES.items()],
+        "sides": {"azure": ("Azure", "git"), "outside": OUTSIDE_SIDES},
         "steps": [*DURATION_STEPS, (None, YEAR, "y", 0, "")],
     }
 

@@ -30,13 +30,13 @@
     return block;
   };
 
-  const differences = (rows) => make("table", { class: "diff" },
+  const differences = (rows, [before, after]) => make("table", { class: "diff" },
     make("caption", {}, plural(rows.length, "difference")),
-    make("thead", {}, make("tr", {}, ["Path", "Azure", "git", "Why"].map((title) => make("th", { scope: "col" }, title)))),
+    make("thead", {}, make("tr", {}, ["Path", before, after, "Why"].map((title) => make("th", { scope: "col" }, title)))),
     make("tbody", {}, rows.map((row) => make("tr", {}, make("th", { scope: "row" }, code(row.path)),
       row.lines.length
-        ? make("td", { colspan: "2" }, make("p", { class: "note" }, make("del", {}, "- Azure"), " ", make("ins", {}, "+ git")), changedLines(row.lines))
-        : [make("td", { class: "live", "data-title": "Azure" }, side(row.live, "del")), make("td", { class: "desired", "data-title": "git" }, side(row.desired, "ins"))],
+        ? make("td", { colspan: "2" }, make("p", { class: "note" }, make("del", {}, `- ${before}`), " ", make("ins", {}, `+ ${after}`)), changedLines(row.lines))
+        : [make("td", { class: "live", "data-title": before }, side(row.live, "del")), make("td", { class: "desired", "data-title": after }, side(row.desired, "ins"))],
       make("td", { class: "why", "data-title": row.why ? "Why" : false }, row.why)))));
 
   const condition = (found) => {
@@ -62,11 +62,13 @@
 
   const azure = (resource) => {
     const { sent, shown, outside } = resource.body;
+    const { outsideRows = [] } = resource;
     if (!sent && !shown && !outside && !resource.differences.length && !resource.outside.length) return null;
     return section("azure", "Azure and git", null,
-      resource.differences.length ? differences(resource.differences) : make("p", { class: "note" }, "The last sync left no difference on record."),
+      resource.differences.length ? differences(resource.differences, gitsync.words.sides("azure")) : make("p", { class: "note" }, "The last sync left no difference on record."),
       resource.outside.length
-        ? [make("p", {}, make("strong", {}, "Changed outside of git: ")), make("ul", { class: "names" }, resource.outside.map((path) => make("li", {}, code(path))))] : null,
+        ? [make("h3", {}, "Changed outside of git"), outsideRows.length
+          ? differences(outsideRows, gitsync.words.sides("outside")) : make("ul", { class: "names" }, resource.outside.map((path) => make("li", {}, code(path))))] : null,
       resource.unverified.length
         ? [make("p", { class: "note" }, "Azure does not return, so that these are not compared:"),
           make("ul", { class: "names" }, resource.unverified.map((path) => make("li", {}, code(path))))] : null,

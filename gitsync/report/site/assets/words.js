@@ -2,7 +2,7 @@
 // Words, signs and durations as all forms of a report have them: data/words.js is made of the tables of the report.
 (() => {
   const UNKNOWN = { sign: "·", tone: "rest", means: "" };
-  let words = { states: [], events: [], origins: [], exits: [], steps: [] };
+  let words = { states: [], events: [], origins: [], exits: [], sides: {}, steps: [] };
   const tables = { states: new Map(), events: new Map(), origins: new Map() };
 
   const read = (content) => {
@@ -11,6 +11,9 @@
       content[table].forEach(([word, sign, tone, means], rank) => tables[table].set(word, { word, sign, tone, means, rank }));
     }
   };
+
+  // How the two sides of a difference are called.
+  const sides = (name) => words.sides[name];
 
   // How a run ended, by its exit code; nothing to mention for one that succeeded.
   const exit = (code) => {
@@ -51,5 +54,5 @@
   const time = (iso, shown) => (iso ? gitsync.dom.make("time", { datetime: iso, title: iso }, shown || moment(iso)) : null);
   const ago = (iso) => time(iso, age(iso));
 
-  gitsync.words = { ago, age, event, exit, lasted, moment, origin, read, state, time, worst };
+  gitsync.words = { ago, age, event, exit, lasted, moment, origin, read, sides, state, time, worst };
 })();
