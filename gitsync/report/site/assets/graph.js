@@ -224,19 +224,23 @@
     return make("div", {}, legend(kinds), frame(picture(`Around ${shorten(key)}`, boxes, placed, { owners: [], references, chosen: key, ways: routeColumns(placed, references) }), false).content);
   };
 
-  // The namespaces and the resource groups of all targets: [address, title, rows].
+  // The namespace and the resource group of a resource, as [address, kind, title].
+  const scopesOf = (estate, row) => {
+    const [target, namespace] = [estate.target(row).id, estate.namespace(row)];
+    const { subscription, group } = scopeOf(estate.armId(row));
+    const hash = (...parts) => `#/graph/${[target, ...parts].map(encode).join("/")}`;
+    const found = [[hash("namespace", namespace), "Namespaces", namespace]];
+    return group ? [...found, [hash("group", subscription.toLowerCase(), group.toLowerCase()), "Resource groups", group]] : found;
+  };
+
+  // Those of all targets, each with its resources.
   const listScopes = (estate) => {
     const scopes = new Map();
-    const add = (hash, kind, title, target, row) => {
-      if (!scopes.has(hash)) scopes.set(hash, { hash, kind, title, target, rows: [] });
-      scopes.get(hash).rows.push(row);
-    };
     for (let row = 0; row < estate.count; row += 1) {
-      const target = estate.target(row);
-      const namespace = estate.namespace(row);
-      add(`#/graph/${[target.id, "namespace", namespace].map(encode).join("/")}`, "Namespaces", namespace, target.title, row);
-      const { subscription, group } = scopeOf(estate.armId(row));
-      if (group) add(`#/graph/${[target.id, "group", subscription.toLowerCase(), group.toLowerCase()].map(encode).join("/")}`, "Resource groups", group, target.title, row);
+      for (const [hash, kind, title] of scopesOf(estate, row)) {
+        if (!scopes.has(hash)) scopes.set(hash, { hash, kind, title, target: estate.target(row).title, rows: [] });
+        scopes.get(hash).rows.push(row);
+      }
     }
     return scopes;
   };
@@ -271,6 +275,6 @@
     };
   };
 
-  gitsync.graph = { neighbourhood };
+  gitsync.graph = { neighbourhood, scopesOf };
   gitsync.pages.set("graph", page);
 })();

@@ -94,12 +94,15 @@
   const needs = (estate, target, title, rows) => (rows.length
     ? table("needs-list", [title, "How", "Field"], rows.map(([name, how, field]) => [link(estate, target, name), EDGES[how] || how, code(field)])) : null);
 
+  const graphs = (estate, target, row) => make("p", { class: "note" }, "Graph of ", gitsync.graph.scopesOf(estate, row).flatMap(([hash, , title], at) => [
+    at ? ", " : "", make("a", { href: hash }, title)]));
+
   const relations = (estate, target, key, resource) => {
     const { refersTo, referredBy } = resource;
     if (!refersTo.length && !referredBy.length) return null;
     return section("relations", "What it needs, and who needs it", refersTo.length + referredBy.length,
       gitsync.graph.neighbourhood(estate, target, key, refersTo, referredBy),
-      needs(estate, target, "Needs", refersTo), needs(estate, target, "Needed by", referredBy));
+      needs(estate, target, "Needs", refersTo), needs(estate, target, "Needed by", referredBy), graphs(estate, target, estate.find(target, key)));
   };
 
   const children = (estate, row, target) => {
