@@ -10,7 +10,8 @@ import pytest
 from gitsync.model.verdict import Verdict
 from gitsync.report.html.looks import LOOKS, Tone
 from gitsync.report.html.page import EXITS
-from gitsync.report.site.pages import POLICY, SCRIPTS, render_data, render_pages
+from gitsync.report.site.data_files import encode_data
+from gitsync.report.site.pages import POLICY, SCRIPTS, render_pages
 from gitsync.report.site.shapes import EdgeKind, EventKind
 from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, STATES
 from gitsync.report.wording import DURATION_STEPS
@@ -92,7 +93,7 @@ def test_the_words_are_the_tables_of_the_report():
 def test_data_is_a_call_in_ascii():
     """So that no character set, line separator or lone surrogate ends it."""
     value = {"name": "caf\u00e9 \u2028 \ud800 </script>"}
-    content = render_data("resources/a/0", value)
+    content = encode_data("resources/a/0", value)
     assert content.isascii()
     assert content.startswith(b'gitsyncData("resources/a/0",')
     assert json.loads(content.decode().removeprefix('gitsyncData("resources/a/0",').removesuffix(");\n")) == value
