@@ -117,6 +117,11 @@ COMMANDS = {
         "Write manifests for resources that exist in Azure.",
         CommandGroup.SET_UP,
     ),
+    "export": CommandEntry(
+        "gitsync.cli.migration.export",
+        "Write the manifests as a configuration of Terraform. Offline.",
+        CommandGroup.SET_UP,
+    ),
     "init": CommandEntry(
         "gitsync.cli.init",
         "Write editor settings and a first gitsync.yaml. Offline.",

@@ -79,6 +79,7 @@ WRITES = {
     "--status-dir": (*SYNC, "--status-dir", "{}/status"),
     "import --out": ("import", "--from-cluster-export", "../cluster.yaml", "--out", "{}/azure"),
     "import --removed": (*STATE_IMPORT, "--out", "../azure", "--removed", "{}/removed.tf"),
+    "export --out": ("export", "terraform", "--subscription", SUBSCRIPTION, "--out", "{}/infra"),
     "init folder": ("init", "{}/estate"),
     "schema --out": ("schema", "--out", "{}/schemas"),
     "emulator --state": ("emulator", "--state", "{}/azure.db"),

@@ -34,10 +34,11 @@ def show(prepared: Sequence[Prepared], config_maps: ConfigMaps, *, keeps_secrets
     With `keeps_secrets`, placeholders of secrets are not text but secrets, for a comparison.
     """
     values = Placeholders({resource.key: resource for resource in prepared}, config_maps)
-    return tuple(_render(resource, values, keeps_secrets=keeps_secrets) for resource in prepared)
+    return tuple(render(resource, values, keeps_secrets=keeps_secrets) for resource in prepared)
 
 
-def _render(prepared: Prepared, values: Placeholders, *, keeps_secrets: bool) -> Shown:
+def render(prepared: Prepared, values: Placeholders, *, keeps_secrets: bool = False) -> Shown:
+    """Render one resource. Raises MissingValueError if `values` lacks one."""
     if prepared.template is None:
         return Shown(prepared=prepared, arm_id=prepared.arm_id, request=None)
     filled = fill(prepared.template, prepared.key.namespace, values)

@@ -83,7 +83,12 @@ def _is_secret(kind: Kind, steps: tuple[str, ...]) -> bool:
     return facts is not None and facts.is_secret
 
 
-def _find_sent(kind: Kind, type_: FieldType, steps: tuple[str, ...]) -> _Sent:
+def find_sent_path(kind: Kind, type_name: str, steps: JsonPath) -> JsonPath:
+    """Find the path in the ARM body of a field of a type of a kind; () if the facts do not have it."""
+    return _find_sent(kind, {"ref": type_name}, steps).path
+
+
+def _find_sent(kind: Kind, type_: FieldType, steps: JsonPath) -> _Sent:
     """Find where a field is in the ARM body, as far as the facts of the kind go."""
     path: JsonPath = ()
     for step in steps:

@@ -1,0 +1,1 @@
+"""Configurations for other tools, made of manifests: the way back from gitsync."""

@@ -1,0 +1,83 @@
+"""Names of blocks: legal in Terraform, readable, unique, and the same in every export.
+
+The name of a resource is its kind and its name. Where two would have one name, both get a longer one, whatever their
+order; the last resort is a part of a digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from gitsync.model.gvk import AZURE_GROUP
+from gitsync.model.resource import Prepared
+
+_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ILLEGAL: Final = re.compile(r"[^a-z0-9]+")
+_DIGITS: Final = 8
+_LONGEST: Final = 100
+
+RESERVED: Final = frozenset(
+    {"count", "depends_on", "for_each", "lifecycle", "locals", "provider", "providers", "source", "version"}
+)
+"""Names that Terraform allows for no variable."""
+
+
+class NamedParts(NamedTuple):
+    """The parts of a name: what is usual, what is added if that is not unique, and the text of the digest."""
+
+    usual: tuple[str, ...]
+    more: tuple[str, ...]
+    identity: str
+
+
+def describe_resource(prepared: Prepared) -> NamedParts:
+    """The parts of the name of a resource."""
+    key, arm_id, kind = prepared.key, prepared.arm_id, prepared.key.kind
+    if key.group == AZURE_GROUP and arm_id is not None:  # one kind for all types: a reader looks for the type
+        kind = arm_id.arm_type.rpartition("/")[2]
+    return NamedParts((_WORDS.sub("_", kind), key.name), (key.namespace,), f"{key} {arm_id}")
+
+
+def choose_names(parts: Sequence[NamedParts], reserved: Collection[str] = ()) -> list[str]:
+    """Choose a name for each, in their order."""
+    names: dict[int, str] = {}
+    used = set(reserved)
+    for make in _FORMS:
+        made = {index: make(each) for index, each in enumerate(parts) if index not in names}
+        counts = Counter(made.values())
+        chosen = {
+            index: name
+            for index, name in made.items()
+            if name and counts[name] == 1 and name not in used and len(name) <= _LONGEST
+        }
+        names |= chosen
+        used |= set(chosen.values())
+    return [names[index] for index in range(len(parts))]
+
+
+def clean_name(texts: Iterable[str], joint: str = "_") -> str:
+    """Join texts to a name that begins with a letter; "" if nothing of them is legal."""
+    words = (_ILLEGAL.sub(joint, text.casefold()).strip(joint) for text in texts)
+    name = joint.join(filter(None, words))
+    return name if not name or name[0].isalpha() else f"n{joint}{name}"
+
+
+def _make_usual(parts: NamedParts) -> str:
+    return clean_name(parts.usual)
+
+
+def _make_longer(parts: NamedParts) -> str:
+    return clean_name((*parts.usual, *parts.more))
+
+
+def _make_unique(parts: NamedParts) -> str:
+    digest = hashlib.sha256(parts.identity.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return f"{clean_name(parts.usual)[: _LONGEST - _DIGITS - 2] or 'n'}_{digest}"
+
+
+_FORMS: Final[tuple[Callable[[NamedParts], str], ...]] = (_make_usual, _make_longer, _make_unique)
+"""From the shortest to the one that is always unique."""
