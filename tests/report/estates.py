@@ -166,7 +166,7 @@ class Estate:
             name = f"{row['target']}/{number // 500}"
             shards[f"resources/{name}"][row["key"]] = self._resource(number, needs[number], needed[number])
             shards[f"history/{name}"][row["key"]] = row.get(
-                "history", HISTORY if row["state"] != "ready" else HISTORY[:2]
+                "history", HISTORY if row["state"] != "ready" else HISTORY[-2:]
             )
         return shards
 
@@ -207,7 +207,7 @@ HISTORY = [
         f"{event} by a run" if number % 2 else "",
     )
     for number, event in enumerate(TRANSITIONS)
-]
+][::-1]
 
 
 def landing_zone(groups=4, *, every=9, target="platform", estate=None, subscription=SUBSCRIPTION):

@@ -125,7 +125,7 @@ async def counted(page, expected):
 
 
 PAGES = [
-    ("#/", "1 of 3 targets failed, 2 with open drift", "the overview"),
+    ("#/", "3 targets: 2 failed, 2 with open drift", "the overview"),
     ("#/tree", "Tree", "the tree"),
     ("#/activity", "Activity", "runs"),
     ("#/drift", "3 resources with open drift", "drift"),

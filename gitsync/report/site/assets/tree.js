@@ -4,6 +4,7 @@
   const { badge, clean, make, number, plural } = gitsync.dom;
   const { state } = gitsync.words;
   const { address } = gitsync.estate;
+  const FEW = 150; // resources, which are all unfolded from the start
   const MANY = 40; // nodes above what is not fine; up to so many are unfolded from the start
   const kept = { open: new Set(), folded: new Set(), at: null, top: 0, query: "", begun: false }; // for the way back to this page
   const SELECTS = [
@@ -130,6 +131,10 @@
 
   // Subscriptions are open from the start, and so is what has something to look at below it, unless that is much.
   const openFirst = (estate) => {
+    if (estate.count <= FEW) {
+      walk(estate.top, (node) => kept.open.add(node));
+      return;
+    }
     for (const node of estate.top.children) kept.open.add(node);
     const urgent = new Set();
     for (let row = 0; row < estate.count; row += 1) {
