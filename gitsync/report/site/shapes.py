@@ -12,7 +12,7 @@ from typing import Final, Literal, TypedDict
 FORMAT: Final = 1
 """Of all data files. A site of another format is written again."""
 
-MOST_CHANGES: Final = 200
+MOST_CHANGES: Final = 50
 """Events of one run that the list of runs shows; the histories of the resources have all."""
 
 MOST_FAILURES: Final = 20
@@ -24,8 +24,10 @@ MOST_DAYS: Final = 90
 MOST_REFERRERS: Final = 200
 """Resources that refer to one, of which its page names these."""
 
-EdgeKind = Literal["owner", "reference", "value", "depends-on", "order", "set"]
-"""Why a resource needs another: owner, field, computed value, `gitsync/depends-on`, order only, `gitsync/set`."""
+EdgeKind = Literal["owner", "reference", "set", "depends-on", "order"]
+"""Why a resource needs another: its owner, a field, a value that an expression computes (`gitsync/set`), the annotation
+`gitsync/depends-on`, or the order alone. The closest first.
+"""
 
 EventKind = Literal[
     "expected",  # a create was recorded before it was sent
@@ -240,6 +242,7 @@ class ResourceShape(TypedDict):
     body: BodyShape
     differences: list[dict[str, object]]  # rows as in the report (gitsync.report.html.difference_rows)
     outside: list[str]  # JSON pointers of changes outside of git that the last sync found
+    outsideRows: list[dict[str, object]]  # the same as rows, before and now, if the last report has them
     unverified: list[str]  # JSON pointers of desired values that Azure does not return
     owner: str  # a key, or an ARM id; "" for none
     refersTo: list[tuple[str, EdgeKind, str]]
