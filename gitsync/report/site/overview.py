@@ -21,7 +21,7 @@ from gitsync.report.site.shapes import (
     RunShape,
     TargetShape,
 )
-from gitsync.report.site.states import STATES
+from gitsync.report.site.site_looks import STATES
 from gitsync.report.summary import format_records
 from gitsync.report.wording import format_plural
 

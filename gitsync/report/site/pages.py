@@ -7,7 +7,6 @@ nothing else, so a name or a message that slipped into the markup would neither 
 
 from __future__ import annotations
 
-import json
 import pkgutil
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,6 +15,7 @@ from gitsync.report.html.looks import VerdictLook
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.page import EXITS, ICON
 from gitsync.report.outside_texts import OUTSIDE_SIDES
+from gitsync.report.site.data_files import encode_data, name_data_file
 from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, ORIGINS, STATES
 from gitsync.report.wording import DURATION_STEPS, YEAR
 
@@ -59,15 +59,8 @@ def render_pages() -> Mapping[str, bytes]:
         "index.html": f"{index}\n".encode(),
         "assets/site.css": style.encode(),
         **{f"assets/{name}.js": _read_asset(f"{name}.js").encode() for name in SCRIPTS},
-        "data/words.js": render_data("words", _build_words()),
+        name_data_file("words"): encode_data("words", _build_words()),
     }
-
-
-def render_data(name: str, content: Any) -> bytes:
-    """Render a file of `data/`, such as `tree` or `resources/prod/7`, as the call of a function with plain JSON."""
-    # In ASCII, so that a browser reads it whatever encoding the server names.
-    text = json.dumps(content, separators=(",", ":"), default=str)
-    return f"gitsyncData({json.dumps(name)},{text});\n".encode("ascii")
 
 
 def _build_words() -> Mapping[str, Any]:

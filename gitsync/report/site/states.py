@@ -9,22 +9,6 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
 from gitsync.planning.status.conditions import is_waiting
 
-STATES: Final = (
-    "untrusted",
-    "failed",
-    "replacing",
-    "blocked",
-    "missing",
-    "conflict",
-    "drifted",
-    "outside",
-    "held",
-    "waiting",
-    "skip",
-    "ready",
-)
-"""Worst first."""
-
 _REASONS: Final = {WaitReason.HELD.value: "held", WaitReason.FLAPPING.value: "blocked"}
 
 

@@ -11,7 +11,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record
 from gitsync.report.site.shapes import TreeShape
-from gitsync.report.site.states import STATES
+from gitsync.report.site.site_looks import STATES
 
 _SHARD_SIZE: Final = 128
 """Resources of one file, about: it is loaded to show one of them."""

@@ -8,7 +8,8 @@ from collections import Counter, defaultdict
 
 from gitsync.model.verdict import Difference
 from gitsync.report.html.difference_rows import make_difference_row
-from gitsync.report.site.pages import render_data, render_pages
+from gitsync.report.site.data_files import encode_data, name_data_file
+from gitsync.report.site.pages import render_pages
 from gitsync.report.site.shapes import FORMAT
 from gitsync.report.site.site_looks import STATES
 
@@ -98,7 +99,7 @@ class Estate:
         shards = self._shards() if len(self.rows) < _LARGE else {}
         return {
             **render_pages(),
-            **{f"data/{name}.js": render_data(name, value) for name, value in (data | shards | self.more).items()},
+            **{name_data_file(name): encode_data(name, value) for name, value in (data | shards | self.more).items()},
         }
 
     def write(self, folder):

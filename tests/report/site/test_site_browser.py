@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
-from tests.report.estates import Estate, landing_zone, three_targets
+from tests.report.site.estates import Estate, landing_zone, three_targets
 from tests.report.test_report_html import EVIL
 from tests.report.test_report_html_browser import CONTRAST, show_as
 
