@@ -143,7 +143,7 @@
   const portal = (url) => (/^https:\/\/portal\.[a-z.]+\/#resource\//.test(url) ? out(url, "Open in the portal") : null);
 
   const facts = (estate, target, resource) => section("more", "Facts", null, make("dl", { class: "facts" },
-    fact("ARM id", code(resource.armId), " ", portal(resource.portal)), fact("Owner", resource.owner ? link(estate, target.id, resource.owner) : null),
+    fact("ARM id", resource.armId ? [code(resource.armId), " ", portal(resource.portal)] : null), fact("Owner", resource.owner ? link(estate, target.id, resource.owner) : null),
     fact("API version", breakable([resource.apiVersion, resource.armApiVersion].filter(Boolean).join(", in Azure "))), fact("Policy", resource.policy), fact("Claim", resource.claim),
     fact("Hold", resource.hold ? `until ${resource.hold.until}${resource.hold.reason ? `: ${resource.hold.reason}` : ""}` : ""),
     fact("Exports to", resource.exports.length ? resource.exports.join(", ") : ""), identity(resource.identity), fact("Agent", resource.agent),
