@@ -28,7 +28,7 @@ LARGE = 30_000
 CHANGED = 5
 """Records that each commit changes."""
 
-FIRST_PAGE = ("index.html", "data/site.js", "data/tree.js")
+FIRST_PAGE = ("index.html", "assets", "data/words.js", "data/site.js", "data/tree.js")
 BRANCH = "refs/heads/gitsync/status"
 
 
@@ -86,7 +86,7 @@ def _size(site: Path) -> float:
 def write_history(remote: Path, commits: int) -> None:
     """Add commits to the status branch, each as a run makes it that some resources fail in or recover."""
     records = _git(remote, "ls-tree", "-r", "--name-only", BRANCH).split()
-    paths = [path for path in records if path.count("/") == 3]  # noqa: PLR2004 - namespace, group, kind and name
+    paths = [path for path in records if path.count("/") == 3]
     state = {path: _git(remote, "show", f"{BRANCH}:{path}") for path in paths[: CHANGED * 20]}
     report = _git(remote, "show", f"{BRANCH}:report.json").splitlines()
     tip = _git(remote, "rev-parse", BRANCH).strip()
@@ -99,7 +99,7 @@ def write_history(remote: Path, commits: int) -> None:
     subprocess.run(["git", "gc", "--quiet"], cwd=remote, check=True)
 
 
-def _write_commits(  # noqa: PLR0913, PLR0917 - what a history is made of
+def _write_commits(
     paths: list[str], state: dict[str, str], report: list[str], tip: str, time: int, commits: int
 ) -> Iterator[str]:
     rows = [number for number, line in enumerate(report) if line.startswith('    {"apiVersion"')]
@@ -107,13 +107,13 @@ def _write_commits(  # noqa: PLR0913, PLR0917 - what a history is made of
         yield f"commit {BRANCH}\ncommitter gitsync <gitsync@localhost> {time + 3600 * (number + 1)} +0000\n"
         yield _write_data(f"Updated {CHANGED} [skip ci]\n")
         yield f"from {tip}\n" if number == 0 else ""
-        for place in range(CHANGED):
-            path = paths[(number * CHANGED + place) % len(paths)]
+        for each in range(CHANGED):
+            path = paths[(number * CHANGED + each) % len(paths)]
             document = json.loads(state[path])
             document["status"]["conditions"][0]["message"] = f"Attempt {number}"
             state[path] = json.dumps(document, indent=2, sort_keys=True) + "\n"
             yield f"M 100644 inline {path}\n" + _write_data(state[path])
-            row = rows[(number * CHANGED + place) % len(rows)]
+            row = rows[(number * CHANGED + each) % len(rows)]
             entry = json.loads(report[row].rstrip(","))
             report[row] = f"    {json.dumps({**entry, 'requests': number})}" + ("," if row != rows[-1] else "")
         yield "M 100644 inline report.json\n" + _write_data("\n".join(report) + "\n")

@@ -185,8 +185,13 @@ _GITHUB = (
 def take_picture(browser: str, shot: Shot, profile: Path, picture: Path) -> None:
     flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-lcd-text")
     size = (f"--force-device-scale-factor={shot.scale}", f"--window-size={shot.width},{shot.height}")
-    more = (f"--user-data-dir={profile}", "--virtual-time-budget=5000", f"--screenshot={picture}", f"{shot.page.as_uri()}{shot.address}")
-    subprocess.run([browser, *flags, *size, *more], check=True, capture_output=True, timeout=120)
+    more = (f"--user-data-dir={profile}", "--virtual-time-budget=5000", f"--screenshot={picture}")
+    subprocess.run(
+        [browser, *flags, *size, *more, f"{shot.page.as_uri()}{shot.address}"],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
 
 
 if __name__ == "__main__":

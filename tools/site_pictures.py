@@ -12,16 +12,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from demo_stage import SCRIPT, Demo, Transcript, environment
 from emulated_azure import GITSYNC, EmulatedAzure, serve_azure
 from report_pictures import BROWSERS, EGRESS, PICTURES, RULE, Shot, take_picture
 
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.terminal import Paint
 
 RESOURCE = "production/platform/network.azure.com/NetworkSecurityGroupsSecurityRule/hub-deny-from-internet"
+FAULTS = SCRIPT | {
+    "rules": [
+        {
+            "match": {"method": "PUT", "path": "*/databases/scratch"},
+            "answer": {"status": 409, "code": "ServiceIsInMaintenance", "message": "The cluster is in maintenance."},
+        }
+    ]
+}
 HELD = "  name: hub-deny-from-internet\n"
 
 
@@ -37,9 +46,9 @@ def main(arguments: list[str]) -> int:
         page = make_site([make_production(folder / "a"), make_test(folder / "b")], folder / "site")
         shots = [
             Shot("site-overview", page, 1280, 860, 0.8),
-            Shot("site-tree", page, 1280, 960, 0.8, "#/tree"),
+            Shot("site-tree", page, 1280, 1090, 0.8, "#/tree?target=production"),
             Shot("site-resource", page, 1280, 1500, 0.8, f"#/resource/{RESOURCE}"),
-            Shot("site-graph", page, 1280, 1000, 0.8, "#/graph/production/namespace/analytics"),
+            Shot("site-graph", page, 1280, 1060, 0.8, "#/graph/production/namespace/platform"),
         ]
         for shot in shots:
             picture = (pictures / f"{shot.name}.png").resolve()
@@ -49,12 +58,12 @@ def main(arguments: list[str]) -> int:
 
 
 def make_production(folder: Path) -> Demo:
-    """An estate in which a change in Azure was repaired, another one is held, and a resource waits for its owner."""
-    with serve_azure(make_folder(folder), SCRIPT, environment({})) as azure:
-        demo = make_demo(folder, azure, "production")
+    """An estate in which a change in Azure was repaired, another one is held, one resource fails and one waits."""
+    with serve_azure(make_folder(folder), FAULTS, environment({})) as azure:
+        demo = make_demo(folder, azure, "production", code=1)
         change_rule(azure, "Allow")
-        sync(demo)
-        day = (datetime.now(UTC) + timedelta(days=21)).date()
+        sync(demo, code=1)
+        day = (SystemClock().now() + timedelta(days=21)).date()
         network = demo.tree / "platform" / "hub-network.yaml"
         hold = f'{HELD}  annotations:\n    gitsync/hold: "until {day}, incident 4711"\n'
         network.write_text(network.read_text().replace(HELD, hold))
@@ -76,11 +85,11 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-def make_demo(folder: Path, azure: EmulatedAzure, name: str) -> Demo:
+def make_demo(folder: Path, azure: EmulatedAzure, name: str, code: int = 0) -> Demo:
     demo = Demo(folder, azure, "manifests", name, Transcript(140, Paint(on=False)))
     demo.settings["GITSYNC_DIGEST_KEY"] = "the records of an example that is thrown away"
     demo.make_repository()
-    sync(demo)
+    sync(demo, code)
     return demo
 
 

@@ -93,7 +93,7 @@ COMMANDS = {
         CommandGroup.RECORDS,
     ),
     "site": CommandEntry(
-        "gitsync.cli.site",
+        "gitsync.cli.site.site",
         "Make a site of static pages from status branches. Offline.",
         CommandGroup.RECORDS,
     ),

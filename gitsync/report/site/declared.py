@@ -31,7 +31,7 @@ _OWN: Final = ("gitsync/", "serviceoperator.azure.com/")
 """Annotations that gitsync reads. Those of other tools may hold anything, such as a copy of a Secret."""
 
 
-class Need(NamedTuple):
+class SiteNeed(NamedTuple):
     """What a resource needs another for."""
 
     target: str  # a key, or an ARM id
@@ -46,21 +46,21 @@ class DeclaredManifest(NamedTuple):
     text: str
 
 
-class Declarations(NamedTuple):
+class DeclaredManifests(NamedTuple):
     """The manifests of one revision."""
 
     manifests: Mapping[Key, DeclaredManifest] = {}
-    needs: Mapping[str, Sequence[Need]] | None = None  # by key; None if no manifest was read
+    needs: Mapping[str, Sequence[SiteNeed]] | None = None  # by key; None if no manifest was read
     root: str = ""  # paths are relative to this folder of the repository
     doubt: str = ""  # why no manifest was read, or why some of them may be of another revision
 
 
-def declare(prepared: Sequence[Prepared], catalog: Catalog, mask: Callable[[str], str], root: str) -> Declarations:
+def declare(prepared: Sequence[Prepared], catalog: Catalog, mask: Callable[[str], str], root: str) -> DeclaredManifests:
     """Take from manifests what the site shows of them, with secrets masked."""
-    needs: dict[str, list[Need]] = {}
+    needs: dict[str, list[SiteNeed]] = {}
     for edge in build_owner_graph(prepared, catalog).edges:
         needs.setdefault(edge.source, []).append(_make_need(edge))
-    return Declarations(
+    return DeclaredManifests(
         manifests={
             entry.key: DeclaredManifest(entry.resource.source, mask(_write_manifest(entry))) for entry in prepared
         },
@@ -69,8 +69,8 @@ def declare(prepared: Sequence[Prepared], catalog: Catalog, mask: Callable[[str]
     )
 
 
-def _make_need(edge: Edge) -> Need:
-    return Need(edge.target, _KINDS[edge.relation], edge.label)
+def _make_need(edge: Edge) -> SiteNeed:
+    return SiteNeed(edge.target, _KINDS[edge.relation], edge.label)
 
 
 def _write_manifest(prepared: Prepared) -> str:
@@ -91,11 +91,11 @@ def _write_manifest(prepared: Prepared) -> str:
     return truncate(dump(document, has_blocks=True).decode(), LONGEST_TEXT)
 
 
-def list_recorded_needs(record: Record) -> Iterable[Need]:
+def list_recorded_needs(record: Record) -> Iterable[SiteNeed]:
     """List what a record has of the needs of a resource, whose manifest was not read."""
     manifest = record.manifest
     if manifest.owner:
-        yield Need(str(manifest.owner), "owner", "")
+        yield SiteNeed(str(manifest.owner), "owner", "")
     for key in manifest.depends_on:
         if key != manifest.owner:
-            yield Need(str(key), "order" if key in manifest.ordered_after else "reference", "")
+            yield SiteNeed(str(key), "order" if key in manifest.ordered_after else "reference", "")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, State
 from gitsync.report.html.links import Forge
-from gitsync.report.site.declared import Declarations
+from gitsync.report.site.declared import DeclaredManifests
 from gitsync.report.site.shapes import DriftShape, History, RunShape
-
-OUTSIDE: Final = "outside"
-"""The verdict of a drift that is outside of git, beside those of comparisons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +38,7 @@ class EstateHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estate:
+class SiteEstate:
     """All that was read of one status."""
 
     name: EstateName
@@ -51,7 +48,7 @@ class Estate:
     report: Mapping[str, Any] = field(default_factory=dict)  # that of the last run, empty if it cannot be read
     entries: Mapping[Key, Mapping[str, Any]] = field(default_factory=dict)  # its resources, by key
     history: EstateHistory = field(default_factory=EstateHistory)
-    declarations: Declarations = Declarations()  # noqa: RUF009 - a tuple
+    declarations: DeclaredManifests = DeclaredManifests()  # noqa: RUF009 - a tuple
     forge: Forge | None = None  # None if the repository has no pages
     unread: str = ""  # why its status cannot be read, "" if it was
 

@@ -1,7 +1,7 @@
 """What happened to a resource: the events that follow from two versions of its record.
 
 The events of a resource retell its record: each carries the facts that it changes, and applied in order they lead from
-no record to the last one. What no event tells, such as a duration, is no fact.
+no record to the last one. What has no event, such as a duration, is left out of the facts.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from gitsync.planning.status.conditions import READY, is_waiting
 from gitsync.report.site.shapes import EventKind
 
 LONGEST_TEXT: Final = 300
-"""Characters of what an event says of itself."""
+"""Characters of the text of an event."""
 
 _MOST_PATHS: Final = 5
 
 
 class RecordFacts(NamedTuple):
-    """What events tell of a record."""
+    """What events report of a record."""
 
     claim: Claim = Claim.NONE
     arm_id: str = ""
@@ -46,7 +46,7 @@ class Event(NamedTuple):
 
 
 def read_facts(record: Record) -> RecordFacts:
-    """Read the facts of a record that events tell."""
+    """Read the facts of a record that events report."""
     outside, streak = record.spec.outside, record.writes.streak
     return RecordFacts(
         claim=record.claim,
@@ -101,7 +101,7 @@ _CLAIM_EVENTS: Final[Mapping[Claim, EventKind]] = {
 
 
 def _list_claim(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:
-    """The first event of a record, and each change of the claim; an id that a create made is told with it."""
+    """The first event of a record, and each change of the claim; the id that a create made belongs to it."""
     if begins or old.claim is not new.claim:
         facts = {"claim": new.claim, "arm_id": new.arm_id}
         silent = ("path", "policy", "generation") if begins else ()
@@ -111,7 +111,7 @@ def _list_claim(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator
 
 
 def _list_manifest(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:
-    """Another id, file, policy or spec; those of a new record are told as it begins."""
+    """Another id, file, policy or spec; those of a new record belong to its first event."""
     if begins:
         return
     if old.arm_id != new.arm_id and old.claim is new.claim:
@@ -134,19 +134,19 @@ def _list_writes(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterato
     yield Event("repaired" if is_repair else "updated", "", facts)
 
 
-def _list_outside(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:  # noqa: ARG001
+def _list_outside(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:  # noqa: ARG001 - as all of them
     if old.outside == new.outside:
         return
     kind: EventKind = "drifted" if set(new.outside) - set(old.outside) else "settled"
     yield Event(kind, format_paths(new.outside), {"outside": new.outside})
 
 
-def _list_hold(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:  # noqa: ARG001
+def _list_hold(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:  # noqa: ARG001 - as all of them
     if old.hold != new.hold:
         yield Event("held" if new.hold else "released", new.hold, {"hold": new.hold})
 
 
-def _list_condition(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:  # noqa: ARG001
+def _list_condition(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator[Event]:  # noqa: ARG001 - as all of them
     if old.condition != new.condition:
         kind, text = new.condition or ("waiting", "")
         yield Event(kind, text, {"condition": new.condition})

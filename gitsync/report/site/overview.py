@@ -10,7 +10,7 @@ from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record, Trust
 from gitsync.model.secret import truncate
-from gitsync.report.site.estate import Estate
+from gitsync.report.site.estate import SiteEstate
 from gitsync.report.site.resources import build_hold
 from gitsync.report.site.shapes import (
     MOST_DAYS,
@@ -30,7 +30,7 @@ _URGENT: Final = ("untrusted", "failed", "blocked")
 """States that somebody has to look at, beside drift."""
 
 
-def build_target(estate: Estate, states: Mapping[Key, str]) -> TargetShape:
+def build_target(estate: SiteEstate, states: Mapping[Key, str]) -> TargetShape:
     """Build the card of an estate, with the state of each of its resources."""
     state, history, name = estate.state, estate.history, estate.name
     counts = Counter(states.values())
@@ -70,7 +70,7 @@ def _find_last_run(runs: Sequence[RunShape]) -> RunShape | None:
     return {**last, "changed": []} if last else None
 
 
-def _list_failures(estate: Estate, states: Mapping[Key, str]) -> list[FailureShape]:
+def _list_failures(estate: SiteEstate, states: Mapping[Key, str]) -> list[FailureShape]:
     urgent = [key for word in _URGENT for key, state in states.items() if state == word]
     return [_build_failure(estate.state.records[key], states[key]) for key in urgent[:MOST_FAILURES]]
 
@@ -85,7 +85,7 @@ def _build_failure(record: Record, state: str) -> FailureShape:
     }
 
 
-def _list_holds(estate: Estate) -> list[HoldShape]:
+def _list_holds(estate: SiteEstate) -> list[HoldShape]:
     holds = [build_hold(key, hold) for key, record in estate.state.records.items() if (hold := record.manifest.hold)]
     return sorted(holds, key=lambda hold: (hold["until"], hold["key"]))
 
@@ -98,7 +98,7 @@ def _format_trust(records: Sequence[Record]) -> str:
     return f"{format_plural(refused.total(), 'record')} not trusted: {kinds}."
 
 
-def _list_notes(estate: Estate) -> Iterator[str]:
+def _list_notes(estate: SiteEstate) -> Iterator[str]:
     yield from filter(None, (estate.unread, *estate.history.notes))
     if any(record.trust is Trust.NO_KEY for record in estate.state.records.values()):
         yield "The seals of records were not checked: set GITSYNC_DIGEST_KEY."

@@ -15,7 +15,7 @@ from gitsync.model.verdict import Difference
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.html.difference_rows import MOST_ROWS, DifferenceRow, make_difference_row
 from gitsync.report.html.links import Forge, link_to_portal
-from gitsync.report.site.declared import Declarations, Need
+from gitsync.report.site.declared import DeclaredManifests, SiteNeed
 from gitsync.report.site.shapes import (
     MOST_REFERRERS,
     BodyShape,
@@ -36,8 +36,8 @@ _MOST_PATHS: Final = 200
 class ResourceContext(NamedTuple):
     """What the pages of all resources of a target share."""
 
-    declarations: Declarations
-    needs: Mapping[str, Sequence[Need]]  # by key
+    declarations: DeclaredManifests
+    needs: Mapping[str, Sequence[SiteNeed]]  # by key
     referrers: Mapping[str, Sequence[tuple[str, EdgeKind, str]]]  # by key
     entries: Mapping[Key, Mapping[str, Any]]  # of the last report
     portal: str  # the address of the Azure portal, "" for an emulator

@@ -8,14 +8,15 @@ from typing import Any, Final, NamedTuple
 
 import gitsync
 from gitsync.model.gvk import Key
+from gitsync.model.verdict import OUTSIDE_WORD
 from gitsync.report.html.links import find_portal
-from gitsync.report.site.declared import Need, list_recorded_needs
-from gitsync.report.site.estate import OUTSIDE, Estate
+from gitsync.report.site.declared import SiteNeed, list_recorded_needs
+from gitsync.report.site.estate import SiteEstate
 from gitsync.report.site.overview import build_target, sort_drift
+from gitsync.report.site.resource_tree import TreeRow, build_tree, choose_shard, count_shards
 from gitsync.report.site.resources import ResourceContext, build_resource
 from gitsync.report.site.shapes import FORMAT, DriftShape, EdgeKind, EdgesShape, History
 from gitsync.report.site.states import choose_state
-from gitsync.report.site.tree import TreeRow, build_tree, choose_shard, count_shards
 
 EDGE_KINDS: Final[tuple[EdgeKind, ...]] = ("owner", "reference", "set", "depends-on", "order")
 
@@ -33,13 +34,13 @@ class Extras(NamedTuple):
 class _Part(NamedTuple):
     """An estate, with what follows from it alone."""
 
-    estate: Estate
-    shards: int
-    states: Mapping[Key, str]
-    needs: Mapping[str, Sequence[Need]]  # by key
+    estate: SiteEstate
+    shards: int  # how many files its resources are in
+    states: Mapping[Key, str]  # of its resources
+    needs: Mapping[str, Sequence[SiteNeed]]  # by key
 
 
-def build_data(estates: Sequence[Estate], extras: Extras) -> DataFiles:
+def build_data(estates: Sequence[SiteEstate], extras: Extras) -> DataFiles:
     """Build the value of each data file of the site."""
     parts = [_split(estate) for estate in estates]
     rows = [row for number, part in enumerate(parts) for row in _list_rows(number, part)]
@@ -66,9 +67,9 @@ def build_data(estates: Sequence[Estate], extras: Extras) -> DataFiles:
     }
 
 
-def _split(estate: Estate) -> _Part:
+def _split(estate: SiteEstate) -> _Part:
     records = estate.state.records
-    drift = {each["key"]: each["verdict"] for each in estate.history.open if each["verdict"] != OUTSIDE}
+    drift = {each["key"]: each["verdict"] for each in estate.history.open if each["verdict"] != OUTSIDE_WORD}
     declared = estate.declarations.needs
     return _Part(
         estate=estate,
@@ -122,7 +123,7 @@ def _list_removed(number: int, part: _Part) -> Iterator[tuple[int, str, int, str
         yield number, key, choose_shard(key, part.shards), time
 
 
-def _collect_referrers(needs: Mapping[str, Iterable[Need]]) -> Mapping[str, Sequence[tuple[str, EdgeKind, str]]]:
+def _collect_referrers(needs: Mapping[str, Iterable[SiteNeed]]) -> Mapping[str, Sequence[tuple[str, EdgeKind, str]]]:
     referrers: dict[str, list[tuple[str, EdgeKind, str]]] = {}
     for key, needed in needs.items():
         for need in needed:
@@ -131,7 +132,7 @@ def _collect_referrers(needs: Mapping[str, Iterable[Need]]) -> Mapping[str, Sequ
 
 
 def _build_edges(parts: Sequence[_Part], rows: Sequence[TreeRow]) -> EdgesShape:
-    """Build the edges between rows. A key that the own target lacks is that of another, whose status it knows."""
+    """Build the edges between rows. A key that the own target lacks may be that of another."""
     by_key: dict[str, int] = {}
     own = {(row.target, str(row.key)): number for number, row in enumerate(rows)}
     for (_, key), number in own.items():
@@ -149,7 +150,7 @@ def _build_edges(parts: Sequence[_Part], rows: Sequence[TreeRow]) -> EdgesShape:
     return {"kinds": list(EDGE_KINDS), "edges": edges, "outside": outside}
 
 
-def _build_drift(estates: Iterable[Estate]) -> dict[str, list[DriftShape]]:
+def _build_drift(estates: Iterable[SiteEstate]) -> dict[str, list[DriftShape]]:
     known = list(estates)
     return {
         "open": sort_drift((each for estate in known for each in estate.history.open), "since"),

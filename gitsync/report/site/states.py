@@ -1,4 +1,4 @@
-"""The state of each resource on the site, in the words of reports."""
+"""The state of each resource on the site, in the words of reports (`site_looks`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from gitsync.model.condition import WaitReason
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Record
+from gitsync.model.verdict import OUTSIDE_WORD
 from gitsync.planning.status.conditions import is_waiting
 
 _REASONS: Final = {WaitReason.HELD.value: "held", WaitReason.FLAPPING.value: "blocked"}
@@ -28,5 +29,5 @@ def choose_state(record: Record, drift: str) -> str:
     if drift:
         return drift
     if record.spec.outside and record.spec.outside.changed:
-        return "outside"
+        return OUTSIDE_WORD
     return "skip" if record.manifest.policy is Policy.SKIP else "ready"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gitsync.desired.formats.people import hide_people
-from gitsync.report.site.estate import OUTSIDE
+from gitsync.model.verdict import OUTSIDE_WORD
 from gitsync.report.site.events import Event, RecordFacts, format_paths, list_events
 from gitsync.report.site.shapes import MOST_CHANGES, DriftShape, EventKind, History, RunShape
 from gitsync.repository.git.state.commits import SKIP_CI
@@ -24,9 +24,7 @@ class Chronicle:
     target: str  # its id
     histories: dict[str, list[History]] = field(default_factory=dict)  # by key, oldest first
     runs: list[RunShape] = field(default_factory=list)  # oldest first
-    open: dict[tuple[str, bool], DriftShape] = field(default_factory=dict)
-    """By key, and whether it is outside of git."""
-
+    open: dict[tuple[str, bool], DriftShape] = field(default_factory=dict)  # by key, and whether outside of git
     past: list[DriftShape] = field(default_factory=list)  # oldest first
     resources: int = 0  # those that have a record now
     failed: int = 0  # those of them that failed
@@ -77,13 +75,13 @@ class Chronicle:
             yield key, Event("settled", "", {})
         # The records themselves have events for changes outside of git.
         if found.outside:
-            self._open(key, OUTSIDE, found, commit)
+            self._open(key, OUTSIDE_WORD, found, commit)
         else:
             self._close((key, True), commit, "settled")
 
     def _open(self, key: str, verdict: str, found: Found, commit: StatusCommit) -> bool:
         """Begin a drift; False for one that is known."""
-        is_outside = verdict == OUTSIDE
+        is_outside = verdict == OUTSIDE_WORD
         known = self.open.get((key, is_outside))
         fields = list(found.outside if is_outside else found.fields)
         if known is not None:

@@ -11,8 +11,8 @@ from itertools import count
 from typing import Any, Final, NamedTuple, cast, get_args, get_type_hints
 
 import gitsync
+from gitsync.model.verdict import OUTSIDE_WORD
 from gitsync.report.site.data_files import decode_data, name_data_file
-from gitsync.report.site.estate import OUTSIDE
 from gitsync.report.site.shapes import FORMAT, DriftShape, EventKind, History, RunShape
 from gitsync.workflows.site.chronicle import Chronicle
 
@@ -54,7 +54,7 @@ def _read(read: Read, target: str) -> EarlierHistory:
         target,
         histories=dict(_read_histories(read, target)),
         runs=runs,
-        open={(each["key"], each["verdict"] == OUTSIDE): each for each in open_drift},
+        open={(each["key"], each["verdict"] == OUTSIDE_WORD): each for each in open_drift},
         past=[_check_drift(each) for each in reversed(drift["past"]) if each["target"] == target],
         days={str(day): (int(total), int(drifted), int(failed)) for day, total, drifted, failed in card["days"]},
     )

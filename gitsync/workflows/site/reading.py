@@ -13,8 +13,8 @@ from gitsync.errors import SourceError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import State
 from gitsync.report.html.links import find_forge
-from gitsync.report.site.declared import Declarations
-from gitsync.report.site.estate import Estate, EstateHistory, EstateName
+from gitsync.report.site.declared import DeclaredManifests
+from gitsync.report.site.estate import EstateHistory, EstateName, SiteEstate
 from gitsync.repository.git.source.checkout import Checkout, find_repository
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.state_folder import StatusFolder
@@ -44,9 +44,9 @@ def locate_status(source: Checkout, store: Store) -> StatusLocation:
     return StatusLocation(find_repository(source), folder, branch)
 
 
-def make_unread(name: EstateName, why: str) -> Estate:
+def make_unread(name: EstateName, why: str) -> SiteEstate:
     """Make the estate of a status that cannot be read."""
-    return Estate(name=name, state=State({}), unread=why)
+    return SiteEstate(name=name, state=State({}), unread=why)
 
 
 def name_estates(locations: Sequence[StatusLocation]) -> list[EstateName]:
@@ -86,14 +86,14 @@ def _number(text: str) -> Iterator[str]:
 
 
 def read_estate(
-    store: Store, name: EstateName, remote: str, read: Read, declare: Callable[[State], Declarations]
-) -> Estate:
+    store: Store, name: EstateName, remote: str, read: Read, declare: Callable[[State], DeclaredManifests]
+) -> SiteEstate:
     """Read one status. `remote` is the URL of its repository, `read` reads the earlier site, `declare` the manifests of
     the records. StateError if it cannot be read.
     """
     state = store.load()
     report = _read_report(store)
-    return Estate(
+    return SiteEstate(
         name=name,
         state=state,
         commit=store.commit if isinstance(store, StatusBranch) else "",

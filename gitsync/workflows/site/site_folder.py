@@ -1,7 +1,7 @@
 """The folder of a site: what is in it, and how it is written.
 
-A list in it names the files of gitsync with their digests. So a folder of somebody else is never mixed with a site,
-what others changed counts for nothing, and files that the site no longer has are removed.
+A list in it names the files that gitsync wrote, with their digests. So a folder of somebody else is never mixed with a
+site, what others changed counts for nothing, and files that the site no longer has are removed.
 """
 
 from __future__ import annotations

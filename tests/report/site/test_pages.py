@@ -9,7 +9,7 @@ import pytest
 from gitsync.model.verdict import Verdict
 from gitsync.report.html.looks import LOOKS, Tone
 from gitsync.report.html.page import EXITS
-from gitsync.report.site.data_files import decode_data
+from gitsync.report.site.data_files import decode_data, encode_data
 from gitsync.report.site.pages import POLICY, SCRIPTS, render_pages
 from gitsync.report.site.shapes import EdgeKind, EventKind
 from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, STATES
@@ -87,3 +87,12 @@ def test_the_words_are_the_tables_of_the_report():
     assert [row[0] for row in words["states"]] == list(STATES)
     assert {row[2] for table in ("states", "events") for row in words[table]} <= {tone.name.lower() for tone in Tone}
     assert [tuple(step) for step in words["steps"][:-1]] == list(DURATION_STEPS)
+
+
+def test_data_is_a_call_in_ascii():
+    """So that no character set, line separator or lone surrogate ends it."""
+    value = {"name": "caf\u00e9 \u2028 \ud800 </script>"}
+    content = encode_data("resources/a/0", value)
+    assert content.isascii()
+    assert content.startswith(b'gitsyncData("resources/a/0",')
+    assert content.endswith(b");\n")

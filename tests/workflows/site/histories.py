@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitsync.report.site.data_files import encode_data, name_data_file
-from gitsync.report.site.declared import Declarations
+from gitsync.report.site.declared import DeclaredManifests
 from gitsync.report.site.estate import EstateName
 from gitsync.report.site.site_data import Extras, build_data
 from gitsync.repository.git.git_access import GitAccess, open_remote
@@ -86,7 +86,7 @@ class StatusHistory:
         """Read the estate, after the data of an earlier site."""
         files = {name_data_file(name): encode_data(name, value) for name, value in (earlier or {}).items()}
         with self.open(folder) as store:
-            return read_estate(store, NAME, "", files.get, lambda _: Declarations())
+            return read_estate(store, NAME, "", files.get, lambda _: DeclaredManifests())
 
     def build(self, earlier=None):
         """Build the data of the site."""

@@ -65,7 +65,7 @@
     const { outsideRows = [] } = resource;
     if (!sent && !shown && !outside && !resource.differences.length && !resource.outside.length) return null;
     return section("azure", "Azure and git", null,
-      resource.differences.length ? [make("p", { class: "note" }, look.tone === "drift" ? "As the last run found it." : "As the last run found it, before what it wrote."), differences(resource.differences, gitsync.words.sides("azure"))] : make("p", { class: "note" }, "The last sync left no difference on record."),
+      resource.differences.length ? [make("p", { class: "note" }, look.tone === "fine" ? "As the last run found it, before what it wrote." : "As the last run found it."), differences(resource.differences, gitsync.words.sides("azure"))] : make("p", { class: "note" }, "The last sync left no difference on record."),
       resource.outside.length
         ? [make("h3", {}, "Changed outside of git"), outsideRows.length
           ? differences(outsideRows, gitsync.words.sides("outside")) : make("ul", { class: "names" }, resource.outside.map((path) => make("li", {}, code(path))))] : null,
@@ -179,12 +179,13 @@
     const resource = resources && Object.hasOwn(resources, name) ? resources[name] : null;
     if (!resource) return null;
     const look = state(resource.state);
+    const held = { ...state("held"), word: resource.hold ? `held until ${resource.hold.until}` : "" };
     return {
       title: `${shorten(key)}: ${look.word}`,
       content: [
         make("div", { class: "top" }, path(estate, row, id), make("h1", {}, breakable(estate.tree.name[row])),
-          make("p", { class: "kicker" }, badge(look), make("strong", {}, estate.kind(row)), `· ${estate.namespace(row)} ·`, make("span", {}, target.title),
-            resource.hold ? badge({ ...state("held"), word: `held until ${resource.hold.until}` }) : "")),
+          make("p", { class: "kicker" }, badge(resource.hold ? held : look), make("strong", {}, estate.kind(row)), `· ${estate.namespace(row)} ·`, make("span", {}, target.title),
+            resource.hold && look.word !== "held" ? badge(look) : "")),
         resource.trust ? make("p", { class: "alert tone-stop" }, `The seal of its record does not fit (${resource.trust}), so somebody may have changed what this page shows.`) : null,
         resource.notes.map((note) => make("p", {}, note)),
         section("condition", "Condition", null, condition(resource.condition)),

@@ -1,8 +1,8 @@
 """The history of a status branch: which records and reports each commit changed, and their contents.
 
 One `git log --raw` names the blobs of both sides of every change, so no tree is listed, and each blob is read once,
-some megabytes at a time. Anyone who can push has written this history: a name that is no record is skipped, a link
-counts as a record that cannot be read.
+some megabytes at a time. Anyone who can push has written this history: names of other files are skipped,
+and a link counts as a record that cannot be read.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _read_change(facts: str, path: str) -> BlobChange | None:
     present = make_present_path(path)
     if not is_printable(path) or not (path == REPORT or is_record_path(present)):
         return None
-    # A record that is a link cannot be read, and neither can what is no blob id.
+    # A record that is a link cannot be read.
     before, after = (blob if blob.strip("0") else "" for blob in (old, new))
     return BlobChange(present, path, before, "" if mode == _LINK else after)
 
@@ -164,7 +164,7 @@ def _join_sides(changes: Iterable[BlobChange]) -> tuple[BlobChange, ...]:
         other = joined.get(change.path)
         if other is not None:
             file = change.file if change.new else other.file
-            change = BlobChange(change.path, file, other.old or change.old, other.new or change.new)  # noqa: PLW2901
+            change = BlobChange(change.path, file, other.old or change.old, other.new or change.new)  # noqa: PLW2901 - both sides are one change
         joined[change.path] = change
     return tuple(joined.values())
 

@@ -22,11 +22,11 @@ _NOWHERE: Final = -1
 class TreeRow(NamedTuple):
     """One resource of the tree."""
 
-    target: int
+    target: int  # its position among the targets
     key: Key
     record: Record
-    state: str
-    shard: int
+    state: str  # a word of `site_looks`
+    shard: int  # the number of its file
 
 
 def count_shards(resources: int) -> int:
@@ -53,30 +53,31 @@ class _Table:
         return list(self.positions)
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     """Where a row is by its ARM id, in the words of `TreeShape`."""
 
-    parent: int
-    scope: int
-    segment: int
-    name: str
+    parent: int  # a row, -1 for none
+    scope: int  # a position in `scopes`, -1 for none
+    segment: int  # a position in `segments`, -1 for a row without an id
+    name: str  # the last name of the id, "" if it is that of the manifest
 
 
 def build_tree(targets: Sequence[str], rows: Sequence[TreeRow]) -> TreeShape:
     """Build the columns of rows, which are sorted by target and key."""
     namespaces, kinds, agents, scopes, segments = (_Table() for _ in range(5))
-    states = _Table(STATES)
+    present = {row.state for row in rows}
+    states = _Table(word for word in STATES if word in present)
     index = _index_ids(rows)
-    places = [_find_place(number, rows, index, scopes, segments) for number in range(len(rows))]
+    found = [_find_position(number, rows, index, scopes, segments) for number in range(len(rows))]
     return {  # the columns fill the tables
         "target": [row.target for row in rows],
         "namespace": [namespaces.find(row.key.namespace) for row in rows],
         "kind": [kinds.find(f"{row.key.kind}.{row.key.group}") for row in rows],
         "name": [row.key.name for row in rows],
-        "azureName": [place.name for place in places],
-        "scope": [place.scope for place in places],
-        "segment": [place.segment for place in places],
-        "parent": [place.parent for place in places],
+        "azureName": [position.name for position in found],
+        "scope": [position.scope for position in found],
+        "segment": [position.segment for position in found],
+        "parent": [position.parent for position in found],
         "state": [states.find(row.state) for row in rows],
         "agent": [agents.find(row.record.agent) for row in rows],
         "shard": [row.shard for row in rows],
@@ -99,17 +100,17 @@ def _index_ids(rows: Sequence[TreeRow]) -> Mapping[str, int]:
     return index
 
 
-def _find_place(
+def _find_position(
     number: int, rows: Sequence[TreeRow], index: Mapping[str, int], scopes: _Table, segments: _Table
-) -> _Place:
+) -> _Position:
     arm_id, name = rows[number].record.arm_id, rows[number].key.name
     if not arm_id:
-        return _Place(_NOWHERE, _NOWHERE, _NOWHERE, "")
+        return _Position(_NOWHERE, _NOWHERE, _NOWHERE, "")
     parent = next((row for key in islice(arm_id.lineage, 1, None) if (row := index.get(key)) is not None), _NOWHERE)
     start = len(rows[parent].record.arm_id) if parent != _NOWHERE else len(_find_scope(arm_id))
     scope = _NOWHERE if parent != _NOWHERE else scopes.find(arm_id[:start])
     segment, slash, last = arm_id[start:].rpartition("/")
-    return _Place(parent, scope, segments.find(segment + slash), "" if last == name else last)
+    return _Position(parent, scope, segments.find(segment + slash), "" if last == name else last)
 
 
 def _find_scope(arm_id: ArmId) -> str:
