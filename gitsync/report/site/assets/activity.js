@@ -78,7 +78,7 @@
       title: "Activity",
       content: [make("h1", {}, "Activity"),
         make("p", { class: "note" }, "Runs that changed the status. A run that changes nothing leaves no commit; the heartbeat of its agent shows that it ran."),
-        beats.length ? make("dl", { class: "facts" }, beats) : null,
+        beats.length ? make("dl", { class: "target" }, beats) : null,
         site.months.length ? list : make("p", {}, "The status branches have no history."), button].filter(Boolean),
     };
   };

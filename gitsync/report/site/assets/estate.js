@@ -73,16 +73,20 @@
   const hang = (estate) => {
     const top = makeNode(-1, "", "");
     const nodes = new Map([["", top]]); // by id, in lower case
+    const ofTarget = new Map(); // by target and id: two targets may have the same, such as two emulators
     const own = []; // by row
     const attach = (node, parent) => {
       node.parent = parent;
       parent.children.push(node);
       return node;
     };
+    const name = (row, id) => `${estate.tree.target[row]} ${id.toLowerCase()}`;
     for (let row = 0; row < estate.count; row += 1) {
       const id = estate.armId(row).toLowerCase();
       own.push(makeNode(row, estate.tree.name[row], estate.kind(row)));
-      if (SCOPE.test(id) && !nodes.has(id)) nodes.set(id, own[row]);
+      if (!SCOPE.test(id)) continue;
+      if (!nodes.has(id)) nodes.set(id, own[row]);
+      if (!ofTarget.has(name(row, id))) ofTarget.set(name(row, id), own[row]);
     }
 
     const above = (id) => (SCOPE.test(id) ? parentOf(id) : "");
@@ -104,7 +108,9 @@
 
     for (let row = 0; row < estate.count; row += 1) {
       const [node, id] = [own[row], estate.armId(row)];
-      if (!node.parent) attach(node, SCOPE.test(id) ? locate(parentOf(id)) : elsewhere(estate.namespace(row)));
+      if (node.parent) continue;
+      if (!SCOPE.test(id)) attach(node, elsewhere(estate.namespace(row)));
+      else attach(node, ofTarget.get(name(row, parentOf(id))) || locate(parentOf(id)));
     }
     estate.nodes = nodes;
     estate.own = own;

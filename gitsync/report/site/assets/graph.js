@@ -10,6 +10,7 @@
   const AROUND = 30; // boxes at each side of a resource
   const [MARGIN, BUS, ZOOMS] = [8, 10, [0.25, 0.4, 0.55, 0.7, 0.85, 1, 1.25, 1.6, 2, 2.5]];
   const SIZE = { width: 236, height: 40, stepX: 300, stepY: 52 };
+  const READABLE = 0.4; // the zoom at which text can still be read; a graph begins no smaller
   const [NAME, KIND] = [28, 34]; // characters that a box has room for
   const LINES = [["owns", "owner"], ["needs", "refers to, or depends on"], ["sets", "sets or takes a value"]];
   const LINE = { owner: "owns", reference: "needs", "depends-on": "needs", order: "needs", value: "sets", set: "sets" };
@@ -73,6 +74,7 @@
     const larger = () => set(ZOOMS.find((one) => one > zoom + 0.01) || 2.5);
     const smaller = () => set([...ZOOMS].reverse().find((one) => one < zoom - 0.01) || zoom);
     const fit = () => set(Math.min(1, (box.clientWidth - 2) / width, (innerHeight * 0.78) / height));
+    const open = () => set(Math.max(READABLE, Math.min(1, (box.clientWidth - 2) / width)));
     const keys = { "+": larger, "=": larger, "-": smaller, 0: fit, 1: () => set(1) };
     const button = (text, label, act) => {
       const one = make("button", { type: "button", "aria-label": label, title: label }, text);
@@ -94,7 +96,7 @@
     }, { passive: false });
     drag(box);
     highlight(drawn);
-    return { content: make("div", { class: "graph" }, fits ? bar : null, box), fit };
+    return { content: make("div", { class: "graph" }, fits ? bar : null, box), open };
   };
 
   const drag = (box) => {
@@ -195,7 +197,7 @@
     const framed = frame(picture(name, boxes, placed, { owners: [...owners], references, chosen: null, ways }), true);
     const hidden = all.length - own.size;
     return {
-      fit: framed.fit,
+      open: framed.open,
       content: [legend(kinds), framed.content, others.size ? make("p", { class: "note" }, "Boxes with a broken line are in other namespaces or resource groups.") : null,
         hidden > 0 ? make("p", { class: "note" }, `… and ${plural(hidden, "more resource")}, not drawn.`) : null],
     };
@@ -266,12 +268,12 @@
     const scope = scopes.get(hash);
     if (!scope) return route.parts.length ? null : { title: "Graph", content: [make("h1", {}, "Graph"), make("p", {}, "There is nothing to draw.")] };
     const edges = found.edges.map(([from, to, kind]) => [from, to, found.kinds[kind]]);
-    const { content, fit } = drawRows(estate, `Graph of ${scope.title}`, scope.rows, edges);
+    const { content, open } = drawRows(estate, `Graph of ${scope.title}`, scope.rows, edges);
     const several = new Set([...scopes.values()].map((one) => one.target)).size > 1;
     return {
       title: `Graph of ${scope.title}`,
       content: [make("h1", {}, "Graph of ", scope.title), chooser(scopes, hash, several), ...content].filter(Boolean),
-      opened: fit,
+      opened: open,
     };
   };
 

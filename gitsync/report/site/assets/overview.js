@@ -12,6 +12,8 @@
   const looksOf = (counts) => counts.map(([word, count]) => [state(word), count]).filter(([, count]) => count);
   const count = (target, test) => target.counts.reduce((sum, [word, many]) => sum + (test(state(word)) ? many : 0), 0);
   const worstOf = (target) => worst(looksOf(target.counts).map(([look]) => look));
+  const runFailed = (target) => Boolean(target.run) && exit(target.run.exitCode).tone === "stop";
+  const toneOf = (target) => (target.trust || runFailed(target) ? "stop" : worstOf(target).tone);
 
   const filtered = (target, words) => {
     const query = new URLSearchParams(words.map((word) => ["state", word]));
@@ -107,10 +109,10 @@
     make("a", { href: filtered(target.id, [look.word]), class: `tone-${look.tone}`, title: look.means },
       make("span", { class: "sign", "aria-hidden": "true" }, look.sign), ` ${number(many)} ${look.word}`))));
 
-  const card = (target) => make("article", { class: `target-card tone-${worstOf(target).tone}`, "aria-labelledby": `target-${target.id}` },
+  const card = (target) => make("article", { class: `target-card tone-${toneOf(target)}`, "aria-labelledby": `target-${target.id}` },
     make("header", {},
       make("h2", { id: `target-${target.id}` }, make("a", { href: `#/tree?target=${encode(target.id)}` }, target.title)),
-      make("p", { class: "note" }, breakable(target.source)),
+      target.source === target.title ? null : make("p", { class: "note" }, breakable(target.source)),
       make("p", { class: "note" }, breakable([target.branch, target.agents.join(", ")].filter(Boolean).join(" · ")))),
     make("p", { class: "headline" }, target.headline),
     target.trust ? make("p", { class: "alert tone-stop" }, target.trust) : null,
@@ -120,7 +122,7 @@
     target.notes.map((note) => make("p", { class: "note" }, note)));
 
   const ORDER = ["stop", "delete", "drift", "change", "new", "wait", "rest", "fine"];
-  const urgency = (target) => (target.trust ? -1 : ORDER.indexOf(worstOf(target).tone));
+  const urgency = (target) => (target.trust ? -1 : ORDER.indexOf(toneOf(target)));
 
   const sum = (targets) => {
     const sums = new Map();
@@ -128,11 +130,15 @@
     return [...sums].map(([word, many]) => [state(word), many]).filter(([, many]) => many).sort(([one], [other]) => one.rank - other.rank);
   };
 
+  // One target has its own headline; of several, those are counted that need somebody.
   const headline = (targets) => {
-    const failed = targets.filter((target) => target.trust || worstOf(target).tone === "stop").length;
-    const drifted = targets.filter((target) => target.drift.length).length;
-    const parts = [failed && `${failed} of ${plural(targets.length, "target")} failed`, drifted && `${failed ? drifted : plural(drifted, "target")} with open drift`];
-    return parts.filter(Boolean).join(", ") || (targets.length === 1 ? "The target is fine" : `All ${number(targets.length)} targets are fine`);
+    if (targets.length === 1 && targets[0].headline) return targets[0].headline;
+    const having = (test, words) => {
+      const found = targets.filter(test).length;
+      return found ? `${number(found)} ${words}` : "";
+    };
+    const parts = [having((target) => toneOf(target) === "stop", "failed"), having((target) => target.drift.length, "with open drift"), having((target) => toneOf(target) === "wait", "waiting")];
+    return `${plural(targets.length, "target")}: ${parts.filter(Boolean).join(", ") || "all fine"}`;
   };
 
   const newest = (targets) => targets.flatMap((target) => [
@@ -158,7 +164,7 @@
       title,
       content: [
         make("div", { class: "top" },
-          make("p", { class: "kicker" }, `${plural(site.targets.length, "target")} · ${plural(all, "resource")}`,
+          make("p", { class: "kicker" }, plural(all, "resource"),
             last ? [make("span", {}, "· last run or heartbeat"), ago(last)] : ""),
           make("h1", {}, title), tiles(counts), bar(counts)),
         make("div", { class: "target-cards" }, ordered.map(card)),

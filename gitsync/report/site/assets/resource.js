@@ -60,12 +60,12 @@
     found.doubt ? make("p", { class: "note" }, found.doubt) : null,
     found.text ? lines(found.text) : null);
 
-  const azure = (resource) => {
+  const azure = (resource, look) => {
     const { sent, shown, outside } = resource.body;
     const { outsideRows = [] } = resource;
     if (!sent && !shown && !outside && !resource.differences.length && !resource.outside.length) return null;
     return section("azure", "Azure and git", null,
-      resource.differences.length ? differences(resource.differences, gitsync.words.sides("azure")) : make("p", { class: "note" }, "The last sync left no difference on record."),
+      resource.differences.length ? [make("p", { class: "note" }, look.tone === "fine" ? "As the last run found it, before what it wrote." : "As the last run found it."), differences(resource.differences, gitsync.words.sides("azure"))] : make("p", { class: "note" }, "The last sync left no difference on record."),
       resource.outside.length
         ? [make("h3", {}, "Changed outside of git"), outsideRows.length
           ? differences(outsideRows, gitsync.words.sides("outside")) : make("ul", { class: "names" }, resource.outside.map((path) => make("li", {}, code(path))))] : null,
@@ -115,18 +115,17 @@
     badge(event(word)), time(at), commit(target, id), more ? make("span", { class: "said" }, more) : null);
 
   const history = (target, events) => {
-    const ordered = [...(events || [])].sort(([one], [other]) => (one < other ? 1 : one > other ? -1 : 0));
-    const list = make("ol", { class: "history" }, ordered.slice(0, MOST_EVENTS).map(renderEvent(target)));
-    const rest = ordered.length - MOST_EVENTS;
+    const list = make("ol", { class: "history" }, events.slice(0, MOST_EVENTS).map(renderEvent(target)));
+    const rest = events.length - MOST_EVENTS;
     const button = rest > 0 ? make("button", { type: "button" }, `Show ${number(rest)} more`) : null;
     if (button) {
       button.addEventListener("click", () => {
-        list.append(...ordered.slice(MOST_EVENTS).map(renderEvent(target)));
+        list.append(...events.slice(MOST_EVENTS).map(renderEvent(target)));
         button.remove();
       });
     }
-    return section("history", "History", ordered.length,
-      ordered.length ? list : make("p", { class: "note" }, "The status branch has no history of it."), button,
+    return section("history", "History", events.length,
+      events.length ? list : make("p", { class: "note" }, "The status branch has no history of it."), button,
       target.begins ? make("p", { class: "note" }, "History begins ", time(target.begins), ".") : null);
   };
 
@@ -144,11 +143,11 @@
   const portal = (url) => (/^https:\/\/portal\.[a-z.]+\/#resource\//.test(url) ? out(url, "Open in the portal") : null);
 
   const facts = (estate, target, resource) => section("more", "Facts", null, make("dl", { class: "facts" },
-    fact("ARM id", code(resource.armId), " ", portal(resource.portal)), fact("Owner", resource.owner ? link(estate, target.id, resource.owner) : null),
+    fact("ARM id", resource.armId ? [code(resource.armId), " ", portal(resource.portal)] : null), fact("Owner", resource.owner ? link(estate, target.id, resource.owner) : null),
     fact("API version", breakable([resource.apiVersion, resource.armApiVersion].filter(Boolean).join(", in Azure "))), fact("Policy", resource.policy), fact("Claim", resource.claim),
     fact("Hold", resource.hold ? `until ${resource.hold.until}${resource.hold.reason ? `: ${resource.hold.reason}` : ""}` : ""),
     fact("Exports to", resource.exports.length ? resource.exports.join(", ") : ""), identity(resource.identity), fact("Agent", resource.agent),
-    write(target, resource.lastWrite), durations(resource.durations), fact("Runs that wrote it", resource.writes ? number(resource.writes) : ""),
+    write(target, resource.lastWrite), durations(resource.durations), fact("Written by", resource.writes ? plural(resource.writes, "run") : ""),
     fact("Operation", resource.operation)));
 
   const gone = async (target, key) => {
@@ -180,16 +179,17 @@
     const resource = resources && Object.hasOwn(resources, name) ? resources[name] : null;
     if (!resource) return null;
     const look = state(resource.state);
+    const held = { ...state("held"), word: resource.hold ? `held until ${resource.hold.until}` : "" };
     return {
       title: `${shorten(key)}: ${look.word}`,
       content: [
         make("div", { class: "top" }, path(estate, row, id), make("h1", {}, breakable(estate.tree.name[row])),
-          make("p", { class: "kicker" }, badge(look), make("strong", {}, estate.kind(row)), `· ${estate.namespace(row)} ·`, make("span", {}, target.title),
-            resource.hold ? badge({ ...state("held"), word: `held until ${resource.hold.until}` }) : "")),
+          make("p", { class: "kicker" }, badge(resource.hold ? held : look), make("strong", {}, estate.kind(row)), `· ${estate.namespace(row)} ·`, make("span", {}, target.title),
+            resource.hold && look.word !== "held" ? badge(look) : "")),
         resource.trust ? make("p", { class: "alert tone-stop" }, `The seal of its record does not fit (${resource.trust}), so somebody may have changed what this page shows.`) : null,
         resource.notes.map((note) => make("p", {}, note)),
         section("condition", "Condition", null, condition(resource.condition)),
-        azure(resource), manifest(resource.manifest), facts(estate, target, resource), relations(estate, id, name, resource),
+        azure(resource, look), manifest(resource.manifest), facts(estate, target, resource), relations(estate, id, name, resource),
         children(estate, row, id), history(target, events && Object.hasOwn(events, name) ? events[name] : []),
       ].flat().filter(Boolean),
     };

@@ -4,6 +4,7 @@
   const { badge, clean, make, number, plural } = gitsync.dom;
   const { state } = gitsync.words;
   const { address } = gitsync.estate;
+  const FEW = 150; // resources, which are all unfolded from the start
   const MANY = 40; // nodes above what is not fine; up to so many are unfolded from the start
   const kept = { open: new Set(), folded: new Set(), at: null, top: 0, query: "", begun: false }; // for the way back to this page
   const SELECTS = [
@@ -130,6 +131,10 @@
 
   // Subscriptions are open from the start, and so is what has something to look at below it, unless that is much.
   const openFirst = (estate) => {
+    if (estate.count <= FEW) {
+      walk(estate.top, (node) => kept.open.add(node));
+      return;
+    }
     for (const node of estate.top.children) kept.open.add(node);
     const urgent = new Set();
     for (let row = 0; row < estate.count; row += 1) {
@@ -145,8 +150,14 @@
       const look = state(estate.tree.states[index]);
       if (many && look.tone !== "fine") parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
     });
-    return make("span", { class: "below" }, parts.slice(0, 4), make("span", { class: "count" }, number(node.count)));
+    const target = node.row >= 0 && estate.tree.targets.length > 1 ? make("span", {}, estate.target(node.row).title) : null;
+    return make("span", { class: "below" }, target, parts.slice(0, 4), make("span", { class: "count" }, number(node.count)));
   };
+
+  // What tells resources of one name apart, as far as there are several.
+  const origin = (estate, row) => [
+    estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", estate.tree.targets.length > 1 ? estate.target(row).title : "",
+  ].filter(Boolean).join(" · ");
 
   const renderRow = (estate, node, id, open, active) => {
     const worst = state(estate.tree.states[node.worst] || "");
@@ -156,7 +167,6 @@
       ? make("a", { class: "name", href: address(estate.target(node.row).id, estate.key(node.row)), tabindex: "-1" }, node.title)
       : make("span", { class: "name" }, node.title);
     const own = node.row >= 0 ? state(estate.state(node.row)) : null;
-    const spaces = estate.tree.namespaces.length > 1;
     const row = make("div", {
       class: `row tone-${worst.tone}${active ? " active" : ""}${node.row < 0 ? " scope" : ""}`, id, role: "treeitem",
       "aria-level": node.depth + 1, "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(node) + 1,
@@ -165,7 +175,7 @@
     make("span", { class: "fold-sign", "aria-hidden": "true" }, folds ? (open ? "▾" : "▸") : ""),
     make("span", { class: "sign", title: worst.means, "aria-hidden": "true" }, worst.sign),
     title, make("span", { class: "type" }, node.type),
-    folds ? below(estate, node) : own && spaces ? make("span", { class: "below" }, estate.namespace(node.row)) : "",
+    folds ? below(estate, node) : own ? make("span", { class: "below" }, origin(estate, node.row)) : "",
     own && (own.tone !== "fine" || worst !== own) ? badge(own) : "");
     row.style.setProperty("--depth", node.depth);
     return row;

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 from gitsync.model.verdict import Difference
 from gitsync.report.html.difference_rows import make_difference_row
-from gitsync.report.site.data_files import encode_data
+from gitsync.report.site.data_files import encode_data, name_data_file
 from gitsync.report.site.pages import render_pages
 from gitsync.report.site.shapes import FORMAT
 from gitsync.report.site.site_looks import STATES
@@ -99,7 +99,7 @@ class Estate:
         shards = self._shards() if len(self.rows) < _LARGE else {}
         return {
             **render_pages(),
-            **{f"data/{name}.js": encode_data(name, value) for name, value in (data | shards | self.more).items()},
+            **{name_data_file(name): encode_data(name, value) for name, value in (data | shards | self.more).items()},
         }
 
     def write(self, folder):
@@ -167,7 +167,7 @@ class Estate:
             name = f"{row['target']}/{number // 500}"
             shards[f"resources/{name}"][row["key"]] = self._resource(number, needs[number], needed[number])
             shards[f"history/{name}"][row["key"]] = row.get(
-                "history", HISTORY if row["state"] != "ready" else HISTORY[:2]
+                "history", HISTORY if row["state"] != "ready" else HISTORY[-2:]
             )
         return shards
 
@@ -208,7 +208,7 @@ HISTORY = [
         f"{event} by a run" if number % 2 else "",
     )
     for number, event in enumerate(TRANSITIONS)
-]
+][::-1]
 
 
 def landing_zone(groups=4, *, every=9, target="platform", estate=None, subscription=SUBSCRIPTION):

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
-from tests.report.estates import Estate, landing_zone, three_targets
+from tests.report.site.estates import Estate, landing_zone, three_targets
 from tests.report.test_report_html import EVIL
 from tests.report.test_report_html_browser import CONTRAST, show_as
 
@@ -125,7 +125,7 @@ async def counted(page, expected):
 
 
 PAGES = [
-    ("#/", "1 of 3 targets failed, 2 with open drift", "the overview"),
+    ("#/", "3 targets: 2 failed, 2 with open drift", "the overview"),
     ("#/tree", "Tree", "the tree"),
     ("#/activity", "Activity", "runs"),
     ("#/drift", "3 resources with open drift", "drift"),
