@@ -19,7 +19,7 @@ from gitsync.workflows.site.chronicle import Chronicle
 _KINDS: Final = frozenset(get_args(EventKind))
 
 Read = Callable[[str], bytes | None]
-"""Reads a file of the site by its path; None if it is missing, or is not as gitsync wrote it."""
+"""Reads a file of the site by its path; None if it has none. ValueError for one that is not as gitsync wrote it."""
 
 
 class EarlierHistory(NamedTuple):

@@ -51,7 +51,7 @@ def _read(path: Path, content: bytes | None) -> tuple[str, str]:
 def _hide_authors(value: Any) -> Any:
     """Leave out the names of authors who are people, or may be."""
     if isinstance(value, Mapping):
-        may_be_person = value.get("author") in _PEOPLE and "correlationId" in value
+        may_be_person = str(value.get("author")) in _PEOPLE and "correlationId" in value
         hidden = {"name": "", "label": ""} if may_be_person else {}
         return {name: hidden.get(name, _hide_authors(member)) for name, member in value.items()}
     return [_hide_authors(member) for member in value] if isinstance(value, list) else value

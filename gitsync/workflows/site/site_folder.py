@@ -56,9 +56,13 @@ class SiteFolder:
             )
 
     def read(self, path: str) -> bytes | None:
-        """Read a file of the site; None if it is missing, or not as gitsync wrote it."""
-        content = self._target.read(path) if path in self._digests else None
-        return content if content is not None and _digest(content) == self._digests[path] else None
+        """Read a file of the site; None if the site has none. ValueError for one that is not as gitsync wrote it."""
+        if path not in self._digests:
+            return None
+        content = self._target.read(path)
+        if content is None or _digest(content) != self._digests[path]:
+            raise ValueError(f"{path} was changed")
+        return content
 
     def write(self, files: Mapping[str, bytes]) -> SiteFigures:
         """Write the files of a site that are not there yet, and remove those that it no longer has."""
