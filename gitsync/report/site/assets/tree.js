@@ -144,22 +144,22 @@
     if (urgent.size <= MANY) for (const node of urgent) kept.open.add(node);
   };
 
-  const below = (estate, node) => {
+  const below = (estate, node, several) => {
     const parts = [];
     node.counts.forEach((many, index) => {
       const look = state(estate.tree.states[index]);
       if (many && look.tone !== "fine") parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
     });
-    const target = node.row >= 0 && estate.tree.targets.length > 1 ? make("span", {}, estate.target(node.row).title) : null;
+    const target = node.row >= 0 && several ? make("span", {}, estate.target(node.row).title) : null;
     return make("span", { class: "below" }, target, parts.slice(0, 4), make("span", { class: "count" }, number(node.count)));
   };
 
-  // What tells resources of one name apart, as far as there are several.
-  const origin = (estate, row) => [
-    estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", estate.tree.targets.length > 1 ? estate.target(row).title : "",
+  // What distinguishes resources of one name, as far as there are several.
+  const origin = (estate, row, several) => [
+    estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", several ? estate.target(row).title : "",
   ].filter(Boolean).join(" · ");
 
-  const renderRow = (estate, node, id, open, active) => {
+  const renderRow = (estate, node, id, { open, active, several }) => {
     const worst = state(estate.tree.states[node.worst] || "");
     const folds = node.children.length > 0;
     const siblings = node.parent.children;
@@ -175,7 +175,7 @@
     make("span", { class: "fold-sign", "aria-hidden": "true" }, folds ? (open ? "▾" : "▸") : ""),
     make("span", { class: "sign", title: worst.means, "aria-hidden": "true" }, worst.sign),
     title, make("span", { class: "type" }, node.type),
-    folds ? below(estate, node) : own ? make("span", { class: "below" }, origin(estate, node.row)) : "",
+    folds ? below(estate, node, several) : own ? make("span", { class: "below" }, origin(estate, node.row, several)) : "",
     own && (own.tone !== "fine" || worst !== own) ? badge(own) : "");
     row.style.setProperty("--depth", node.depth);
     return row;
@@ -183,10 +183,13 @@
 
   const run = (estate, form, box, route) => {
     let [fits, chosen, nodes, timer] = [null, null, [], 0];
-    const isOpen = (node) => (fits ? !kept.folded.has(node) : kept.open.has(node));
-    const isShown = (node) => !fits || chosen.has(node);
-    const list = gitsync.virtual(box, (position) => renderRow(estate, nodes[position], `row-${position}`, isOpen(nodes[position]), nodes[position] === kept.at));
     const field = (name) => form.elements.namedItem(name);
+    const isOpen = (node) => (fits ? !kept.folded.has(node) : kept.open.has(node));
+    const severalTargets = () => Boolean(field("target")) && !field("target").value;
+    const isShown = (node) => !fits || chosen.has(node);
+    const list = gitsync.virtual(box, (position) => renderRow(estate, nodes[position], `row-${position}`, {
+      open: isOpen(nodes[position]), active: nodes[position] === kept.at, several: severalTargets(),
+    }));
 
     const select = (position, reveal = true) => {
       const before = nodes.indexOf(kept.at);
