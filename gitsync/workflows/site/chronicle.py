@@ -62,9 +62,7 @@ class Chronicle:
         self._add(key, commit, "unreadable", why)
 
     def _add(self, key: str, commit: StatusCommit, kind: EventKind, text: str) -> None:
-        self.histories.setdefault(key, []).append(
-            (commit.time, commit.id, kind, truncate(hide_people(text), LONGEST_TEXT))
-        )
+        self.histories.setdefault(key, []).append((commit.time, commit.id, kind, text))
 
     def _follow_drift(self, found: Found, commit: StatusCommit) -> Iterator[tuple[str, Event]]:
         """Open and close drift by how a run found a resource."""
