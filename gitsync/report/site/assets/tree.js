@@ -31,49 +31,101 @@
   // A list to choose from; nothing where there is no choice.
   const choice = (estate, [name, title, list, find]) => {
     const times = tally(estate, find);
-    const options = list(estate).map((value, index) => [value, label(estate, name, value), times.get(index) || 0])
-      .filter(([value, , many]) => value && many).sort(([, one], [, other]) => one.localeCompare(other, "en"));
+    const options = list(estate)
+      .map((value, index) => [value, label(estate, name, value), times.get(index) || 0])
+      .filter(([value, , many]) => value && many)
+      .sort(([, one], [, other]) => one.localeCompare(other, "en"));
     if (options.length < 2) return null;
-    return make("label", {}, make("span", {}, title), make("select", { name }, make("option", { value: "" }, "all"),
-      options.map(([value, shown, many]) => Object.assign(make("option", {}, `${clean(shown)} (${number(many)})`), { value }))));
+    return make(
+      "label",
+      {},
+      make("span", {}, title),
+      make(
+        "select",
+        { name },
+        make("option", { value: "" }, "all"),
+        options.map(([value, shown, many]) =>
+          Object.assign(make("option", {}, `${clean(shown)} (${number(many)})`), { value }),
+        ),
+      ),
+    );
   };
 
   const makeForm = (estate) => {
     const times = tally(estate, (_, row) => estate.tree.state[row]);
-    return make("form", { id: "filters", role: "search", "aria-label": "Resources" },
-      make("details", { id: "narrow", open: matchMedia("(min-width: 62rem)").matches },
+    return make(
+      "form",
+      { id: "filters", role: "search", "aria-label": "Resources" },
+      make(
+        "details",
+        { id: "narrow", open: matchMedia("(min-width: 62rem)").matches },
         make("summary", {}, "Filter"),
-        make("label", { class: "search" }, make("span", {}, "Search ", make("kbd", {}, "/")),
-          make("input", { type: "search", name: "text", placeholder: "name, kind, namespace, id", autocomplete: "off" })),
+        make(
+          "label",
+          { class: "search" },
+          make("span", {}, "Search ", make("kbd", {}, "/")),
+          make("input", {
+            type: "search",
+            name: "text",
+            placeholder: "name, kind, namespace, id",
+            autocomplete: "off",
+          }),
+        ),
         SELECTS.map((select) => choice(estate, select)),
-        make("fieldset", {}, make("legend", {}, "States"), estate.tree.states.map((word, index) => (times.has(index)
-          ? make("label", {}, make("input", { type: "checkbox", name: "state", value: word }), badge(state(word)),
-            make("span", { class: "count" }, number(times.get(index)))) : null)))),
+        make(
+          "fieldset",
+          {},
+          make("legend", {}, "States"),
+          estate.tree.states.map((word, index) =>
+            times.has(index)
+              ? make(
+                  "label",
+                  {},
+                  make("input", { type: "checkbox", name: "state", value: word }),
+                  badge(state(word)),
+                  make("span", { class: "count" }, number(times.get(index))),
+                )
+              : null,
+          ),
+        ),
+      ),
       make("output", { name: "count", "aria-live": "polite" }),
-      make("div", { class: "buttons" }, make("button", { type: "reset" }, "Show all"),
-        make("button", { type: "button", name: "unfold" }, "Unfold"), make("button", { type: "button", name: "fold" }, "Fold")));
+      make(
+        "div",
+        { class: "buttons" },
+        make("button", { type: "reset" }, "Show all"),
+        make("button", { type: "button", name: "unfold" }, "Unfold"),
+        make("button", { type: "button", name: "fold" }, "Fold"),
+      ),
+    );
   };
 
   const texts = new Map();
   const textOf = (estate, row) => {
     if (!texts.has(row)) {
-      texts.set(row, `${estate.key(row)} ${estate.armId(row)} ${estate.state(row)} ${estate.target(row).title}`.toLowerCase());
+      texts.set(
+        row,
+        `${estate.key(row)} ${estate.armId(row)} ${estate.state(row)} ${estate.target(row).title}`.toLowerCase(),
+      );
     }
     return texts.get(row);
   };
 
   // What the form narrows the tree to; null for all.
   const readForm = (estate, form) => {
-    const states = new Set([...form.querySelectorAll("[name=state]:checked")].map((box) => estate.tree.states.indexOf(box.value)));
+    const states = new Set(
+      [...form.querySelectorAll("[name=state]:checked")].map((box) => estate.tree.states.indexOf(box.value)),
+    );
     const words = form.elements.namedItem("text").value.toLowerCase().split(/\s+/).filter(Boolean);
     const selects = SELECTS.map(([name, , list, find]) => {
       const field = form.elements.namedItem(name);
       return field && field.value ? [list(estate).indexOf(field.value), find] : null;
     }).filter(Boolean);
     if (!states.size && !words.length && !selects.length) return null;
-    return (row) => (!states.size || states.has(estate.tree.state[row]))
-      && selects.every(([wanted, find]) => find(estate, row) === wanted)
-      && words.every((word) => textOf(estate, row).includes(word));
+    return (row) =>
+      (!states.size || states.has(estate.tree.state[row])) &&
+      selects.every(([wanted, find]) => find(estate, row) === wanted) &&
+      words.every((word) => textOf(estate, row).includes(word));
   };
 
   const fillForm = (form, query) => {
@@ -115,7 +167,8 @@
       const node = waiting.pop();
       if (!isShown(node)) continue;
       found.push(node);
-      if (node.children.length && isOpen(node)) for (let at = node.children.length - 1; at >= 0; at -= 1) waiting.push(node.children[at]);
+      if (node.children.length && isOpen(node))
+        for (let at = node.children.length - 1; at >= 0; at -= 1) waiting.push(node.children[at]);
     }
     return found;
   };
@@ -148,35 +201,61 @@
     const parts = [];
     node.counts.forEach((many, index) => {
       const look = state(estate.tree.states[index]);
-      if (many && look.tone !== "fine") parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
+      if (many && look.tone !== "fine")
+        parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
     });
     const target = node.row >= 0 && several ? make("span", {}, estate.target(node.row).title) : null;
-    return make("span", { class: "below" }, target, parts.slice(0, 4), make("span", { class: "count" }, number(node.count)));
+    return make(
+      "span",
+      { class: "below" },
+      target,
+      parts.slice(0, 4),
+      make("span", { class: "count" }, number(node.count)),
+    );
   };
 
   // What distinguishes resources of one name, as far as there are several.
-  const origin = (estate, row, several) => [
-    estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", several ? estate.target(row).title : "",
-  ].filter(Boolean).join(" · ");
+  const origin = (estate, row, several) =>
+    [estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", several ? estate.target(row).title : ""]
+      .filter(Boolean)
+      .join(" · ");
 
   const renderRow = (estate, node, id, { open, active, several }) => {
     const worst = state(estate.tree.states[node.worst] || "");
     const folds = node.children.length > 0;
     const siblings = node.parent.children;
-    const title = node.row >= 0
-      ? make("a", { class: "name", href: address(estate.target(node.row).id, estate.key(node.row)), tabindex: "-1" }, node.title)
-      : make("span", { class: "name" }, node.title);
+    const title =
+      node.row >= 0
+        ? make(
+            "a",
+            { class: "name", href: address(estate.target(node.row).id, estate.key(node.row)), tabindex: "-1" },
+            node.title,
+          )
+        : make("span", { class: "name" }, node.title);
     const own = node.row >= 0 ? state(estate.state(node.row)) : null;
-    const row = make("div", {
-      class: `row tone-${worst.tone}${active ? " active" : ""}${node.row < 0 ? " scope" : ""}`, id, role: "treeitem",
-      "aria-level": node.depth + 1, "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(node) + 1,
-      "aria-selected": active ? "true" : "false", ...(folds ? { "aria-expanded": open ? "true" : "false" } : {}),
-    },
-    make("span", { class: "fold-sign", "aria-hidden": "true" }, folds ? (open ? "▾" : "▸") : ""),
-    make("span", { class: "sign", title: worst.means, "aria-hidden": "true" }, worst.sign),
-    title, make("span", { class: "type" }, node.type),
-    folds ? below(estate, node, several) : own ? make("span", { class: "below" }, origin(estate, node.row, several)) : "",
-    own && (own.tone !== "fine" || worst !== own) ? badge(own) : "");
+    const row = make(
+      "div",
+      {
+        class: `row tone-${worst.tone}${active ? " active" : ""}${node.row < 0 ? " scope" : ""}`,
+        id,
+        role: "treeitem",
+        "aria-level": node.depth + 1,
+        "aria-setsize": siblings.length,
+        "aria-posinset": siblings.indexOf(node) + 1,
+        "aria-selected": active ? "true" : "false",
+        ...(folds ? { "aria-expanded": open ? "true" : "false" } : {}),
+      },
+      make("span", { class: "fold-sign", "aria-hidden": "true" }, folds ? (open ? "▾" : "▸") : ""),
+      make("span", { class: "sign", title: worst.means, "aria-hidden": "true" }, worst.sign),
+      title,
+      make("span", { class: "type" }, node.type),
+      folds
+        ? below(estate, node, several)
+        : own
+          ? make("span", { class: "below" }, origin(estate, node.row, several))
+          : "",
+      own && (own.tone !== "fine" || worst !== own) ? badge(own) : "",
+    );
     row.style.setProperty("--depth", node.depth);
     return row;
   };
@@ -187,9 +266,13 @@
     const isOpen = (node) => (fits ? !kept.folded.has(node) : kept.open.has(node));
     const severalTargets = () => Boolean(field("target")) && !field("target").value;
     const isShown = (node) => !fits || chosen.has(node);
-    const list = gitsync.virtual(box, (position) => renderRow(estate, nodes[position], `row-${position}`, {
-      open: isOpen(nodes[position]), active: nodes[position] === kept.at, several: severalTargets(),
-    }));
+    const list = gitsync.virtual(box, (position) =>
+      renderRow(estate, nodes[position], `row-${position}`, {
+        open: isOpen(nodes[position]),
+        active: nodes[position] === kept.at,
+        several: severalTargets(),
+      }),
+    );
 
     const select = (position, reveal = true) => {
       const before = nodes.indexOf(kept.at);
@@ -245,12 +328,18 @@
     const step = (key, position, node) => {
       const last = nodes.length - 1;
       switch (key) {
-        case "ArrowDown": return Math.min(last, position + 1);
-        case "ArrowUp": return Math.max(0, position - 1);
-        case "Home": return 0;
-        case "End": return last;
-        case "PageDown": return Math.min(last, position + list.page());
-        case "PageUp": return Math.max(0, position - list.page());
+        case "ArrowDown":
+          return Math.min(last, position + 1);
+        case "ArrowUp":
+          return Math.max(0, position - 1);
+        case "Home":
+          return 0;
+        case "End":
+          return last;
+        case "PageDown":
+          return Math.min(last, position + list.page());
+        case "PageUp":
+          return Math.max(0, position - list.page());
         case "ArrowRight":
           if (!node || !node.children.length) return position;
           if (isOpen(node)) return position + 1;
@@ -263,7 +352,8 @@
             return position;
           }
           return node.parent === estate.top ? position : nodes.indexOf(node.parent);
-        default: return null;
+        default:
+          return null;
       }
     };
 
@@ -295,7 +385,13 @@
       if (node.children.length) fold(node, !isOpen(node));
       else enter(node);
     });
-    box.addEventListener("scroll", () => { kept.top = box.scrollTop; }, { passive: true });
+    box.addEventListener(
+      "scroll",
+      () => {
+        kept.top = box.scrollTop;
+      },
+      { passive: true },
+    );
 
     form.addEventListener("input", () => {
       clearTimeout(timer);
@@ -306,11 +402,13 @@
       }, 60);
     });
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(() => {
-      gitsync.rewrite("#/tree");
-      fillForm(form, new URLSearchParams());
-      narrow();
-    }));
+    form.addEventListener("reset", () =>
+      setTimeout(() => {
+        gitsync.rewrite("#/tree");
+        fillForm(form, new URLSearchParams());
+        narrow();
+      }),
+    );
     field("text").addEventListener("keydown", (event) => {
       if (event.key === "Escape") form.reset();
       else if (event.key === "ArrowDown") box.focus();
@@ -350,9 +448,18 @@
       title: "Tree",
       content: [
         make("h1", {}, "Tree"),
-        make("div", { class: "columns" },
-          make("div", { class: "side" }, form, make("p", { class: "note", hidden: true }, "Nothing fits these filters.")),
-          box)],
+        make(
+          "div",
+          { class: "columns" },
+          make(
+            "div",
+            { class: "side" },
+            form,
+            make("p", { class: "note", hidden: true }, "Nothing fits these filters."),
+          ),
+          box,
+        ),
+      ],
       opened: run(estate, form, box, route),
     };
   };
