@@ -1,9 +1,12 @@
 """The site in a browser, opened from a disk: pages, search, filters, keyboard, back button, and foreign text."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import threading
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -78,6 +81,33 @@ def sites(tmp_path_factory):
         return ESTATES[name]().write(tmp_path_factory.mktemp(f"a site #{name}")).as_uri()
 
     return write
+
+
+def find_folder(address):
+    return Path(unquote(urlsplit(address).path)).parent
+
+
+@contextmanager
+def serve_folder(folder):
+    """The folder on a server; and what was requested of it."""
+    requested = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def do_GET(self):
+            requested.append(self.path)
+            super().do_GET()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", requested
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 DONE = "!document.querySelector('main[aria-busy]')"
@@ -190,7 +220,7 @@ async def test_the_tree_begins_where_there_is_something_to_see(opened):
         assert "app-000-vault-1" in names
         first = "document.querySelector('.row').textContent"
         assert "2 drifted" in (await page.value(first)), "the worst below"
-        assert (await page.value("document.querySelector('.row').className")) == "row tone-drift scope"
+        assert (await page.value("document.querySelector('.row').className")) == "row tone-stop scope"
 
 
 SEARCHES = [
@@ -277,7 +307,7 @@ async def test_a_slash_leads_to_the_search_from_every_page(opened):
 async def test_thirty_thousand_resources_are_quick(opened, sites):
     """The first page is at most 5 MB, and has only the rows in view, wherever it is scrolled."""
     async with opened("many", "#/tree") as page:
-        folder = Path(sites("many").removeprefix("file://").replace("%20", " ").replace("%23", "#")).parent
+        folder = find_folder(sites("many"))
         loaded = [
             "index.html",
             *(str(path.relative_to(folder)) for path in folder.glob("assets/*")),
@@ -454,6 +484,18 @@ async def test_every_control_is_reached_and_shows_its_focus(opened):
     names = {name for _, name, _ in reached}
     assert {"skip", "home", "text", "kind", "namespace", "target", "state", "unfold", "fold", "tree"} <= names
     assert {outline for *_, outline in reached} <= {"solid", "auto"}
+
+
+async def test_a_server_may_have_the_site_below_a_path(page, sites):
+    """The folder is served as `/…/a site/`, and nothing is requested above it."""
+    folder = find_folder(sites("three"))
+    with serve_folder(folder.parent) as (url, requested):
+        await page.open(f"{url}/{quote(folder.name)}/", size=DESKTOP)
+        await page.until_value(DONE)
+        await go(page, RESOURCE)
+        assert (await page.value(HEADING)) == "app-000-vault-1"
+        assert page.complaints == []
+    assert all(path.startswith(f"/{quote(folder.name)}/") for path in requested)
 
 
 async def test_without_a_script_the_page_says_what_it_needs(opened, page, sites):
