@@ -12,8 +12,8 @@ from typing import Final, Literal, TypedDict
 FORMAT: Final = 1
 """Of all data files. A site of another format is written again."""
 
-MOST_CHANGES: Final = 50
-"""Events of one run that the list of runs shows; the histories of the resources have all."""
+MOST_CHANGES: Final = 25
+"""Resources of each kind of event that a run names; the histories of the resources have all."""
 
 MOST_FAILURES: Final = 20
 """Failures of a target that the overview names."""
@@ -67,8 +67,9 @@ class RunShape(TypedDict):
     headline: str  # what failed and what changed, in a sentence
     exitCode: int | None  # null for a commit that is not of a run
     outcomes: list[tuple[str, int]]  # how many resources had each outcome, without those that had none
-    count: int  # how many events it has; `changed` has at most MOST_CHANGES of them
-    changed: list[tuple[str, EventKind, str]]  # key, event, and more about it
+    events: list[tuple[EventKind, int]]  # how many events of each kind it has
+    changed: list[tuple[str, EventKind, str]]
+    """Key, event, and more about it, of the first MOST_CHANGES of each kind."""
 
 
 class FailureShape(TypedDict):

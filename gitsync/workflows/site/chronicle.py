@@ -5,6 +5,7 @@ It begins empty, or with what an earlier site has, and takes the commits that fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -111,7 +112,12 @@ class Chronicle:
 
 def _make_run(target: str, commit: StatusCommit, events: list[tuple[str, Event]], report: RunReport | None) -> RunShape:
     """Make the entry of a commit. Without a report of its own it only records what a run is about to create."""
-    changed: list[tuple[str, EventKind, str]] = [(key, event.kind, event.text) for key, event in events[:MOST_CHANGES]]
+    counts: Counter[EventKind] = Counter()
+    changed: list[tuple[str, EventKind, str]] = []
+    for key, event in events:
+        counts[event.kind] += 1
+        if counts[event.kind] <= MOST_CHANGES:
+            changed.append((key, event.kind, event.text))
     subject = commit.subject.removesuffix(SKIP_CI).rstrip()
     return {
         "at": commit.time,
@@ -123,7 +129,7 @@ def _make_run(target: str, commit: StatusCommit, events: list[tuple[str, Event]]
         "headline": hide_people((report.read_text("headline") if report else "") or subject),
         "exitCode": report.exit_code if report else None,
         "outcomes": report.outcomes if report else [],
-        "count": len(events),
+        "events": list(counts.items()),
         "changed": changed,
     }
 

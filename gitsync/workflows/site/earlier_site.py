@@ -97,10 +97,11 @@ def _check_run(run: Any) -> RunShape:
     _check_texts(run[name] for name in texts)
     outcomes = [(str(name), int(number)) for name, number in run["outcomes"]]
     changed = [(str(key), kind, str(text)) for key, kind, text in run["changed"]]
+    events = [(kind, int(number)) for kind, number in run["events"]]
     exit_code = None if run["exitCode"] is None else int(run["exitCode"])
-    if not {kind for _, kind, _ in changed} <= _KINDS:
+    if not {*(kind for _, kind, _ in changed), *(kind for kind, _ in events)} <= _KINDS:
         raise ValueError("not a run")
-    known = {"outcomes": outcomes, "changed": changed, "exitCode": exit_code, "count": int(run["count"])}
+    known = {"outcomes": outcomes, "changed": changed, "exitCode": exit_code, "events": events}
     return cast("RunShape", {**run, **known})
 
 

@@ -264,7 +264,7 @@ def three_targets():
     estate = Estate()
     run = {
         "at": NOW, "commit": COMMIT, "revision": REVISION, "command": "sync", "agent": "gitsync", "headline": "1 failed; updated 2",
-        "exitCode": 1, "outcomes": [("failed", 1), ("changed", 2), ("unchanged", 40)], "count": 3, "changed": [],
+        "exitCode": 1, "outcomes": [("failed", 1), ("changed", 2), ("unchanged", 40)], "events": [], "changed": [],
     }  # fmt: skip
     hold = {"key": "", "until": "2026-12-24", "reason": "The freeze before the sale"}
     estate.target(
@@ -307,7 +307,12 @@ def three_targets():
         ]
         estate.runs.append(
             run
-            | {"at": f"2026-11-{day:02}T09:34:58Z", "target": "production", "count": len(changed), "changed": changed}
+            | {
+                "at": f"2026-11-{day:02}T09:34:58Z",
+                "target": "production",
+                "events": list(Counter(event for _, event, _ in changed).items()),
+                "changed": changed,
+            }
         )
         estate.runs.append(
             run
@@ -316,8 +321,8 @@ def three_targets():
                 "target": "production",
                 "exitCode": 0,
                 "headline": "Updated 1",
+                "events": [(changed[0][1], 1)],
                 "changed": changed[:1],
-                "count": 1,
             }
         )
     estate.runs.sort(key=lambda run: run["at"], reverse=True)

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pytest
 import pytest_asyncio
 
+from gitsync.report.site.shapes import MOST_CHANGES
 from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
 from tests.report.site.estates import Estate, landing_zone, three_targets
 from tests.report.test_report_html import EVIL
@@ -30,7 +31,7 @@ def make_hostile():
     estate.target(
         "t", title=evil, source=evil, branch=evil, headline=evil, agents=[evil], trust=evil, notes=[evil],
         commitUrl="javascript:alert(1)//", heartbeats=[(evil, evil, evil)], days=[("2026-11-01", 1, 0, 0)], begins=evil,
-        run={"at": evil, "commit": evil, "target": "t", "revision": evil, "command": evil, "agent": evil, "headline": evil, "exitCode": 1, "outcomes": [(evil, 1)], "count": 1, "changed": []},
+        run={"at": evil, "commit": evil, "target": "t", "revision": evil, "command": evil, "agent": evil, "headline": evil, "exitCode": 1, "outcomes": [(evil, 1)], "events": [], "changed": []},
     )  # fmt: skip
     segments = "/providers/Microsoft.Storage/storageAccounts/"
     for number, state in enumerate(("failed", "drifted", "held", "untrusted", evil)):
@@ -46,7 +47,7 @@ def make_hostile():
             {"target": "t", "key": key, "verdict": evil, "since": evil, "until": "", "how": "", "fields": [evil]}
         )
         estate.runs.append(
-            {"at": "2026-11-01T00:00:00Z", "commit": evil, "target": "t", "revision": evil, "command": evil, "agent": evil, "headline": evil, "exitCode": 9, "outcomes": [], "count": 900, "changed": [(key, evil, evil)]}
+            {"at": "2026-11-01T00:00:00Z", "commit": evil, "target": "t", "revision": evil, "command": evil, "agent": evil, "headline": evil, "exitCode": 9, "outcomes": [], "events": [(evil, 900), ("__proto__", 1)], "changed": [(key, evil, evil)]}
         )  # fmt: skip
     estate.more = {
         "coverage": {"files": [(evil, "{"), (evil, '{"managed": 1, "unmanaged": 2, "share": 0.3, "resources": [{"armId": "<img src=x>"}]}')]},
@@ -55,7 +56,20 @@ def make_hostile():
     return estate
 
 
+def make_burst():
+    """One run with more events than it names."""
+    estate = Estate()
+    estate.target("t")
+    keys = [f"ResourceGroup.resources.azure.com/shop/rg-{number}" for number in range(69)]
+    changed = [(key, "created", "") for key in keys[:MOST_CHANGES]] + [(key, "ready", "") for key in keys[:3]]
+    run = {"at": "2026-11-01T00:00:00Z", "commit": "", "target": "t", "revision": "", "command": "sync", "agent": ""}
+    counts = {"outcomes": [], "events": [("created", 69), ("ready", 3)], "changed": changed}
+    estate.runs.append({**run, **counts, "headline": "Created 69", "exitCode": 0})
+    return estate
+
+
 ESTATES = {
+    "burst": make_burst,
     "three": three_targets,
     "many": partial(landing_zone, MANY, every=700),
     "hostile": make_hostile,
@@ -399,6 +413,17 @@ async def test_earlier_months_are_loaded_when_asked_for(opened):
         await page.until_value(f"document.querySelectorAll('.run').length > {before}")
         assert (before, await page.value("document.querySelectorAll('.run').length")) == (12, 24)
         assert await page.value("document.querySelector('.earlier').hidden")
+
+
+async def test_a_run_counts_all_of_its_events(opened):
+    async with opened("burst", "#/activity") as page:
+        badges = "[...document.querySelectorAll('.changes .badge')].map((one) => one.textContent)"
+        assert await page.value(badges) == ["+ 69 created", "✓ 3 ready"]
+        await page.value("document.querySelector('.changes button').click()")
+        names = await page.value("[...document.querySelectorAll('.changes .names')].map((one) => one.innerText)")
+        assert [len(text.splitlines()) for text in names] == [26, 3]
+        assert names[0].endswith("and 44 more")
+        assert await page.value("document.activeElement.textContent") == "ResourceGroup/rg-8"
 
 
 ALL = ("#/", "#/tree", "#/activity", "#/drift", "#/graph", "#/coverage", "#/audit")

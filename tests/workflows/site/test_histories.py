@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections import Counter
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.record import Claim
 from gitsync.report.site.data_files import decode_data, encode_data
+from gitsync.report.site.shapes import MOST_CHANGES
 from gitsync.workflows.site.reading import CUT
 from tests.workflows.site.histories import StatusHistory, a_record, report_entry, write_report
 
@@ -38,12 +40,12 @@ def test_a_resource_has_an_event_for_each_change_of_its_record(history):
     assert told[0] == ("2024-05-01T11:00:00Z", first, "expected", "")
     assert told[3][3] == "Conflict: It is in use"
     assert told[-1][1] == last == estate.commit
-    assert [(run["at"][11:13], run["count"]) for run in estate.history.runs] == [
-        ("11", 1),
-        ("12", 2),
-        ("13", 1),
-        ("14", 4),
-        ("15", 1),
+    assert [(run["at"][11:13], dict(run["events"])) for run in estate.history.runs] == [
+        ("11", {"expected": 1}),
+        ("12", {"created": 1, "ready": 1}),
+        ("13", {"failed": 1}),
+        ("14", {"created": 1, "ready": 2, "updated": 1}),
+        ("15", {"removed": 1}),
     ]
     assert estate.history.days == {"2024-05-01": (1, 0, 0)}
 
@@ -66,6 +68,13 @@ def test_drift_lasts_from_the_change_in_azure_until_the_run_that_repairs_it(hist
         ("2024-05-01T11:30:00Z", "2024-05-01T13:00:00Z", "repaired", ["/tags/a"]),
     ]
     assert "drifted" in list_kinds(estate)
+
+
+def test_a_run_counts_all_of_its_events_and_names_the_first_of_each_kind(history):
+    history.save(*(a_record(f"rg-{number}", count=1) for number in range(69)))
+    [run] = history.read().history.runs
+    assert run["events"] == [("created", 69), ("ready", 69)]
+    assert Counter(kind for _, kind, _ in run["changed"]) == {"created": MOST_CHANGES, "ready": MOST_CHANGES}
 
 
 def test_drift_ends_with_its_resource(history):

@@ -8,15 +8,11 @@
 
   const resource = (target, key) => make("a", { href: address(target, key), title: key }, breakable(shorten(key)));
 
-  // What a run did, by event: each with the first of its resources, and a button for the others.
-  const groupEvents = (changed) => {
-    const groups = new Map();
-    for (const one of changed) {
-      if (!groups.has(one[1])) groups.set(one[1], []);
-      groups.get(one[1]).push(one);
-    }
-    return [...groups].map(([word, list]) => [event(word), list]).sort(([one], [other]) => one.rank - other.rank);
-  };
+  // What a run did, by event: how often, and the first of its resources.
+  const groupEvents = (run) =>
+    run.events
+      .map(([word, count]) => [event(word), count, run.changed.filter((one) => one[1] === word)])
+      .sort(([one], [other]) => one.rank - other.rank);
 
   const name =
     (run) =>
@@ -25,24 +21,27 @@
 
   const renderGroup =
     (run) =>
-    ([look, changed]) => {
+    ([look, count, changed]) => {
       const names = make("ul", { class: "names" }, changed.slice(0, FEW).map(name(run)));
-      const rest = changed.length - FEW;
-      if (rest > 0) {
-        const button = make("button", { type: "button" }, `${number(rest)} more`);
+      const left = count - changed.length;
+      const end = left > 0 ? [make("li", { class: "note" }, `and ${number(left)} more`)] : [];
+      if (changed.length > FEW) {
+        const button = make("button", { type: "button" }, `${number(count - FEW)} more`);
         button.addEventListener("click", () => {
-          names.append(...changed.slice(FEW).map(name(run)));
           button.parentElement.remove();
+          names.append(...changed.slice(FEW).map(name(run)), ...end);
+          names.children[FEW].querySelector("a").focus();
         });
         names.append(make("li", {}, button));
+      } else {
+        names.append(...end);
       }
-      return make("li", {}, badge({ ...look, word: `${number(changed.length)} ${look.word}` }), names);
+      return make("li", {}, badge({ ...look, word: `${number(count)} ${look.word}` }), names);
     };
 
   const renderRun = (targets) => (run) => {
     const target = targets.get(run.target) || { title: run.target, commitUrl: "" };
     const ended = exit(run.exitCode);
-    const hidden = run.count - run.changed.length;
     return make(
       "article",
       { class: `run tone-${ended.tone}` },
@@ -61,10 +60,7 @@
         run.commit ? [" · status ", gitsync.resource.commit(target, run.commit)] : "",
         ended.means ? ` · ${ended.means}` : "",
       ),
-      run.changed.length ? make("ul", { class: "changes" }, groupEvents(run.changed).map(renderGroup(run))) : null,
-      hidden > 0
-        ? make("p", { class: "note" }, `and ${plural(hidden, "more event")}, in the histories of the resources.`)
-        : null,
+      run.events.length ? make("ul", { class: "changes" }, groupEvents(run).map(renderGroup(run))) : null,
     );
   };
 
