@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.catalog.type_words import PROVIDER_NAMES
-from gitsync.desired.problems.field_path import find_member
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.model.arm_id import GROUP_TYPE, ArmId, IdKey
 from gitsync.model.gvk import Key
@@ -263,18 +261,3 @@ def list_changes(blocks: Sequence[ResourceBlocks]) -> list[tuple[ResourceBlocks,
             return sorted(changes, key=lambda change: change[0].address)
         changes += following
         changed |= {each.address for each, _ in following}
-
-
-def list_children_notes(blocks: Sequence[ResourceBlocks]) -> Iterator[tuple[ResourceBlocks, str]]:
-    """List the resources whose PUT may delete children that it leaves out: gitsync sends them along, azapi does not."""
-    children: dict[IdKey, set[str]] = {}
-    for each in blocks:
-        arm_id = each.request.arm_id
-        children.setdefault(arm_id.parent.key, set()).add(arm_id.arm_type.rpartition("/")[2].casefold())
-    for each in blocks:
-        arm_id = each.request.arm_id
-        for path in sorted(list_embedding(arm_id.arm_type)):
-            member = path.rpartition("/")[2]
-            is_sent = find_member(each.request.body, *path.split("/")) is not None
-            if not is_sent and member.casefold() in children.get(arm_id.key, ()):
-                yield each, f"a later change is sent without its {member}, and may delete them"
