@@ -165,8 +165,19 @@ TEAM = """
     metadata: {name: team}
     spec: {displayName: Team, mailNickname: team, membershipType: assigned}
 """
+PRODUCT = """
+    apiVersion: apimanagement.azure.com/v1api20220801
+    kind: ProductApi
+    metadata: {name: x}
+    spec: {owner: {armId: GROUP_ID/providers/Microsoft.ApiManagement/service/s/products/p}, azureName: a}
+""".replace("GROUP_ID", GROUP_ID)
 CLUSTER = "Microsoft.ContainerService/managedClusters@2025-03-01"
 LEFT_OUT = [
+    (
+        PRODUCT,
+        "Azure has no GET of its type, which an import needs",
+        "an assignment that can only be made and removed",
+    ),
     (
         NETWORK.replace("name: core", "name: none"),
         "its manifest has errors: run gitsync validate",
