@@ -30,7 +30,9 @@ PAGES = sorted(ROOT.glob("docs/**/*.md"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES, *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/*.md")])
 FORMS = sorted(path for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml") if path.stem != "config")
 IMAGES = sorted(path for path in ROOT.glob("docs/images/*") if path.is_file())
-FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags", "--certificate-identity"}  # a switch of any name; the Azure CLI; cosign
+FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags", "--action-on-unmanage", "--certificate-identity"}
+"""A switch of any name; those of the Azure CLI; one of cosign."""
+
 MOST_LINES_OF_THE_README = 150
 MOST_LINES_OF_ITS_EXAMPLE = 40
 MOST_BYTES_OF_AN_IMAGE = 200_000

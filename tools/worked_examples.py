@@ -29,6 +29,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
+    ROOT / "docs/from-bicep.md",
     ROOT / "docs/export.md",
     ROOT / "docs/any-type.md",
     ROOT / "docs/values.md",

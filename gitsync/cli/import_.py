@@ -9,12 +9,13 @@ code is 0 if nothing differs, else 1.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsync.cli.command import Example
-from gitsync.cli.import_target import (
+from gitsync.cli.imports.target import (
     find_repository,
     list_imported,
     make_style,
@@ -60,6 +61,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--removed", metavar="FILE", help="Write here how Terraform forgets what was taken: removed blocks (.tf)."
     )
+    parser.add_argument("--from-stack", metavar="ID", help="Import what the deployment stack with this ARM id manages.")
+    parser.add_argument("--from-deployment", metavar="ID", help="Import what the deployment with this ARM id has made.")
     parser.add_argument("--resource-group", metavar="NAME", action="append", default=[], help="Import a group.")
     parser.add_argument("--type", metavar="TYPE", action="append", default=[], help="Only this kind or ARM type.")
     parser.add_argument("--name", metavar="PATTERN", action="append", default=[], help="Only resources with this name.")
@@ -94,8 +97,9 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
 
     folder = Path(options.out)
     TargetFolder(folder).check()
-    if options.from_cluster_export or options.from_terraform:
-        return _import_file(options, config)
+    source = next((name for name in _SOURCES if getattr(options, name)), None)
+    if source:
+        return _SOURCES[source](options, config)
     if options.removed:
         raise ConfigError("--removed has no effect without --from-terraform.", hint="Remove --removed.")
     scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
@@ -121,11 +125,34 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     return report.exit_code
 
 
-def _import_file(options: argparse.Namespace, config: Config) -> ExitCode:
-    if options.from_cluster_export:
-        from gitsync.cli.import_from_cluster import import_objects
+def _import_cluster(options: argparse.Namespace, config: Config) -> ExitCode:
+    from gitsync.cli.imports.from_cluster import import_objects
 
-        return import_objects(options, config)
-    from gitsync.cli.import_from_terraform import import_state
+    return import_objects(options, config)
+
+
+def _import_state(options: argparse.Namespace, config: Config) -> ExitCode:
+    from gitsync.cli.imports.from_terraform import import_state
 
     return import_state(options, config)
+
+
+def _import_stack(options: argparse.Namespace, config: Config) -> ExitCode:
+    from gitsync.cli.imports.from_deployed import import_stack
+
+    return import_stack(options, config)
+
+
+def _import_deployment(options: argparse.Namespace, config: Config) -> ExitCode:
+    from gitsync.cli.imports.from_deployed import import_deployment
+
+    return import_deployment(options, config)
+
+
+_SOURCES: Mapping[str, Callable[[argparse.Namespace, Config], ExitCode]] = {
+    "from_cluster_export": _import_cluster,
+    "from_terraform": _import_state,
+    "from_stack": _import_stack,
+    "from_deployment": _import_deployment,
+}
+"""The options that name what to import, and refuse each other."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gitsync.errors import ArmError, ConfigError, SourceError
 from gitsync.settings.config.config import Config
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from gitsync.agent.run.watch import RunWatch
     from gitsync.providers.arm.client import Arm
     from gitsync.providers.arm.session import Session
-    from gitsync.workflows.imports.conversion.found_resources import SearchResult
     from gitsync.workflows.imports.conversion.scope import Filters
     from gitsync.workflows.imports.resource_discovery import Discovery
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +88,8 @@ async def search_for_import(
     options: argparse.Namespace,
     config: Config,
     filters: Filters,
-    find: Callable[[Discovery], Awaitable[SearchResult]],
-) -> tuple[SearchResult, int]:
+    find: Callable[[Discovery], Awaitable[_Found]],
+) -> tuple[_Found, int]:
     """What is in Azure, and the number of requests that it took to find it."""
     from gitsync.desired.catalog.catalog import open_catalog
     from gitsync.desired.catalog.children import KindTree

@@ -192,7 +192,7 @@ def _read_body(request: ServerRequest) -> dict[str, Any]:
     )
     if misshapen_member:
         raise refuse("InvalidRequestContent", reason=f"The value of '{misshapen_member}' is of the wrong type.")
-    return drop_read_only(request.body)
+    return drop_read_only(request.body, sends_state=choose_behaviour(request.target.type).sends_state)
 
 
 def _check_write(cloud: EmulatedCloud, request: ServerRequest, before: StoredResource | None) -> None:

@@ -83,6 +83,7 @@ OUTCOMES = [
     ("taken", "azapi_resource.search", "SearchService/shop"),
     ("kept", "random_password.orders", None),
     ("kept", "azurerm_key_vault_secret.orders", None),
+    ("kept", "data.azurerm_client_config.me", None),
 ]
 
 
@@ -106,7 +107,7 @@ def read_all(folder):
 
 
 def list_rows(document):
-    rows = json.loads(document)["terraform"]
+    rows = json.loads(document)["outcomes"]
     return [
         (row["outcome"], row["address"], row["manifest"] and f"{row['manifest']['kind']}/{row['manifest']['name']}")
         for row in rows
@@ -119,13 +120,11 @@ def test_each_resource_is_taken_covered_or_kept(store, tmp_path, make):
     assert done.code == 1, "one resource is gone"
     document = json.loads(done.out)
     assert sorted(map(str, list_rows(done.out))) == sorted(map(str, OUTCOMES))
-    assert all(row["reason"] for row in document["terraform"] if row["outcome"] == "kept")
+    assert all(row["reason"] for row in document["outcomes"] if row["outcome"] == "kept")
     assert [problem["code"] for problem in document["problems"]] == ["IdNotImported"]
     assert f"{NETWORK}9" in document["problems"][0]["message"]
     assert document["imported"] == document["nothingToChange"] == 11
-    assert document["leftOut"] == [
-        {"reason": "data source, which Terraform only reads", "subject": "azurerm_client_config"}
-    ]
+    assert document["leftOut"] == [], "all is in one table"
     files = {path.name: path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
     assert "other" not in "".join(read_all(tmp_path / "out").values()), "no one asked for what the state does not name"
     assert SECRET not in "".join(text for name, text in files.items() if name != "s.tfstate") + done.out + done.err
@@ -195,7 +194,7 @@ def test_what_is_selected(store, tmp_path):
     assert [row for row in rows if row[0] == "taken"] == [
         ("taken", "azurerm_virtual_network.each[0]", "VirtualNetwork/spoke")
     ]
-    reasons = {row["address"]: row["reason"] for row in json.loads(done.out)["terraform"]}
+    reasons = {row["address"]: row["reason"] for row in json.loads(done.out)["outcomes"]}
     assert reasons["azurerm_resource_group.shop"] == "no match for the filters"
     assert reasons['module.net["eu"].azurerm_virtual_network.second["b"]'] == "excluded"
 
@@ -266,6 +265,37 @@ def test_what_is_refused(content, arguments, message, why, tmp_path, monkeypatch
     assert run(["import", "--from-terraform", "s.tfstate", "--out", "out", *arguments]) == 2, why
     assert message in capsys.readouterr().err, why
     assert not Path("out").exists()
+
+
+INSIDE = [
+    ("s.tfstate", "out", True, "beside the manifests in one repository"),
+    ("out/s.tfstate", "out", True, "in the folder itself"),
+    ("deep/in/it/s.tfstate", "out/deep", True, "anywhere in the repository"),
+    ("../s.tfstate", "out", False, "beside the repository"),
+]
+
+
+@pytest.mark.parametrize(("path", "out", "is_refused", "why"), INSIDE, ids=[row[-1] for row in INSIDE])
+def test_a_state_in_the_repository_of_the_manifests(path, out, is_refused, why, store, tmp_path):
+    repository = tmp_path / "estate"
+    (repository / ".git").mkdir(parents=True)
+    file = repository / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(ONE)
+    with azure(store) as served:
+        done = run_here("import", "--from-terraform", path, "--out", out, folder=repository, **served.variables)
+    assert done.code == (2 if is_refused else 0), why + done.err
+    assert ("A state holds passwords and keys in plain text" in done.err) is is_refused, why
+    assert (repository / out / "shop").exists() is not is_refused, why
+
+
+def test_a_link_into_the_repository_is_followed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("out/.git").mkdir(parents=True)
+    Path("out/s.tfstate").write_bytes(ONE)
+    Path("link").symlink_to("out/s.tfstate")
+    assert run(["import", "--from-terraform", "link", "--out", "out"]) == 2
+    assert "the repository of --out" in capsys.readouterr().err
 
 
 def test_removed_needs_a_state(tmp_path, monkeypatch, capsys):

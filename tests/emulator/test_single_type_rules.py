@@ -304,3 +304,24 @@ async def test_a_subnet_is_inside_of_its_network(azure, group, method, path, bod
     if status == 400:
         assert reply.code == "NetcfgSubnetRangeOutsideVnet"
         assert "Subnet 'front'" in reply.message
+
+
+RUNS = [
+    ("deployments/main", {"provisioningState": "Failed", "outputResources": []}, "Failed", "a deployment that failed"),
+    ("deployments/main/operations/1", {"provisioningState": "Running"}, "Running", "an operation of one"),
+    ("deploymentStacks/shop", {"provisioningState": "succeeded", "resources": []}, "succeeded", "a stack"),
+    ("deploymentStacks/shop", {"resources": []}, None, "a stack without a state"),
+    ("templateSpecs/shop", {"provisioningState": "Failed"}, "Succeeded", "no run of a template"),
+]
+
+
+@pytest.mark.parametrize(("path", "properties", "state", "why"), RUNS, ids=[row[-1] for row in RUNS])
+async def test_a_put_sets_what_a_template_has_made(azure, group, path, properties, state, why):
+    arm_id = f"{GROUP}/providers/Microsoft.Resources/{path}"
+    if "operations" in path:
+        await azure.put(arm_id.rpartition("/operations")[0], {"properties": {}})
+    await azure.put(arm_id, {"properties": properties})
+    shown = (await azure.get(arm_id)).body["properties"]
+    assert shown.get("provisioningState") == state, why
+    listed = (await azure.get(arm_id.rpartition("/")[0])).body["value"]
+    assert [entry["properties"] for entry in listed] == [shown], "a list shows the same"

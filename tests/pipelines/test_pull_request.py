@@ -40,6 +40,7 @@ def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
     planned = estate.job("pull_request", estate.open_pull_request("$(touch${IFS}owned)"), **{"from": "base"})
     outputs = planned.run("Install gitsync")
     assert (outputs["exit-code"], outputs["changes"], outputs["resources"]) == ("0", "1", "2"), planned.log
+    assert len(estate.host.comments) == 1, planned.log
     (comment,) = estate.host.comments
     assert comment["body"].startswith("<!-- gitsync -->\n### The change would create 1\n\ngitsync plan of <code>")
     assert "<code>VirtualNetwork/web</code>" in comment["body"]
@@ -51,6 +52,7 @@ def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
     estate.commit("azure/network.yaml", NETWORK.replace("10.9.", "10.8."), "Renumber the network")
     again = estate.job("pull_request", estate.open_pull_request("$(touch${IFS}owned)"), **{"from": "base"})
     again.run("Install gitsync")
+    assert len(estate.host.comments) == 1, again.log
     (comment,) = estate.host.comments
     assert "/actions/runs/7" in comment["body"]
     assert again.github["sha"][:12] in comment["body"]

@@ -16,7 +16,7 @@ _STEPS_OF_ACCEPT: Final = 5
 
 
 class Listener:
-    """`grace`: seconds that `close` gives a request to end."""
+    """`grace`: seconds that `close` gives a request to end; 0 for as long as it takes."""
 
     def __init__(self, handle: Handle, grace: float = 1) -> None:
         self._handle = handle
@@ -37,13 +37,22 @@ class Listener:
         if self._open is None:
             return
         (sockets, requests), self._open = self._open, None
-        # asyncio loses the socket of a connection that it accepts while its server closes, so first it accepts no more.
-        loop = asyncio.get_running_loop()
-        for socket in sockets.sockets:
-            loop.remove_reader(socket.fileno())
-        for _ in range(_STEPS_OF_ACCEPT):
-            await asyncio.sleep(0)
-        sockets.close()
+        await close_server(sockets)
+        transports = [connection.transport for connection in requests.connections]
         requests.pre_shutdown()
         await requests.shutdown(timeout=self._grace)
+        for transport in filter(None, transports):
+            # One that is only closed waits until its client has read all of a response.
+            transport.abort()
         await asyncio.sleep(0)  # a transport closes its socket in the next turn
+
+
+async def close_server(server: asyncio.Server) -> None:
+    """Accept no connection any more. Those that were accepted stay open."""
+    # asyncio loses the socket of a connection that it accepts while its server closes, so first it accepts no more.
+    loop = asyncio.get_running_loop()
+    for socket in server.sockets:
+        loop.remove_reader(socket.fileno())
+    for _ in range(_STEPS_OF_ACCEPT):
+        await asyncio.sleep(0)
+    server.close()

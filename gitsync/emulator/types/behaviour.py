@@ -63,6 +63,7 @@ class TypeBehaviour:
     ready: str = "Succeeded"  # provisioningState afterwards
     running: str = "InProgress"  # the status of an operation until it ends
     state: bool = True  # provisioningState is shown
+    sends_state: bool = False  # a PUT sets provisioningState
     system_data: bool = False  # answers have `systemData`
     etag: str = ""  # the member of the body that has it
     group_word: str = "resourceGroups"  # the segment of ids before the name of the group
@@ -92,6 +93,9 @@ _PLAIN = {"put": Style.DONE, "delete": Style.DONE, "state": False}
 _WATCHED = {**_SLOW, "creating": "Accepted", "running": "Creating", "accepts_polls": True, "system_data": True}
 _FINAL = {"deletes": False}
 _SILENT = {"gets": False}
+_RECORDED_RUN = {"state": False, "sends_state": True}
+"""No template is deployed: what a PUT has is what a deployment has made."""
+
 _DELETED = {"system_data": False, "state": False, "ends_empty": True}
 
 _ROWS: Mapping[str, Mapping[str, Any]] = {
@@ -354,6 +358,10 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
         "spelled": "Microsoft.Quota/Quotas",
     },
     "microsoft.redhatopenshift": {**_SLOW, "system_data": True, "running": "Creating"},
+    **{
+        f"microsoft.resources/{path}": _RECORDED_RUN
+        for path in ("deployments", "deployments/operations", "deploymentstacks")
+    },
     "microsoft.resources/resourcegroups": {"delete": Style.ACCEPTED, "retry_after": 15},
     "microsoft.servicebus/namespaces": {"spelled": "Microsoft.ServiceBus/Namespaces"},
     "microsoft.servicebus/namespaces/authorizationrules": {

@@ -40,11 +40,11 @@ class BodyOrigin:
     hide: int = 0  # the number of reads after a create that return "not found"
 
 
-def drop_read_only(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body without the read-only members."""
+def drop_read_only(body: Mapping[str, Any], *, sends_state: bool = False) -> dict[str, Any]:
+    """Return a body without the read-only members; with `sends_state` its provisioningState is not one."""
     decided = {name: value for name, value in body.items() if name not in _READ_ONLY}
     properties = body.get("properties")
-    if isinstance(properties, Mapping) and "provisioningState" in properties:
+    if not sends_state and isinstance(properties, Mapping) and "provisioningState" in properties:
         decided["properties"] = {name: value for name, value in properties.items() if name != "provisioningState"}
     return decided
 

@@ -17,7 +17,7 @@ from gitsync.repository.units.declarations import Declarations, ThisRepository, 
 from gitsync.repository.units.discovery import FoundUnits
 from gitsync.repository.units.flux_objects import FLUX
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.object_fields import SourceView, read_published
 from gitsync.repository.units.object_reader import read_declarations
 from gitsync.repository.units.relevance import Relevance

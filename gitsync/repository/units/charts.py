@@ -21,7 +21,8 @@ from typing import Any, Final
 from gitsync.desired.manifests.yaml_documents import Document, read_documents
 from gitsync.errors import SourceError
 from gitsync.repository.units.build_sandbox import ChartError
-from gitsync.repository.units.kustomization_files import KustomizationReader, resolve
+from gitsync.repository.units.kustomization_files import resolve
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.tree import find_folder, is_below
 
 CHART: Final = "Chart.yaml"

@@ -18,7 +18,7 @@ from gitsync.model.unit import Unit, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.charts import list_charts
 from gitsync.repository.units.kinds.builder import find_builder
-from gitsync.repository.units.kustomization_files import KustomizationReader, list_kustomizations
+from gitsync.repository.units.kustomization_reader import KustomizationReader, list_kustomizations
 from gitsync.repository.units.misspelt_names import list_misspelt
 from gitsync.repository.units.tree import find_folder, list_folders
 from gitsync.settings.config.config_file import FILE_NAME

@@ -18,7 +18,7 @@ import yaml
 
 from gitsync.model.unit import Unit
 from gitsync.repository.units.build_sandbox import UnbuildableError
-from gitsync.repository.units.kustomization_files import KustomizationReader, list_all_inputs
+from gitsync.repository.units.kustomization_reader import KustomizationReader, list_all_inputs
 from gitsync.repository.units.tree import SourceTree, list_folders
 
 GENERATED: Final = "kustomization.yaml"

@@ -34,7 +34,7 @@ from gitsync.repository.units.build_sandbox import (
 )
 from gitsync.repository.units.chart_values import list_files, merge_values
 from gitsync.repository.units.charts import CHART, ChartCopy, ChartPacker, copy_chart, is_packed_dependency
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import build, has_tool
 from gitsync.settings.processes.programs import Grace, Program, ProgramCall
 from gitsync.settings.processes.temporary_folders import open_temporary_folder

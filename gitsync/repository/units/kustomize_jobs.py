@@ -12,15 +12,8 @@ from gitsync.model.unit import Unit
 from gitsync.repository.units.build_sandbox import BuildJob, UnbuildableError
 from gitsync.repository.units.flux_build import make_metadata_fields, place_at_object
 from gitsync.repository.units.kinds.builder import MadeJobs
-from gitsync.repository.units.kustomization_files import (
-    Kustomization,
-    KustomizationReader,
-    Reference,
-    list_all_inputs,
-    reach,
-    resolve,
-    split_pair,
-)
+from gitsync.repository.units.kustomization_files import Kustomization, Reference, resolve, split_pair
+from gitsync.repository.units.kustomization_reader import KustomizationReader, list_all_inputs, reach
 from gitsync.repository.units.kustomize import KustomizeJob
 from gitsync.repository.units.tree import is_below
 

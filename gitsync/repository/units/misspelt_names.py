@@ -14,7 +14,8 @@ from gitsync.desired.manifests.aso_groups import mentions_aso
 from gitsync.desired.manifests.units import SUFFIXES
 from gitsync.desired.problems.suggest import measure_distance
 from gitsync.errors import SourceError
-from gitsync.repository.units.kustomization_files import NAMES, KustomizationReader, is_kustomization
+from gitsync.repository.units.kustomization_files import NAMES, is_kustomization
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.tree import find_folder
 
 _STEMS: Final = ("kustomization", "kustomize")

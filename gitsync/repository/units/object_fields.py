@@ -21,7 +21,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.repository.units.build_sandbox import ChartError
 from gitsync.repository.units.charts import Chart, read_chart
 from gitsync.repository.units.declarations import Declarations, GitAddress, ObjectName, SourceName, ThisRepository
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 
 _FIX: Final = "Fix it: until then, its resources are neither read nor deleted."
 _VERSION: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+_][0-9A-Za-z.+_-]+)?")

@@ -19,12 +19,8 @@ from gitsync.repository.units.build_sandbox import BuildJob, Builds, Unbuildable
 from gitsync.repository.units.empty_builds import warn_empty_builds
 from gitsync.repository.units.flux_build import place_at_object
 from gitsync.repository.units.kinds.builder import find_builder
-from gitsync.repository.units.kustomization_files import (
-    KustomizationReader,
-    MisnamedFileError,
-    find_inline_fault,
-    resolve,
-)
+from gitsync.repository.units.kustomization_files import MisnamedFileError, find_inline_fault, resolve
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import KustomizeJob, has_tool
 from gitsync.repository.units.object_reader import may_declare
 from gitsync.repository.units.relevance import Relevance

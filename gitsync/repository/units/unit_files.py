@@ -21,7 +21,7 @@ from gitsync.errors import SourceError
 from gitsync.model.unit import Unit
 from gitsync.repository.units.build_sandbox import ApplicationError, UnbuildableError
 from gitsync.repository.units.charts import is_in_chart
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.tree import find_folder, is_below, list_folders
 
 LONGEST_GLOB: Final = 1000

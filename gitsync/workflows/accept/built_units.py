@@ -30,7 +30,7 @@ from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
 from gitsync.repository.git.source.listing import EntryKind, SourceListing
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.tree import is_below
 from gitsync.repository.units.unit_builds import list_inputs
 from gitsync.settings.config.config_file import FILE_NAME

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gitsync.errors import ExitCode
+from gitsync.model.arm_id import ArmId
 from gitsync.model.problem import Problem
 from gitsync.report.escape import format_sides
 from gitsync.report.json import build_problem
@@ -16,11 +18,15 @@ from gitsync.report.wording import format_plural
 from gitsync.workflows.imports.conversion.found_resources import ImportedManifest, Omission
 from gitsync.workflows.imports.conversion.import_proof import ImportProof
 from gitsync.workflows.imports.resource_reader import NO_RIGHT
-from gitsync.workflows.imports.terraform.takeovers import Takeover, TakeoverRow
+from gitsync.workflows.imports.takeovers import TakeoverRow, count_outcomes
 
 _LONGEST_LIST = 5
 _WIDEST = 60
 """Columns of an address: one with long keys has its line to itself."""
+
+_SCOPE = re.compile(r"^/subscriptions/[^/]+/(resourceGroups/|providers/)?", re.IGNORECASE)
+_PROVIDERS = re.compile("/providers/", re.IGNORECASE)
+"""What ids of one subscription have in common."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +43,10 @@ class ImportReport:
     problems: tuple[Problem, ...] = ()
     """Those of ids that are not imported, or of the files that were read instead of Azure."""
 
-    outcomes: tuple[TakeoverRow, ...] = ()  # what became of each resource of a Terraform state
+    source: str = ""  # what named the resources, such as `Terraform state`; "" for a search
+    outcomes: tuple[TakeoverRow, ...] = ()  # what became of each resource that the source names
     forgetting: tuple[str, ...] = ()  # the files by which Terraform forgets what was taken
+    steps: tuple[str, ...] = ()  # what to do before the first sync
 
     @property
     def proven(self) -> int:
@@ -58,7 +66,7 @@ def is_refusal(line: str) -> bool:
 def format_lines(report: ImportReport) -> Iterator[str]:
     """Format the report as text."""
     yield from _format_files(report)
-    yield from _format_list("Resources of the Terraform state:", _list_outcomes(report))
+    yield from _format_list(f"Resources of the {report.source}:", _list_outcomes(report))
     yield from _format_list("By which Terraform forgets what was taken, and destroys nothing:", report.forgetting)
     if report.problems:
         yield from format_problems(report.problems)
@@ -70,6 +78,7 @@ def format_lines(report: ImportReport) -> Iterator[str]:
     yield from _format_list("Values that the kind does not allow, left out:", _list_unfit(report))
     title = "Different from Azure:" if report.requests is not None else "Invalid, or different from what ASO recorded:"
     yield from _format_list(title, [line for proof in report.proofs for line in _describe(proof)])
+    yield from _format_list("Before the first sync:", report.steps)
     yield _format_summary(report)
 
 
@@ -85,18 +94,24 @@ def _format_files(report: ImportReport) -> Iterator[str]:
 
 
 def _list_outcomes(report: ImportReport) -> Iterator[str]:
-    width = max((len(outcome.address) for outcome in report.outcomes), default=0)
-    for each in report.outcomes:
+    addresses = _shorten_addresses(report.outcomes)
+    width = max(map(len, addresses), default=0)
+    for address, each in zip(addresses, report.outcomes, strict=True):
         name = f"{each.manifest.kind}/{each.manifest.name}" if each.manifest else ""
         what = ": ".join(filter(None, (name, each.reason)))
-        yield f"{each.outcome:<7}  {each.address:<{min(width, _WIDEST)}}  {what}"
+        yield f"{each.outcome:<7}  {address:<{min(width, _WIDEST)}}  {what}"
     if report.outcomes:
-        # A resource with a manifest for each of its children counts once, and as kept if one is.
-        worst = {
-            each.address: each.outcome for outcome in Takeover for each in report.outcomes if each.outcome is outcome
-        }
-        counts = Counter(worst.values())
-        yield ", ".join(f"{counts[outcome]} {outcome}" for outcome in Takeover)
+        yield ", ".join(f"{count} {outcome}" for outcome, count in count_outcomes(report.outcomes).items())
+
+
+def _shorten_addresses(outcomes: Sequence[TakeoverRow]) -> list[str]:
+    """List the addresses: ids in the most common subscription without it and ARM's own words. The JSON has the ids."""
+    subscriptions = [(ArmId(each.address).subscription or "").casefold() for each in outcomes]
+    usual = next((subscription for subscription, _ in Counter(filter(None, subscriptions)).most_common(1)), None)
+    return [
+        _PROVIDERS.sub("/", _SCOPE.sub("", each.address)) if subscription == usual else each.address
+        for each, subscription in zip(outcomes, subscriptions, strict=True)
+    ]
 
 
 def _format_kind(kind: str, count: int) -> str:
@@ -192,8 +207,10 @@ def build_document(report: ImportReport) -> dict[str, Any]:
         "skipped": list(report.skipped),
         "leftOut": [{"reason": left_out.reason, "subject": left_out.subject} for left_out in report.left_out],
         "unread": list(report.unread),
-        "terraform": [_build_outcome(outcome) for outcome in report.outcomes],
+        "source": report.source or None,
+        "outcomes": [_build_outcome(outcome) for outcome in report.outcomes],
         "forgetting": list(report.forgetting),
+        "steps": list(report.steps),
     }
 
 

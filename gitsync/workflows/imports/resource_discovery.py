@@ -18,10 +18,17 @@ from gitsync.workflows.imports.conversion.found_resources import GROUPS, FoundRe
 from gitsync.workflows.imports.conversion.scope import ImportScope, list_group_names, make_id_problem
 from gitsync.workflows.imports.descendants import DescendantSearch
 from gitsync.workflows.imports.extension_resources import ExtensionSearch, has_hidden_types
-from gitsync.workflows.imports.resource_reader import FORBIDDEN, MOST_GROUP_LISTS, Body, ResourceReader, is_refused
+from gitsync.workflows.imports.resource_reader import (
+    FORBIDDEN,
+    MOST_GROUP_LISTS,
+    Body,
+    ResourceReader,
+    make_read_error,
+)
 
 MANAGED: Final = "resource group that Azure manages"
 NO_MATCH: Final = "no match for the filters"
+GONE: Final = "it does not exist in Azure"
 
 RESOURCES_VERSION: Final = "2021-04-01"
 """ARM's api-version for the list of all resources."""
@@ -34,7 +41,7 @@ class Discovery:
     """One search in Azure."""
 
     def __init__(self, reader: ResourceReader, tree: KindTree, acceptance: Acceptance) -> None:
-        self._reader = reader
+        self.reader = reader
         self._tree = tree
         self._acceptance = acceptance
         self._descendants = DescendantSearch(reader, tree, acceptance)
@@ -60,11 +67,12 @@ class Discovery:
         problems = (*scope.problems, *map(make_id_problem, self._failed))
         return replace(self._acceptance.finish(), problems=problems)
 
-    async def search_ids(self, ids: Sequence[ArmId]) -> SearchResult:
+    async def search_ids(self, ids: Sequence[ArmId], *, may_be_gone: bool = False) -> SearchResult:
         """Find the resources of ids, with the children that they show themselves, such as the rules of a network
-        security group, and nothing else. A problem of the result is an id that cannot be read. Raises ArmError.
+        security group, and nothing else. A problem of the result is an id that cannot be read. With `may_be_gone` one
+        that does not exist is left out instead. Raises ArmError.
         """
-        named = await self._read_by_id(ids)
+        named = await self._read_by_id(ids, may_be_gone=may_be_gone)
         shown = [child for resource in named for child in self._descendants.list_shown(resource)]
         found = {resource.arm_id.key: resource for resource in (*shown, *named)}
         by_depth: dict[int, list[FoundResource]] = {}
@@ -88,7 +96,7 @@ class Discovery:
         kind = self._tree.find(GROUPS)
         if kind is None or not (scope.groups or scope.is_complete):
             return []
-        entries = await self._reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
+        entries = await self.reader.read_list(f"{scope.root}/resourcegroups", kind.api_version)
         names = [entry.get("name") for entry in entries]
         # A skipped group would be silently missing from the import.
         if not all(isinstance(name, str) and name for name in names):
@@ -138,7 +146,7 @@ class Discovery:
         # A list of the subscription shows the resources of other groups too, but takes one request.
         scopes = [scope.root] if len(groups) > MOST_GROUP_LISTS else list(folders.values())
         lists = await asyncio.gather(
-            *(self._reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION, _EXPANDED) for scope_id in scopes)
+            *(self.reader.read_list(f"{scope_id}/resources", RESOURCES_VERSION, _EXPANDED) for scope_id in scopes)
         )
         by_type: dict[str, dict[ArmId, str]] = {}  # times of creation by id
         for entry in (entry for entries in lists for entry in entries):
@@ -173,7 +181,7 @@ class Discovery:
         """Read the resources of one type, with ids that spell the type as the catalog does. `times` are those of their
         creation, by id.
         """
-        bodies = await self._reader.read_all(kind, sorted(times))
+        bodies = await self.reader.read_all(kind, sorted(times))
         resources = []
         for arm_id, body in bodies.items():
             group = ArmId(arm_id[: arm_id.key.index("/providers/")])
@@ -186,9 +194,13 @@ class Discovery:
         """Find the resources that ids name, and note those that cannot be read."""
         return await self._acceptance.accept(await self._read_by_id(scope.ids))
 
-    async def _read_by_id(self, ids: Iterable[ArmId]) -> list[FoundResource]:
+    async def _read_by_id(self, ids: Iterable[ArmId], *, may_be_gone: bool = False) -> list[FoundResource]:
         outcomes = await asyncio.gather(*map(self._try_named, ids))
-        self._failed += [outcome for outcome in outcomes if isinstance(outcome, SourceError)]
+        for outcome in outcomes:
+            if may_be_gone and isinstance(outcome, _GoneError):
+                self._acceptance.leave_out(outcome.arm_id, GONE)
+            elif isinstance(outcome, SourceError):
+                self._failed.append(outcome)
         return [outcome for outcome in outcomes if not isinstance(outcome, SourceError)]
 
     async def _try_named(self, arm_id: ArmId) -> FoundResource | SourceError:
@@ -197,11 +209,7 @@ class Discovery:
         except SourceError as error:
             return error
         except ArmError as error:
-            if not is_refused(error):  # no answer is not the same as no resource
-                raise
-            by_status = "Grant the role Reader." if error.status == FORBIDDEN else "Check the id."
-            hint = error.hint or by_status
-            return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=hint)
+            return make_read_error(arm_id, error)
 
     async def _read_named(self, arm_id: ArmId) -> FoundResource:
         """Read a resource by its id. Raises SourceError if it does not exist, or gitsync cannot manage its type."""
@@ -211,11 +219,19 @@ class Discovery:
             raise SourceError(
                 f"{arm_id} is not imported: {arm_id.arm_type} is a {reason}.", hint="Remove it from the command."
             )
-        body = await self._reader.read(arm_id, kind.api_version)
+        body = await self.reader.read(arm_id, kind.api_version)
         if body is None:
-            raise SourceError(f"{arm_id} does not exist.", hint="Check the id, --subscription and --endpoint.")
+            raise _GoneError(arm_id)
         owner_id = NO_ID if arm_id.is_group else arm_id.parent
         return FoundResource(kind=kind, arm_id=arm_id, owner_id=owner_id, body=body)
+
+
+class _GoneError(SourceError):
+    """A resource does not exist."""
+
+    def __init__(self, arm_id: ArmId) -> None:
+        super().__init__(f"{arm_id} does not exist.", hint="Check the id, --subscription and --endpoint.")
+        self.arm_id = arm_id
 
 
 def _make_unreadable(refused: RefusedListError) -> SourceError:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from gitsync.desired.catalog.collections import list_collections
-from gitsync.errors import ArmError, RefusedListError
+from gitsync.errors import ArmError, RefusedListError, SourceError
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.facts import Kind, ListLevel
 from gitsync.model.live import Live
@@ -149,6 +149,14 @@ class ResourceReader:
 def is_refused(error: ArmError) -> bool:
     """Return whether asking again would not help; services answer with various codes for what an account lacks."""
     return is_refusal(error) or 400 <= error.status < 500
+
+
+def make_read_error(arm_id: ArmId, error: ArmError) -> SourceError:
+    """Make the error of a resource that Azure refuses to show. Raises the ArmError if there is no answer."""
+    if not is_refused(error):  # no answer is not the same as no resource
+        raise error
+    by_status = "Grant the role Reader." if error.status == FORBIDDEN else "Check the id."
+    return SourceError(f"{arm_id} cannot be read: {error.code}: {error.message}", hint=error.hint or by_status)
 
 
 def _list_settings(kind: Kind, body: Body) -> Mapping[str, Any]:

@@ -8,6 +8,8 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from tests.support.stream_server import stream_server
+
 Answer = Callable[[str], AsyncIterator[bytes]]
 """Makes the bytes of an answer from the first line of a request."""
 
@@ -17,22 +19,13 @@ async def raw_server(answer: Answer, tls: ssl.SSLContext | None = None) -> Async
     """The URL of a server on this machine. It answers one request a connection."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            async for piece in answer(head.split(b"\r\n", 1)[0].decode()):
-                writer.write(piece)
-                await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
+        head = await reader.readuntil(b"\r\n\r\n")
+        async for piece in answer(head.split(b"\r\n", 1)[0].decode()):
+            writer.write(piece)
+            await writer.drain()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    port = server.sockets[0].getsockname()[1]
-    try:
+    async with stream_server(serve, tls) as port:
         yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
-    finally:
-        server.close()
 
 
 def complete(body: bytes, *headers: str, status: str = "200 OK") -> bytes:

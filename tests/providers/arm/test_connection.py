@@ -13,6 +13,7 @@ from tests.support.arm_rig import API, VNET, anonymous, moving
 from tests.support.fake_clock import FakeClock
 from tests.support.private_ca import PrivateCa, make
 from tests.support.scripted_server import Say, serving
+from tests.support.stream_server import stream_server
 
 
 @pytest.fixture(scope="module")
@@ -93,14 +94,12 @@ async def test_requests_go_through_the_proxy():
         requested.append(await reader.readuntil(b"\r\n\r\n"))
         writer.write(b"HTTP/1.1 502 No way\r\nContent-Length: 0\r\n\r\n")
         await writer.drain()
-        writer.close()
 
     clock = FakeClock()
-    server = await asyncio.start_server(proxy, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    environment = {"HTTPS_PROXY": f"http://user:pa55@127.0.0.1:{port}"}
-    access = away(environment)
-    async with server, open_arm(access, clock, Token()) as arm:
+    async with (
+        stream_server(proxy) as port,
+        open_arm(away({"HTTPS_PROXY": f"http://user:pa55@127.0.0.1:{port}"}), clock, Token()) as arm,
+    ):
         talk = Session(deadline=clock.monotonic() + 1)
         with pytest.raises(TransportError) as caught:
             await arm.writer(talk).put(VNET, API, {})

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from gitsync.emulator.http.listener import Listener
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatedPrincipal, EmulatorSettings
 from gitsync.errors import ConfigError
@@ -61,15 +62,12 @@ async def proxied(ca: PrivateCa):
         proxy.names.append(name or "")
 
     ca.tls.sni_callback = note_name
-    runner = web.ServerRunner(web.Server(proxy.answer))
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=ca.tls)
-    await site.start()
-    proxy.url = f"https://127.0.0.1:{runner.addresses[0][1]}/proxy"
+    listener = Listener(proxy.answer)
+    proxy.url = f"{await listener.open(tls=ca.tls)}/proxy"
     try:
         yield proxy
     finally:
-        await runner.cleanup()
+        await listener.close()
         await emulator.stop()
 
 

@@ -16,13 +16,14 @@ from pymysql.constants import CLIENT
 
 from gitsync.providers.databases.address import ServerAddress
 from tests.support.database_servers import Server, connect_owner
+from tests.support.stream_server import stream_server
 
 
 @asynccontextmanager
 async def silent_server() -> AsyncIterator[ServerAddress]:
     """It takes connections, and never sends a byte."""
-    async with _serve(lambda _reader, _writer: asyncio.Event().wait()) as address:
-        yield address
+    async with stream_server(lambda _reader, _writer: asyncio.Event().wait()) as port:
+        yield ServerAddress("localhost", port)
 
 
 @asynccontextmanager
@@ -50,38 +51,15 @@ async def cutting_proxy(server: Server, pieces: int, *, passes_last: bool) -> As
         finally:
             back.cancel()
             to_server.transport.abort()
+            writer.transport.abort()  # what it still holds must not arrive
 
-    async with _serve(relay) as address:
-        yield address
+    async with stream_server(relay) as port:
+        yield ServerAddress("localhost", port)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while piece := await reader.read(1 << 16):
         writer.write(piece)
-
-
-@asynccontextmanager
-async def _serve(handle: Any) -> AsyncIterator[ServerAddress]:
-    tasks: set[asyncio.Task[Any]] = set()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await handle(reader, writer)
-        finally:
-            writer.transport.abort()
-
-    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.ensure_future(answer(reader, writer)))
-
-    listener = await asyncio.start_server(begin, "localhost", 0, family=socket.AF_INET)
-    try:
-        yield ServerAddress("localhost", listener.sockets[0].getsockname()[1])
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        listener.close()
-        await asyncio.sleep(0)  # aborted transports close then
 
 
 @contextmanager

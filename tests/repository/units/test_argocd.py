@@ -18,7 +18,7 @@ from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.controller_objects import MOST
 from gitsync.repository.units.declarations import ThisRepository
 from gitsync.repository.units.discovery import collect_units
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import has_tool
 from tests.repository.units.trees import GROUP, MemoryTree
 from tests.support.programs import needs_helm

@@ -9,7 +9,7 @@ import pytest
 from gitsync.model.unit import ChartRelease, UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.discovery import FoundUnits, collect_units
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from tests.repository.units.trees import MemoryTree, pack
 
 GROUP = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: {{ .Release.Name }}}\n"

@@ -5,7 +5,7 @@ import pytest
 from gitsync.model.unit import UnitEntry, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.discovery import collect_units
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from tests.repository.units.trees import MemoryTree
 
 K = "kustomization.yaml"

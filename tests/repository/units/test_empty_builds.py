@@ -10,7 +10,7 @@ from gitsync.model.problem import Level
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.build_sandbox import Builds
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree
 

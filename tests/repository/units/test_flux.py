@@ -16,7 +16,7 @@ from gitsync.repository.units.controller_objects import MOST, Followed
 from gitsync.repository.units.controller_objects import follow as follow_objects
 from gitsync.repository.units.declarations import Declarations, ThisRepository
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.object_fields import SourceView
 from gitsync.repository.units.object_reader import read_declarations
 from tests.repository.units.trees import MemoryTree

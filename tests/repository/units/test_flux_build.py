@@ -18,7 +18,7 @@ from gitsync.repository.units.all_units import AllUnits, FollowContext, build_al
 from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.discovery import collect_units
 from gitsync.repository.units.flux_build import lay_out, lay_over, make_metadata_fields
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree

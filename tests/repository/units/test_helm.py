@@ -14,7 +14,7 @@ from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.build_sandbox import ChartError
 from gitsync.repository.units.chart_values import name_variable
 from gitsync.repository.units.helm import make_chart_job
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.settings.processes.programs import Grace
 from tests.repository.units.trees import MemoryTree
 from tests.support.programs import needs_helm

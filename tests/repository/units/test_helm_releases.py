@@ -14,7 +14,7 @@ from gitsync.repository.units.chart_values import fill_values, merge_values
 from gitsync.repository.units.controller_objects import Followed, follow
 from gitsync.repository.units.declarations import Declarations, DeclaredUnit, SourceName, ThisRepository
 from gitsync.repository.units.flux_variables import FluxVariables
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.object_fields import SourceView, read_published
 from gitsync.repository.units.object_reader import read_declarations
 from tests.repository.units.trees import MemoryTree

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from gitsync.repository.units.discovery import collect_units
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.misspelt_names import list_misspelt
 from tests.repository.units.trees import GROUP as ASO
 from tests.repository.units.trees import MemoryTree

@@ -8,7 +8,7 @@ from gitsync.desired.manifests.reader import read_manifests
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.build_sandbox import Builds
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import build
 from gitsync.repository.units.relevance import Relevance
 from gitsync.repository.units.unit_builds import build_units

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.repository.units.discovery import list_roots
-from gitsync.repository.units.kustomization_files import KustomizationReader, list_kustomizations
+from gitsync.repository.units.kustomization_reader import KustomizationReader, list_kustomizations
 from tests.repository.units.trees import MemoryTree
 
 K = "kustomization.yaml"

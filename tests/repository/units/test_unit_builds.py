@@ -9,7 +9,7 @@ from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.build_sandbox import Builds, UnbuildableError
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import KustomizeJob
 from gitsync.repository.units.unit_builds import build_units, list_inputs
 from tests.repository.units.trees import GROUP, MemoryTree

@@ -4,11 +4,12 @@ import pytest
 
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.workflows.imports.acceptance import AS_MADE, IN_PARENT
+from gitsync.workflows.imports.acceptance import AS_MADE, IN_PARENT, LEAVING
 from gitsync.workflows.imports.conversion.scope import Filters
+from gitsync.workflows.imports.takeovers import ImportedResources, decide_outcomes, list_claims
 from gitsync.workflows.imports.terraform.forgetting import choose_forgetting, format_files
 from gitsync.workflows.imports.terraform.state import read_state
-from gitsync.workflows.imports.terraform.takeovers import StateImport, claim_resources, decide_outcomes, list_origins
+from gitsync.workflows.imports.terraform.state_claims import claim_resources
 from tests.support.terraform_states import resource, state
 from tests.workflows.imports.found import GROUP, SUBSCRIPTION, TREE, at, find
 
@@ -23,10 +24,10 @@ def decide(content, found, *, unproven=(), left_out=None):
     read = read_state("s", content)
     claims = claim_resources(read, TREE, Filters(), SUBSCRIPTION)
     manifests = {ArmId(arm_id).key: Key("g", "Kind", "default", ArmId(arm_id).name) for arm_id in found}
-    done = StateImport(
+    done = ImportedResources(
         manifests=manifests,
         proven={key for key in manifests.values() if key.name not in unproven},
-        origins=list_origins(claims, [find(arm_id) for arm_id in found]),
+        claims=list_claims(claims, [find(arm_id) for arm_id in found]),
         left_out={ArmId(arm_id).key: reason for arm_id, reason in (left_out or {}).items()},
     )
     outcomes = decide_outcomes(claims, done)
@@ -69,6 +70,11 @@ CASES = [
      ["azurerm_kubernetes_cluster.c", "azurerm_kubernetes_cluster_node_pool.p"], [], "a pool that its cluster names"),
     ([resource("azurerm_kubernetes_cluster", "c", CLUSTER), resource("azurerm_kubernetes_cluster_node_pool", "p", POOL)],
      [CLUSTER], {"left_out": {POOL: AS_MADE}}, {"azurerm_kubernetes_cluster.c": ("taken", "c"),
+     "azurerm_kubernetes_cluster_node_pool.p": ("covered", "c")},
+     ["azurerm_kubernetes_cluster.c", "azurerm_kubernetes_cluster_node_pool.p"], [],
+     "what Azure makes with its parent needs no manifest"),
+    ([resource("azurerm_kubernetes_cluster", "c", CLUSTER), resource("azurerm_kubernetes_cluster_node_pool", "p", POOL)],
+     [CLUSTER], {"left_out": {POOL: LEAVING}}, {"azurerm_kubernetes_cluster.c": ("taken", "c"),
      "azurerm_kubernetes_cluster_node_pool.p": ("kept", None)}, ["azurerm_kubernetes_cluster.c"], [], "left out"),
     ([resource("azurerm_resource_group", "g", GROUP), FAR], [GROUP], {}, {"azurerm_resource_group.g": ("taken", "Core"),
      "azurerm_resource_group.far": ("kept", None)}, ["azurerm_resource_group.g"], [], "another subscription"),

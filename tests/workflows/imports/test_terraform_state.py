@@ -44,7 +44,7 @@ def test_both_forms_give_the_same_addresses_and_ids(make):
     read = read_state("s", make(*RESOURCES))
     found = [(str(each.address), each.address.block, each.id) for each in read.resources]
     assert sorted(found) == sorted(READ), "show -json has the modules last"
-    assert read.data_sources == ("azurerm_client_config",)
+    assert [str(each) for each in read.data_sources] == ["data.azurerm_client_config.me"]
     assert read.program == "terraform"
     assert SECRET not in repr(read)
 

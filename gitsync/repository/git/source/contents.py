@@ -40,7 +40,7 @@ from gitsync.repository.units.charts import CHART
 from gitsync.repository.units.declarations import read_source_name
 from gitsync.repository.units.discovery import FoundUnits, collect_units
 from gitsync.repository.units.kinds.builder import find_builder
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.tree import list_folders
 from gitsync.repository.units.unit_builds import list_inputs as list_unit_inputs
 from gitsync.settings.config.config_file import FILE_NAME, SourceFile, list_source_names, list_unit_entries

@@ -10,7 +10,7 @@ from gitsync.repository.units.build_sandbox import ApplicationError, Unbuildable
 from gitsync.repository.units.kinds.builder import MadeJobs, UnitBuilder
 from gitsync.repository.units.kinds.flux import BUILDER as KUSTOMIZATIONS
 from gitsync.repository.units.kinds.helm_release import BUILDER as CHARTS
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.unit_files import list_directory
 
 

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.build_sandbox import BuildJob, UnbuildableError
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 
 
 def _owns_nothing(path: str) -> bool:

@@ -25,7 +25,7 @@ from gitsync.repository.units.charts import (
 )
 from gitsync.repository.units.kinds.builder import FoundFiles
 from gitsync.repository.units.kinds.helm_release import HelmReleases
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.tree import find_folder
 
 

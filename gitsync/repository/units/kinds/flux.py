@@ -8,7 +8,7 @@ from typing import Final
 from gitsync.model.unit import Unit
 from gitsync.repository.units.flux_build import lay_out
 from gitsync.repository.units.kinds.builder import MadeJobs, UnitBuilder
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize_jobs import list_build_inputs, make_kustomize_jobs
 
 

@@ -10,7 +10,7 @@ from gitsync.model.unit import Unit
 from gitsync.repository.units.charts import CHART, list_chart_files
 from gitsync.repository.units.helm import list_chart_inputs, make_chart_jobs
 from gitsync.repository.units.kinds.builder import MadeJobs, UnitBuilder
-from gitsync.repository.units.kustomization_files import KustomizationReader
+from gitsync.repository.units.kustomization_reader import KustomizationReader
 
 
 class HelmReleases(UnitBuilder):

@@ -52,7 +52,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
     wrong: list[ConfigError] = []
     for text in ids:
         try:
-            paths.append(_read_id(text, endpoint))
+            paths.append(read_id(text, endpoint))
         except ConfigError as error:
             wrong.append(error)
     groups = tuple(groups)
@@ -97,7 +97,8 @@ def make_id_problem(error: GitsyncError) -> Problem:
     return Problem(code="IdNotImported", message=error.message, hint=error.hint)
 
 
-def _read_id(text: str, endpoint: str) -> ArmId:
+def read_id(text: str, endpoint: str) -> ArmId:
+    """Read an id as typed: alone, or as its URL in Azure Resource Manager. Raises ConfigError if it is not one."""
     parts = urlsplit(text)
     if parts.scheme and parts.netloc:
         host = urlsplit(endpoint).netloc

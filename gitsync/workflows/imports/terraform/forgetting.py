@@ -11,8 +11,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gitsync.workflows.imports.takeovers import Takeover, TakeoverRow
 from gitsync.workflows.imports.terraform.state import TerraformState
-from gitsync.workflows.imports.terraform.takeovers import Takeover, TakeoverRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,20 +27,24 @@ class InstanceAddress:
     key: str = ""
     """The key of the instance as an address has it, such as `[0]` or `["a"]`; "" without `count` and `for_each`."""
 
+    is_data: bool = False  # whether it is a data source
+
     @property
     def block(self) -> str:
         """The address of the block in the configuration: without keys, which `removed` does not allow."""
         return f"{_begin(_ANY_KEY.sub('', self.module))}{self.type}.{self.name}"
 
     def __str__(self) -> str:
-        return f"{_begin(self.module)}{self.type}.{self.name}{self.key}"
+        return f"{_begin(self.module)}{'data.' if self.is_data else ''}{self.type}.{self.name}{self.key}"
 
 
 def _begin(module: str) -> str:
     return f"{module}." if module else ""
 
 
-def make_address(module: object, type_name: object, name: object, index: object) -> InstanceAddress:
+def make_address(
+    module: object, type_name: object, name: object, index: object, *, is_data: bool = False
+) -> InstanceAddress:
     """Make an address of untrusted parts. Raises ValueError if Terraform could not have written one of them: what is
     made ends up in files that people run.
     """
@@ -50,7 +54,7 @@ def make_address(module: object, type_name: object, name: object, index: object)
         raise ValueError("its type is not an identifier")
     if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
         raise ValueError("its name is not an identifier")
-    return InstanceAddress(module, type_name, name, _format_key(index))
+    return InstanceAddress(module, type_name, name, _format_key(index), is_data)
 
 
 def _format_key(index: object) -> str:

@@ -44,7 +44,7 @@ class TerraformState:
     """The managed resources of a state, in its order."""
 
     resources: tuple[StateResource, ...]
-    data_sources: tuple[str, ...]  # the types of its data sources: no one manages what these read
+    data_sources: tuple[InstanceAddress, ...]  # no one manages what these read
     program: str  # the command that wrote it: `terraform` or `tofu`
 
 
@@ -57,7 +57,7 @@ def read_state(name: str, content: bytes) -> TerraformState:
     entries = list(_list_entries(name, as_mapping(document)))
     try:
         managed = tuple(_read_entry(entry) for entry in entries if entry.mode == "managed")
-        read_only = tuple(_read_entry(entry).address.type for entry in entries if entry.mode == "data")
+        read_only = tuple(_read_entry(entry).address for entry in entries if entry.mode == "data")
     except ValueError as error:
         raise ConfigError(f"{name} has a malformed resource: {error}.", hint=_HINT) from None
     if any(entry.mode not in {"managed", "data"} for entry in entries):
@@ -138,7 +138,8 @@ def _list_objects(name: str, parent: Mapping[str, Any], member: str) -> list[Map
 
 
 def _read_entry(entry: _Entry) -> StateResource:
-    address = make_address(entry.module, entry.block.get("type"), entry.block.get("name"), entry.index)
+    type_name, name, is_data = entry.block.get("type"), entry.block.get("name"), entry.mode == "data"
+    address = make_address(entry.module, type_name, name, entry.index, is_data=is_data)
     ids = (read_text(entry.values, "id"), read_text(entry.values, _OTHER_IDS))
     return StateResource(
         address=address,

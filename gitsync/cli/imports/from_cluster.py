@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from gitsync.cli.import_target import (
+from gitsync.cli.imports.target import (
     ExistingManifests,
     find_repository,
     print_report,
@@ -31,6 +31,8 @@ from gitsync.workflows.imports.import_report import ImportReport
 _OF_AZURE = (
     "ids",
     "from_terraform",
+    "from_stack",
+    "from_deployment",
     "removed",
     "resource_group",
     "type",

@@ -1,0 +1,1 @@
+"""What `gitsync import` reads its resources from, and the repository that it writes them into."""
