@@ -95,6 +95,7 @@ DEFINITIONS = [
     (GROUP_ID, f"{GROUP_BLOCK}.id", "an id of a block"),
     (f"{GROUP_ID}/providers/x", f'"${{{GROUP_BLOCK}.id}}/providers/x"', "an id below it"),
     (f"see {GROUP_ID}, and", f'"see ${{{GROUP_BLOCK}.id}}, and"', "an id in a text"),
+    (f"cost$ of ${GROUP_ID}", f'"cost$ of \\u0024${{{GROUP_BLOCK}.id}}"', "a sign before an id"),
     (f"{GROUP_ID}2", f'"{GROUP_ID}2"', "another group whose name begins so"),
     (GROUP_ID.upper(), f'"{GROUP_ID.upper()}"', "another spelling: azapi compares case"),
     (f"{GROUP_ID}${{x}}", f'"{GROUP_ID}$${{x}}"', "not an id, and escaped"),
