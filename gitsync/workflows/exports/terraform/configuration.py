@@ -187,7 +187,7 @@ def _collect_references(
 
 
 def _describe(variable: Variable) -> NamedParts:
-    return NamedParts(variable.parts, (variable.namespace,), variable.origin)
+    return NamedParts(variable.parts, ((variable.namespace,),), variable.origin)
 
 
 def _join(reason: str, more: str) -> str:
