@@ -1,8 +1,9 @@
 """`python -m bench.peers`: gitsync beside OpenTofu with azapi, with the same resources and emulator.
 
-It needs the programs `tofu` and `terraform-provider-azapi` in PATH. Each tool creates the estate of `bench.estate` in
-an Azure of its own, then runs again without a change. The emulator counts the requests, and completes each write at
-once. It does not throttle, so that the seconds are those of the tools; with `--throttled` it has ARM's limits.
+It needs the programs `tofu` and `terraform-provider-azapi` in PATH; `python -m bench.opentofu` builds them. Each
+tool creates the estate of `bench.estate` in an Azure of its own, then runs again without a change. The emulator counts
+the requests, and completes each write at once. It does not throttle, so that the seconds are those of the tools; with
+`--throttled` it has ARM's limits.
 """
 
 from __future__ import annotations
@@ -11,35 +12,22 @@ import argparse
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import estate, processes
+from bench import estate
+from bench.opentofu import PROGRAMS, Azure, make_environment, read_emulator, run_tofu, serve_azure
 from bench.processes import without_settings
 
-TENANT = "11111111-1111-1111-1111-111111111111"
-PROVIDER = "terraform-provider-azapi"
 TOP_LEVEL = ("id", "name", "location", "tags", "identity")
 """Members of a body that azapi does not send."""
 MADE_BY_AZURE = frozenset({"Microsoft.Storage/storageAccounts/blobServices"})
 """Types that exist with their parent: azapi updates them, and refuses to create them."""
-
-
-class Azure(NamedTuple):
-    """An emulator that serves HTTPS: its URL, and the certificate that clients must trust."""
-
-    url: str
-    certificate: Path
 
 
 class Cost(NamedTuple):
@@ -51,7 +39,7 @@ class Cost(NamedTuple):
 
 
 Tool = Callable[[Azure, Path, list[dict[str, Any]]], Iterator[None]]
-"""Prepares a folder for an estate; each step of the iterator is one whole run of the tool."""
+"""The first step of the iterator prepares a folder for an estate; each of the others is one whole run of the tool."""
 
 
 def run_gitsync(azure: Azure, folder: Path, requests: list[dict[str, Any]]) -> Iterator[None]:
@@ -70,24 +58,26 @@ def run_gitsync(azure: Azure, folder: Path, requests: list[dict[str, Any]]) -> I
     flags = [f"--endpoint={azure.url}", "--credential=anonymous", f"--subscription={estate.SUBSCRIPTION}"]
     environment = without_settings() | {"GITSYNC_CA_BUNDLE": str(azure.certificate)}
     while True:
-        subprocess.run([*command, *flags], env=environment, check=True, stdout=subprocess.DEVNULL)
         yield
+        subprocess.run([*command, *flags], env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def run_opentofu(azure: Azure, folder: Path, requests: list[dict[str, Any]]) -> Iterator[None]:
     """Apply the same resources by azapi once, and plan from then on; a plan that finds a change is an error."""
-    with serve_tokens() as token_url:
-        environment = _make_configuration(azure, folder, requests, token_url)
-        command = ["tofu", f"-chdir={folder / 'tofu'}"]
+    with make_environment(azure, folder) as environment:
+        work = _write_configuration(folder, requests)
         flags = ["-input=false", "-no-color"]
-        yield _run([*command, "apply", "-auto-approve", *flags], environment)
+        run_tofu(work, environment, "init", *flags)
+        yield
+        run_tofu(work, environment, "apply", "-auto-approve", *flags)
         while True:
-            yield _run([*command, "plan", "-detailed-exitcode", *flags], environment)
+            yield
+            run_tofu(work, environment, "plan", "-detailed-exitcode", *flags)
 
 
 TOOLS: Mapping[str, tuple[Tool, tuple[str, ...]]] = {
     "gitsync": (run_gitsync, ()),
-    "OpenTofu with azapi": (run_opentofu, ("tofu", PROVIDER)),
+    "OpenTofu with azapi": (run_opentofu, PROGRAMS),
 }
 """Each tool, and the programs that it needs."""
 
@@ -101,7 +91,7 @@ def main() -> int:
     resources, script = arguments.resources, "limits.yaml" if arguments.throttled else "azure.yaml"
     missing = [program for _, needs in TOOLS.values() for program in needs if not shutil.which(program)]
     if missing:
-        print(f"Install {' and '.join(missing)} in PATH.", file=sys.stderr)
+        print(f"Install {' and '.join(missing)} in PATH; python -m bench.opentofu builds them.", file=sys.stderr)
         return 2
     print(f"{'':24}{'requests':>10}{'a resource':>12}{'seconds':>10}{'CPU':>8}")
     for name, (tool, _) in TOOLS.items():
@@ -116,6 +106,7 @@ def measure(tool: Tool, resources: int, script: str = "azure.yaml") -> list[Cost
     with tempfile.TemporaryDirectory(prefix="gitsync-peers-") as name, serve_azure(Path(name), script) as azure:
         folder = Path(name)
         runs = tool(azure, folder, estate.requests_of(estate.make(folder, resources)))
+        next(runs)
         return [_measure_run(azure, runs) for _ in range(2)]
 
 
@@ -130,64 +121,17 @@ def _measure_run(azure: Azure, runs: Iterator[None]) -> Cost:
 
 def count_requests(azure: Azure) -> int:
     """How many requests the emulator has had."""
-    trust = ssl.create_default_context(cafile=azure.certificate)
-    with urllib.request.urlopen(f"{azure.url}/_emulator/requests", context=trust) as answer:
-        return len(json.load(answer)["requests"])
+    return len(read_emulator(azure, "requests")["requests"])
 
 
-@contextmanager
-def serve_azure(folder: Path, script: str = "azure.yaml") -> Iterator[Azure]:
-    """An empty emulator over TLS: Azure's Go SDK sends no token without it."""
-    certificate = folder / "azure.pem"
-    with processes.azure(script, "--tls", f"--certificate={certificate}") as url:
-        yield Azure(url, certificate)
+def _write_configuration(folder: Path, requests: list[dict[str, Any]]) -> Path:
+    work = folder / "tofu"
+    work.mkdir()
+    (work / "main.tf.json").write_text(json.dumps(describe(requests)), encoding="utf-8")
+    return work
 
 
-class _Tokens(BaseHTTPRequestHandler):
-    """The managed identity of a machine: a token for any caller, which the emulator does not check."""
-
-    def do_GET(self) -> None:
-        """Any path and any resource."""
-        expires = int(time.time()) + 3600
-        body = json.dumps({"access_token": "token", "expires_on": str(expires), "token_type": "Bearer"}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the base class
-        """Print nothing."""
-
-
-@contextmanager
-def serve_tokens() -> Iterator[str]:
-    """The URL of a managed identity, as Azure's SDKs find it in IDENTITY_ENDPOINT."""
-    with HTTPServer(("127.0.0.1", 0), _Tokens) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/token"
-        finally:
-            server.shutdown()
-
-
-def _make_configuration(
-    azure: Azure, folder: Path, requests: list[dict[str, Any]], token_url: str
-) -> Mapping[str, str]:
-    """Write the files of OpenTofu, and give the environment that it runs in."""
-    (folder / "tofu").mkdir()
-    (folder / "tofu" / "main.tf.json").write_text(json.dumps(describe(azure.url, requests)), encoding="utf-8")
-    provider = Path(shutil.which(PROVIDER) or PROVIDER).resolve().parent
-    settings = folder / "tofu.rc"
-    overrides = f'provider_installation {{ dev_overrides {{ "azure/azapi" = "{provider}" }} direct {{}} }}\n'
-    settings.write_text(overrides, encoding="utf-8")
-    identity = {"IDENTITY_ENDPOINT": token_url, "IDENTITY_HEADER": "header"}
-    trust = {"SSL_CERT_FILE": str(azure.certificate), "TF_CLI_CONFIG_FILE": str(settings)}
-    return without_settings() | identity | trust
-
-
-def describe(url: str, requests: list[dict[str, Any]]) -> dict[str, Any]:
+def describe(requests: list[dict[str, Any]]) -> dict[str, Any]:
     """The resources as a configuration of OpenTofu, in the order of the same owners."""
     addresses = {request["key"]: f"{_find_block(request)}.r{number}" for number, request in enumerate(requests)}
     resources: dict[str, dict[str, Any]] = {"azapi_resource": {}, "azapi_update_resource": {}}
@@ -197,24 +141,7 @@ def describe(url: str, requests: list[dict[str, Any]]) -> dict[str, Any]:
         resources[block][label] = _describe_resource(request) | {"depends_on": after}
     return {
         "terraform": {"required_providers": {"azapi": {"source": "azure/azapi"}}},
-        "provider": {"azapi": _describe_provider(url)},
         "resource": resources,
-    }
-
-
-def _describe_provider(url: str) -> dict[str, Any]:
-    endpoint = {
-        "resource_manager_endpoint": url,
-        "resource_manager_audience": "https://management.azure.com",
-        "active_directory_authority_host": url,
-    }
-    return {
-        "use_msi": True,
-        "use_cli": False,
-        "subscription_id": estate.SUBSCRIPTION,
-        "tenant_id": TENANT,
-        "skip_provider_registration": True,
-        "endpoint": [endpoint],
     }
 
 
@@ -244,6 +171,7 @@ def _describe_resource(request: Mapping[str, Any]) -> dict[str, Any]:
         "tags": body.get("tags"),
         "identity": _describe_identity(body.get("identity")),
         "schema_validation_enabled": False,
+        "ignore_null_property": True,
     }
     return described | {member: value for member, value in more.items() if value is not None}
 
@@ -267,12 +195,6 @@ def split_id(arm_id: str) -> tuple[str, str, str]:
     kind = "/".join((namespace, *segments[::2]))
     parent = scope if len(segments) == 2 else arm_id.rsplit("/", 2)[0]
     return parent, kind, segments[-1]
-
-
-def _run(command: list[str], environment: Mapping[str, str]) -> None:
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":

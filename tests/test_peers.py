@@ -1,7 +1,5 @@
 """The estate of the benchmarks in the words of OpenTofu. The programs themselves are not needed."""
 
-import json
-
 import pytest
 
 from bench import estate
@@ -28,7 +26,7 @@ def test_an_id_falls_into_parent_type_and_name(arm_id, expected, why):
 def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
     estate.write(tmp_path, 20)
     requests = estate.requests_of(tmp_path)
-    described = describe("https://127.0.0.1:1", requests)
+    described = describe(requests)
     blocks = {
         f"{block}.{label}": schema for block, all_ in described["resource"].items() for label, schema in all_.items()
     }
@@ -36,4 +34,4 @@ def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
     assert len(blocks) == len(ids) == len(requests)
     assert {after for block in blocks.values() for after in block["depends_on"]} <= set(blocks)
     assert sum(not block["depends_on"] for block in blocks.values()) == 1, "only the group waits for nothing"
-    assert "null" not in json.dumps([{**block, "body": None} for block in blocks.values()]).replace('"body": null', "")
+    assert [name for block in blocks.values() for name, value in block.items() if value is None] == []

@@ -61,8 +61,12 @@ https://github.com/pulumi/pulumi-azure-native/pull/3711.
 
 OTHERS = {
     ("Microsoft.DBforMySQL/flexibleServers/users", "aadUser/alias"): "aso",
+    ("Microsoft.Graph/appRoleAssignments", "principalId"): "described",
+    ("Microsoft.Graph/appRoleAssignments", "resourceId"): "described",
+    ("Microsoft.Graph/appRoleAssignments", "role"): "described",
     ("Microsoft.Graph/groups", "isAssignableToRole"): "described",
     ("Microsoft.Graph/groups", "membershipType"): "described",
+    ("Microsoft.Graph/servicePrincipals", "appId"): "aso",
 }
 """Fields of kinds that are not ARM's, which a webhook of ASO fixes (`aso`), or the documentation of Microsoft Graph."""
 

@@ -4,8 +4,9 @@ usage: python tools/worked_examples.py [--write] [PAGE...]
 
 In the PAGES below, every `console` block is run: a line that begins with `$ ` is a command, and the lines up to the
 next one are its output. The blocks of one page run in one shell, in an empty folder, in the order of the page. A `yaml`
-block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it. A page with the
-comment `<!-- continues PAGE -->` goes on where the example of another page ends: the steps of that one are run first.
+block whose first line is the comment `# NAME.yaml` is saved under that name when the shell reaches it, as is a `json`
+block below the comment `<!-- file NAME -->`. A page with the comment `<!-- continues PAGE -->` goes on where the
+example of another page ends: the steps of that one are run first.
 
 What differs from run to run (revisions, times, durations, ids of requests) is listed in VARYING, and compared by its
 shape. With `--write` the pages get the new output. An output that differs only in such values stays as it is.
@@ -30,6 +31,8 @@ PAGES = (
     ROOT / "docs/getting-started.md",
     ROOT / "docs/import.md",
     ROOT / "docs/from-bicep.md",
+    ROOT / "docs/from-terraform.md",
+    ROOT / "docs/export.md",
     ROOT / "docs/any-type.md",
     ROOT / "docs/values.md",
     ROOT / "docs/editor.md",
@@ -39,6 +42,7 @@ PAGES = (
     ROOT / "docs/doctor.md",
     ROOT / "docs/replace.md",
     ROOT / "docs/running.md",
+    ROOT / "docs/how-to/applications.md",
     ROOT / "docs/how-to/audit.md",
     ROOT / "docs/how-to/drift.md",
     ROOT / "docs/how-to/drill.md",
@@ -69,7 +73,10 @@ HOME = "/home/demo"
 END = "\x1e"
 """Printed after each command, between its output and the next."""
 
-_BLOCK = re.compile(r"^```(console|yaml)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^(?:<!-- file (?P<file>\S+) -->\n)?```(?P<language>console|yaml|json)\n(?P<block>.*?)^```$",
+    flags=re.MULTILINE | re.DOTALL,
+)
 _CONTINUES = re.compile(r"^<!-- continues (\S+) -->$", flags=re.MULTILINE)
 _NAMED = re.compile(r"# ([\w.-]+\.yaml)\n")
 _LOG_LINE = re.compile(r'^\{"time": .*\n', flags=re.MULTILINE)
@@ -113,10 +120,12 @@ def read_example(text: str) -> Example:
 
 
 def _steps(text: str) -> Iterator[Step]:
-    for language, block in _BLOCK.findall(text):
+    for file, language, block in _BLOCK.findall(text):
         named = _NAMED.match(block)
         if language == "console":
             yield from _commands(block)
+        elif file:
+            yield file, block
         elif named:
             yield named.group(1), block
 

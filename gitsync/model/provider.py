@@ -23,11 +23,11 @@ class Provider(StrEnum):
 
 
 KEEPS_ADOPTED = frozenset({Provider.ENTRA})
-"""Providers whose adopted resources are not deleted: many others may depend on a group."""
+"""Providers whose adopted resources are not deleted: many others may depend on a group or an application."""
 
 
-IN_USE = "GroupInUse"
-"""The code of a delete that would delete the resource of another manifest, such as after a rename."""
+IN_USE = frozenset({"ApplicationInUse", "GroupInUse", "ServicePrincipalInUse"})
+"""The codes of a delete that would delete the resource of another manifest, such as after a rename."""
 
 
 class Kept(NamedTuple):

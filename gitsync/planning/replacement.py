@@ -27,8 +27,9 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Plan
 from gitsync.model.problem import Level, Problem
+from gitsync.model.provider import KEEPS_ADOPTED
 from gitsync.model.reconcile_policy import Policy
-from gitsync.model.record import Record
+from gitsync.model.record import Claim, Record
 from gitsync.model.resource import Resource
 from gitsync.model.result import Replacement, Result
 from gitsync.model.verdict import Action, Comparison, Difference, Verdict
@@ -114,8 +115,14 @@ def decide_replacement(  # noqa: PLR0913 - what the consent is compared with
     )
     needing = [difference for difference in changed if _explain(kind.arm_type, difference, refusal)]
     named = dict(_name_change(kind, difference, resource) for difference in needing)
-    kept_because = _explain_kept(named, resource, record, prunes=prunes)
+    is_kept = kind.provider in KEEPS_ADOPTED and record is not None and record.claim is Claim.ADOPTED
+    kept_because = _KEPT_IF_ADOPTED if is_kept else _explain_kept(named, resource, record, prunes=prunes)
     return replace(replacement, is_due=not kept_because, kept_because=kept_because)
+
+
+_KEPT_IF_ADOPTED: Final = (
+    "Restore the old value in git: gitsync adopted it, and deletes only what it created in Microsoft Entra ID."
+)
 
 
 class _NewValue(NamedTuple):

@@ -274,7 +274,7 @@ def test_the_settings_of_a_file(tmp_path):
     [
         pytest.param("GET", "/v1.0/users", id="other objects"),
         pytest.param("PUT", f"{GROUPS}/x", id="a method that there is not"),
-        pytest.param("GET", f"{GROUPS}/x/members", id="members"),
+        pytest.param("GET", f"{GROUPS}/x/transitiveMembers", id="members of members"),
     ],
 )
 async def test_the_rest_of_graph_is_not_played(directory, method, path):

@@ -22,6 +22,11 @@ needs_helm = pytest.mark.skipif(shutil.which("helm") is None, reason="helm is no
 needs_kustomize = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not installed")
 """kustomize itself, not the one in kubectl."""
 
+needs_opentofu = pytest.mark.skipif(
+    any(shutil.which(program) is None for program in ("tofu", "terraform-provider-azapi")),
+    reason="tofu and terraform-provider-azapi are not installed: python -m bench.opentofu builds them",
+)
+
 needs_language_server = pytest.mark.skipif(
     not _has_language_server(), reason=f"yaml-language-server {LANGUAGE_SERVER_VERSION} is not installed"
 )

@@ -83,11 +83,14 @@ def test_files_and_commands_run_in_the_order_of_the_page_and_their_output_is_wri
         "```console\n$ mkdir inner && cd inner\n```\n"
         "```yaml\n# one.yaml\na: '$HOME'\n```\n"
         "```yaml\nnot: a file\n```\n"
+        "```json\n{}\n```\n"
+        '<!-- file ../two.json -->\n```json\n{"two": 2}\n```\n'
         "```console\n$ cat one.yaml\n$ cat one.yaml\nold\n$ echo wrong >&2; false\n```\n"
     )
     example = tool.read_example(page.read_text())
     printed = tool.run_example(example, tmp_path)
     assert printed == ["", "# one.yaml\na: '$HOME'\n", "# one.yaml\na: '$HOME'\n", "wrong\n"]
+    assert (tmp_path / "work/two.json").read_text() == '{"two": 2}\n'
     tool.write(page, example, printed)
     assert page.read_text().endswith(
         "```console\n$ cat one.yaml\n# one.yaml\na: '$HOME'\n$ cat one.yaml\n# one.yaml\na: '$HOME'\n"

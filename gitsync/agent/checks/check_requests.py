@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gitsync.agent.checks.allowance import LIMIT_REACHED, MOST, Allowance
 from gitsync.errors import ArmError, ConfigError
@@ -26,6 +26,9 @@ from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.client import Arm, Reader
 from gitsync.providers.arm.http.response_bodies import Entries
 from gitsync.providers.arm.session import Session
+
+if TYPE_CHECKING:
+    from gitsync.providers.entra.deleted_applications import DeletedApplication
 
 UNUSABLE_ANSWER = "UnusableAnswer"
 """The code of a finding that has no verdict, since Azure's answer does not have the shape that it should have."""
@@ -171,6 +174,17 @@ class CheckRequests:
             return await reader.get(arm_id, api_version) is not None
 
         return await self._once(("get", arm_id, api_version), find)
+
+    async def list_deleted_applications(self) -> Sequence[DeletedApplication] | Unanswered:
+        """Return the deleted applications of the tenant."""
+        from gitsync.providers.entra.deleted_applications import (  # noqa: PLC0415 - most runs have none
+            list_deleted_applications,
+        )
+
+        async def read(reader: Reader) -> Sequence[DeletedApplication]:
+            return await list_deleted_applications(self._arm, reader.session)
+
+        return await self._once(("deleted-applications", ""), read)
 
     async def find_principal(self) -> Principal | None:
         """Return the principal in the token; None if that is not known. No request is sent to ARM."""

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from gitsync.agent.checks.allowance import make_limit_finding
 from gitsync.agent.checks.check_requests import UNKNOWN_VALUE, UNUSABLE_ANSWER, CheckRequests, Unanswered, shorten_text
+from gitsync.agent.checks.directory_names import TYPES, check_directory_names
 from gitsync.desired.formats.arm_path import normalize_region
 from gitsync.desired.formats.json_members import read_mapping
 from gitsync.desired.formats.json_pointer import format_pointer
@@ -183,7 +184,7 @@ class Holder:
 
 async def check_names(changes: Sequence[PlannedChange], requests: CheckRequests) -> Findings:
     """Look for what holds the name of each resource that would be created, if its type has names to look for."""
-    findings: Findings = []
+    findings: Findings = await check_directory_names([c for c in changes if c.arm_type.casefold() in TYPES], requests)
     sent: list[tuple[PlannedChange, CheckFinding | None]] = []
     creates = [change for change in changes if change.creates]
     for change, first in zip(

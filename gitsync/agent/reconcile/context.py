@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from loguru import logger
 
@@ -18,6 +20,7 @@ from gitsync.agent.reconcile.run_cache import RunCache
 from gitsync.agent.reconcile.run_views import LiveReader, LiveWriter, Others, ResourceProvider
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.request.secret_digest import Digests
+from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.check import CheckFinding, CheckName, PlannedChange
 from gitsync.model.clock import Clock
@@ -30,6 +33,7 @@ from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
+from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.client import Arm, Reader, Writer
 from gitsync.providers.arm.session import LAST_ANSWER, Session
 from gitsync.providers.arm.write_locks import WriteLocks
@@ -42,6 +46,12 @@ from gitsync.repository.secrets.stores import SecretStores
 from gitsync.settings.config.config_file import SourceSettings
 from gitsync.settings.logging import writes_debug
 from gitsync.settings.redaction import Redactions
+
+_CHECKS_OF: Final[Mapping[Provider, frozenset[CheckName]]] = {
+    Provider.ARM: frozenset(CheckName),
+    Provider.ENTRA: frozenset({CheckName.NAMES}),
+}
+"""The checks of changes, by who has the resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +174,17 @@ class RunContext:
     async def check(
         self, changes: Iterable[PlannedChange], names: Collection[CheckName] = frozenset(CheckName)
     ) -> Mapping[Key, tuple[CheckFinding, ...]]:
-        """Check changes with ARM, which has none of those of other providers."""
-        of_arm = [
-            change for change in changes if self.catalog.provider(change.key.group, change.key.kind) is Provider.ARM
-        ]
+        """Check changes with ARM, and the names of those of Entra ID with Microsoft Graph."""
+        found: Mapping[Key, tuple[CheckFinding, ...]] = {}
+        by_provider = defaultdict[Provider, list[PlannedChange]](list)
+        for change in changes:
+            by_provider[self.catalog.provider(change.key.group, change.key.kind)].append(change)
         # A sync calls this for each resource by itself, so nothing here may go through all of them.
-        return await self.checks.check(of_arm, {c.key: self.identities[c.key].arm for c in of_arm}, names)
+        for provider, fitting in _CHECKS_OF.items():
+            if same := by_provider[provider]:
+                arms = {change.key: self.identities[change.key].arm for change in same}
+                found = await self.checks.check(same, arms, fitting & frozenset(names))
+        return found
 
     def reader(self, attempt: Attempt) -> Reader:
         return self.identities[attempt.key].azure().reader(attempt.session)
@@ -188,6 +203,13 @@ class RunContext:
             return self.writer(attempt)
         resource, arm = await self._describe(attempt), self.identities[attempt.key].azure()
         return self._open(attempt.provider).writer(resource, arm, attempt.session)
+
+    async def find_principal(self, attempt: Attempt) -> Principal | None:
+        arm = self.identities[attempt.key].arm
+        try:
+            return await arm.sign_in(attempt.session.deadline) if arm else None
+        except ConfigError:
+            return None
 
     def find_given_id(self, attempt: ApplyAttempt) -> str:
         is_given = attempt.provider is not Provider.ARM

@@ -49,10 +49,10 @@ def make_provider_opener(
     return cache(lambda provider: _OPENERS[provider](run))
 
 
-def _open_groups(run: _Run) -> ResourceProvider:
-    from gitsync.providers.entra.groups import EntraGroups  # noqa: PLC0415 - most runs have none
+def _open_directory(run: _Run) -> ResourceProvider:
+    from gitsync.providers.entra.directory import EntraDirectory  # noqa: PLC0415 - most runs have none
 
-    return EntraGroups(run.connections.clock)
+    return EntraDirectory(run.connections.clock)
 
 
 def _open_users(run: _Run, service: Provider) -> ResourceProvider:
@@ -63,7 +63,7 @@ def _open_users(run: _Run, service: Provider) -> ResourceProvider:
 
 
 _OPENERS: Final[Mapping[Provider, Callable[[_Run], ResourceProvider]]] = {
-    Provider.ENTRA: _open_groups,
+    Provider.ENTRA: _open_directory,
     Provider.POSTGRESQL: partial(_open_users, service=Provider.POSTGRESQL),
     Provider.MYSQL: partial(_open_users, service=Provider.MYSQL),
 }

@@ -20,7 +20,7 @@ from gitsync.workflows.imports.conversion.scope import make_filters
 from gitsync.workflows.imports.takeovers import TakeoverRow, list_wanted
 from gitsync.workflows.imports.terraform.forgetting import choose_forgetting, format_files
 from gitsync.workflows.imports.terraform.resource_types import TypeStanding, identify
-from gitsync.workflows.imports.terraform.state import MAX_BYTES, TerraformState, read_state
+from gitsync.workflows.imports.terraform.state import MAX_BYTES, SHORTEN, TerraformState, read_state
 from gitsync.workflows.imports.terraform.state_claims import claim_resources
 
 
@@ -78,9 +78,7 @@ def _read_file(name: str) -> bytes:
         raise ConfigError(f"{name} cannot be read: {error.strerror}.", hint="Check --from-terraform.") from error
     if len(content) > MAX_BYTES:
         limit = MAX_BYTES // 1024 // 1024
-        raise ConfigError(
-            f"{name} has more than {limit} MB.", hint="Import a smaller state: one of a part of the estate."
-        )
+        raise ConfigError(f"{name} has more than {limit} MB.", hint=SHORTEN)
     return content
 
 

@@ -144,3 +144,19 @@ def _list_children(value: Any, type_: BodyType, name: str) -> Iterator[_Child]:
         for key, child in value.items():
             member = (variant.find_member(key) if variant else None) or type_.find_member(key)
             yield key, child, member, member.type if member is not None else type_.others
+
+
+def is_spelled_exactly(value: Any, type_: BodyType, *, name: str = "") -> bool:
+    """Return whether a body spells the words of choices and of variants as its type does. ARM compares them without
+    case, other tools do not. `name` is that of the resource, which chooses the variant of some types.
+    """
+    if isinstance(value, str):
+        return type_.shape != "choice" or value in type_.choices
+    if isinstance(value, Mapping) and type_.by:
+        deciding = value.get(type_.by)
+        if isinstance(deciding, str) and deciding not in type_.variant_names:
+            return False
+    return all(
+        inner is None or is_spelled_exactly(child, inner)
+        for _, child, _, inner in _list_children(value, type_, name.rpartition("/")[2])
+    )

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitsync.desired.catalog import data
 from gitsync.errors import CatalogError
@@ -58,6 +58,16 @@ class CatalogRelease(NamedTuple):
         return f"ASO {self.number}{tree}, ARM types of {self.arm_types}"
 
 
+UNRELEASED: Final = frozenset({GVK("entra.azure.com", "v1", "ServicePrincipal")})
+"""Kinds that no release of ASO serves yet, but its main branch; their facts are in tools/other_kinds.json."""
+
+_HANDMADE: Final[Mapping[GVK, Lifetime]] = {
+    GVK("entra.azure.com", "v1", "Application"): Lifetime(Release(2, 21), None),
+    GVK("entra.azure.com", "v1", "SecurityGroup"): Lifetime(Release(2, 14), None),
+}
+"""The releases that serve kinds of which the facts are gitsync's own."""
+
+
 @cache
 def read_catalog_release() -> CatalogRelease:
     """What the packed facts are of. CatalogError if the file is damaged."""
@@ -86,7 +96,7 @@ def find_lifetime(gvk: GVK) -> Lifetime | None:
 
 def find_known_lifetime(gvk: GVK) -> Lifetime | None:
     """As `find_lifetime`, but only of a kind that the catalog has or had."""
-    return _read_lifetimes().get((gvk.group, gvk.version, gvk.kind))
+    return _read_lifetimes().get((gvk.group, gvk.version, gvk.kind)) or _HANDMADE.get(gvk)
 
 
 def describe_lifetime(lifetime: Lifetime) -> str:

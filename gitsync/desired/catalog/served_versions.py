@@ -8,7 +8,7 @@ from typing import Any, Final
 from gitsync.desired.catalog.catalog import Catalog, list_spellings
 from gitsync.desired.catalog.kind_names import choose_newest
 from gitsync.desired.catalog.later_versions import find_later_version
-from gitsync.desired.catalog.releases import Release, find_lifetime, read_catalog_release
+from gitsync.desired.catalog.releases import UNRELEASED, Release, find_lifetime, read_catalog_release
 from gitsync.desired.catalog.version_advice import describe_later, keep_arm_version
 from gitsync.desired.problems.finding import Finding
 from gitsync.model.gvk import GVK
@@ -44,6 +44,8 @@ def _find_refusal(gvk: GVK, catalog: Catalog, release: Release) -> str:
     """Why a release does not serve a version; "" if it does, or if that is not known."""
     lifetime = find_lifetime(gvk)
     named = f"{gvk.kind} of {gvk.group} at {gvk.version}"
+    if gvk in UNRELEASED:
+        return f"No release of ASO serves {named}, which its main branch has"
     if lifetime is None:
         served, lifetime = catalog.find_served_version(gvk), find_lifetime(_respell(gvk))
         if served == gvk.version or (served is None and lifetime is None):

@@ -48,6 +48,7 @@ _RIGHTS: Final = "It changes who may do what in Azure."
 _AUDIT: Final = "It changes what is logged, and so what can be detected."
 _MACHINE: Final = "It changes the protection of the machine at start-up or on its host."
 _SIGN_IN: Final = "It changes who must sign in, and how."
+_TOKENS: Final = "It changes where Microsoft Entra ID sends tokens."
 _SECRETS: Final = "It allows an Azure service to read secrets from the vault."
 _OUT: Final = "It changes which targets can be reached from there."
 
@@ -103,7 +104,10 @@ FIELDS: Final[Mapping[str, _Rule]] = {
             verifyClientCertIssuerDN enableClientCertificate negotiateClientCertificate subscriptionRequired
             approvalRequired
         """,
-        _Rule(_SIGN_IN, safe=("false",)): "authnotrequired",
+        _Rule(_SIGN_IN, safe=("false",)): "authnotrequired isFallbackPublicClient",
+        _Rule(_SIGN_IN, safe=("azureadmyorg",)): "signInAudience",
+        _Rule(_TOKENS, safe=("false",)): "enableAccessTokenIssuance enableIdTokenIssuance",
+        _Rule(_TOKENS, direction=_Direction.OPENING): "redirectUris",
         _Rule(_SIGN_IN, safe=("ocsp",)): "verifyClientRevocation",
         _Rule(_SIGN_IN, safe=("redirecttologinpage", "return401", "return403")): "unauthenticatedClientAction",
         _Rule(_SIGN_IN, direction=_Direction.OPENING): "vpnAuthenticationTypes",

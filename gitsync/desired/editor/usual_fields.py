@@ -133,8 +133,22 @@ USUAL_FIELDS: Final[Mapping[GroupKind, Mapping[str, Any]]] = {
         "kind": "GlobalDocumentDB",
         "locations": [{"locationName": "westeurope", "failoverPriority": 0}],
     },
+    ("entra.azure.com", "Application"): {
+        "signInAudience": "AzureADMyOrg",
+        "web": {"redirectUris": ["https://example.com/signin-oidc"]},
+        "operatorSpec": {
+            "configmaps": {
+                "appId": {"name": "example", "key": "appId"},
+                "entraID": {"name": "example", "key": "entraID"},
+            }
+        },
+    },
     ("entra.azure.com", "SecurityGroup"): {
         "membershipType": "assigned",
+        "operatorSpec": {"configmaps": {"entraID": {"name": "example", "key": "entraID"}}},
+    },
+    ("entra.azure.com", "ServicePrincipal"): {
+        "appId": "00000000-0000-0000-0000-000000000000",
         "operatorSpec": {"configmaps": {"entraID": {"name": "example", "key": "entraID"}}},
     },
     ("eventhub.azure.com", "Namespace"): {"sku": {"name": "Standard", "tier": "Standard", "capacity": 1}},

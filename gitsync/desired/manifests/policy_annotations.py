@@ -10,6 +10,9 @@ from typing import Any, Final
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy, PolicyDecision
 from gitsync.model.resource import Resource
 
+ENTRA_GROUP: Final = "entra.azure.com"
+ADOPT_ONLY: Final = "AdoptOnly"
+
 
 def decide_policy(
     resource: Resource, namespaces: Mapping[str, Mapping[str, str]], default: Policy
@@ -18,7 +21,8 @@ def decide_policy(
     text is not a policy.
 
     `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. A resource that
-    CAPZ manages or a controller suspends is not written; one that a controller does not prune is kept.
+    CAPZ manages or a controller suspends is not written, and neither is an object of Entra ID that is only adopted; one
+    that a controller does not prune is kept.
     """
     own = resource.annotations.get(RECONCILE_POLICY, "")
     text = own or namespaces.get(resource.key.namespace, {}).get(RECONCILE_POLICY, "")
@@ -36,11 +40,19 @@ def decide_policy(
 def _explain_skip(resource: Resource) -> str:
     """Explain why a resource is not written despite its annotation; "" if it may be."""
     unit, wrapper = resource.unit, resource.wrapper
+    if only_adopts(resource):
+        return f"Its creationMode is {ADOPT_ONLY}."
     if wrapper and wrapper.is_template:
         return f"It is part of a template, {wrapper.kind}, from which CAPZ creates clusters."
     if wrapper and not (unit and unit.options.manages_capz):
         return f"CAPZ manages it: it is part of an {wrapper.kind}."
     return f"The {unit.title} is suspended." if unit and unit.settings.is_suspended else ""
+
+
+def only_adopts(resource: Resource) -> bool:
+    """Return whether a manifest only looks for an object of Entra ID that somebody else manages."""
+    operator = resource.spec.get("operatorSpec") if resource.gvk.group == ENTRA_GROUP else None
+    return isinstance(operator, Mapping) and operator.get("creationMode") == ADOPT_ONLY
 
 
 def _explain_keeping(resource: Resource) -> str:

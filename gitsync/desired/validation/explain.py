@@ -18,7 +18,7 @@ from gitsync.desired.catalog.kind_names import KindMatch
 from gitsync.desired.catalog.name_alphabets import find_alphabet
 from gitsync.desired.catalog.packed_tables import is_immutable
 from gitsync.desired.catalog.reference_targets import find_target, list_children, list_referrers
-from gitsync.desired.catalog.releases import describe_lifetime, find_lifetime
+from gitsync.desired.catalog.releases import UNRELEASED, describe_lifetime, find_lifetime
 from gitsync.desired.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
 from gitsync.desired.problems.problem_codes import describe_common_field
 from gitsync.desired.problems.suggest import suggest
@@ -137,6 +137,8 @@ def describe_kind(kind: Kind, catalog: Catalog) -> Iterator[tuple[str, str]]:
         yield "also", ", ".join(others)
     if lifetime := find_lifetime(kind.gvk):
         yield "served", describe_lifetime(lifetime)
+    elif kind.gvk in UNRELEASED:
+        yield "served", "by no release of ASO yet, only by its main branch"
     if kind.is_any_type:
         yield "ARM", "any type at any api-version, as spec.type names them"
     elif kind.is_arm:

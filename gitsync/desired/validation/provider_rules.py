@@ -1,4 +1,4 @@
-"""The rules of what is not ARM's: names and fields that a database or Microsoft Graph refuses, or reads otherwise
+"""The rules of what is not ARM's: names and fields that a database refuses, or reads otherwise
 (docs/reference/reconciliation.md#kinds-that-are-not-arms).
 
 Separate from the constraints of facts, which are those of ASO's schemas: these are of the servers behind them.
@@ -6,13 +6,13 @@ Separate from the constraints of facts, which are those of ASO's schemas: these 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.type_words import join_with_and, quote_scalar
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.directory_rules import check_directory_object
 from gitsync.desired.validation.name_rules import find_azure_name
 from gitsync.desired.validation.references import is_arm_id
 from gitsync.model.facts import Kind
@@ -21,10 +21,7 @@ from gitsync.model.provider import Provider
 from gitsync.model.resource import Resource
 
 _POSTGRESQL_BYTES, _MYSQL_CHARACTERS, _SQL_CHARACTERS = 63, 32, 128
-_DISPLAY_NAME, _NICKNAME = 256, 64
 _POSTGRESQL_WORDS: Final = frozenset({"public", "none"})
-_NOT_IN_NICKNAMES: Final = re.compile(r'[^\x21-\x7e]|[@()\\\[\]";:<>,]')
-_DYNAMIC: Final[Mapping[str, str]] = {"enabled": "assigned", "enabledm365": "assignedm365"}
 
 
 def check_provided(resource: Resource, kind: Kind) -> Iterator[Finding]:
@@ -140,38 +137,12 @@ def _check_entries(resource: Resource, *path: str) -> Iterator[Finding]:
             )
 
 
-def _check_group(resource: Resource, _kind: Kind) -> Iterator[Finding]:
-    display, nickname = resource.spec.get("displayName"), resource.spec.get("mailNickname")
-    if isinstance(display, str) and not 0 < len(display) <= _DISPLAY_NAME:
-        yield _make_name_error(
-            "displayName", f"must have 1 to {_DISPLAY_NAME} characters, but has {len(display)}", "Choose another name."
-        )
-    if isinstance(nickname, str) and (not 0 < len(nickname) <= _NICKNAME or _NOT_IN_NICKNAMES.search(nickname)):
-        yield _make_name_error(
-            "mailNickname",
-            f"must be 1 to {_NICKNAME} characters that an address may have before its @, but is "
-            f"{quote_scalar(nickname)}",
-            "Leave out @ and what is after it." if "@" in nickname else "Use letters, digits, - and _.",
-        )
-    membership = resource.spec.get("membershipType")
-    if isinstance(membership, str) and membership in _DYNAMIC:
-        yield _make_warning(
-            ("spec", "membershipType"),
-            f"{membership} makes a group of assigned members: no field can state the rule of a dynamic group.",
-            f"Use {_DYNAMIC[membership]}.",
-        )
-
-
-def _make_name_error(field: str, fault: str, hint: str) -> Finding:
-    return Finding(code="AzureName", path=("spec", field), message=f"spec.{field} {fault}.", hint=hint)
-
-
 def _make_warning(path: FieldPath, message: str, hint: str) -> Finding:
     return Finding(code="NoEffect", path=path, message=message, hint=hint, level=Level.WARNING)
 
 
 _RULES: Final[Mapping[Provider, Callable[[Resource, Kind], Iterator[Finding]]]] = {
-    Provider.ENTRA: _check_group,
+    Provider.ENTRA: check_directory_object,
     Provider.POSTGRESQL: _check_postgresql,
     Provider.MYSQL: _check_mysql,
     Provider.SQL: _check_sql,

@@ -1,24 +1,12 @@
-"""The envelope of Microsoft Graph: its errors, its headers, and the permissions that it requires."""
+"""The envelope of Microsoft Graph: its errors and its headers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from gitsync.emulator.graph.graph_settings import GraphSettings
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse
-
-_READ = frozenset({"Group.Read.All", "Directory.Read.All"})
-_WRITE = frozenset({"Group.ReadWrite.All", "Directory.ReadWrite.All"})
-READS = _READ | _WRITE
-CREATES = _WRITE | {"Group.Create"}
-WRITES = _WRITE
-WRITES_ROLES = frozenset({"RoleManagement.ReadWrite.Directory"})
-"""The permissions for each action; one of them is enough."""
-
-ALL = READS | CREATES | WRITES_ROLES
-"""Those of a caller without a setting."""
 
 _HEADERS = {
     "Content-Type": "application/json;odata.metadata=minimal;odata.streaming=true;charset=utf-8",
@@ -37,16 +25,10 @@ def refuse_value(name: str, message: str, code: str = "InvalidValue") -> Refused
     return refuse_graph(400, "Request_BadRequest", message, [{"target": name, "message": message, "code": code}])
 
 
-def refuse_missing(group_id: str) -> Refused:
-    """Return the same for a group that is not found."""
-    text = f"Resource '{group_id}' does not exist or one of its queried reference-property objects are not present."
+def refuse_missing(object_id: str) -> Refused:
+    """Return the same for an object that is not found."""
+    text = f"Resource '{object_id}' does not exist or one of its queried reference-property objects are not present."
     return refuse_graph(404, "Request_ResourceNotFound", text)
-
-
-def require_permission(settings: GraphSettings, allowing: Collection[str]) -> None:
-    """Refuse a request if all permissions for it are missing."""
-    if settings.permissions is not None and not set(allowing) & set(settings.permissions):
-        raise refuse_graph(403, "Authorization_RequestDenied", "Insufficient privileges to complete the operation.")
 
 
 def identify_answer(answer: ServerResponse, request: ServerRequest, request_id: str, now: datetime) -> ServerResponse:

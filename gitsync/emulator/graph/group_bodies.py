@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitsync.emulator.graph.answers import refuse_graph, refuse_value
+from gitsync.emulator.graph.graph_bodies import (
+    check_values,
+    hide_links,
+    refuse_read_only,
+    require_payload,
+    require_values,
+)
 from gitsync.emulator.state.store import StoredResource
 
 UNIFIED, _DYNAMIC = "Unified", "DynamicMembership"
 _NICKNAME = re.compile(r"[\x21-\x7e]{1,64}")
 _NOT_IN_NICKNAMES = frozenset('@()\\[]";:<>,')
 _TENANT = "contoso.onmicrosoft.com"
-_ODATA_TYPE = "@odata.type"
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "displayName": str,
@@ -27,7 +33,6 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "membershipRuleProcessingState": (str, type(None)),
     "visibility": (str, type(None)),
     "uniqueName": (str, type(None)),
-    _ODATA_TYPE: str,
 }
 _LONGEST = {"displayName": 256, "description": 1024}
 _REQUIRED = ("displayName", "mailNickname", "mailEnabled", "securityEnabled")
@@ -69,9 +74,7 @@ _LISTS = [
 def check_new_group(body: Any) -> dict[str, Any]:
     """Check the body of a POST, and return it without empty values. Refused if Graph would refuse it."""
     group = _check_values(body)
-    for name in _REQUIRED:
-        if group.get(name) is None:
-            raise refuse_value(name, f"A value is required for property '{name}' of resource 'Group'.")
+    require_values(group, "Group", _REQUIRED)
     types = set(group.get("groupTypes", []))
     if _DYNAMIC in types and not group.get("membershipRule"):
         raise refuse_value("membershipRule", "A value is required for property 'membershipRule' of resource 'Group'.")
@@ -86,17 +89,16 @@ def check_new_group(body: Any) -> dict[str, Any]:
 def check_change(body: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     """Check the body of a PATCH, as `check_new_group` does."""
     changes = _check_values(body)
-    if not changes:
-        raise refuse_graph(400, "Request_BadRequest", "Empty Payload. JSON content expected.")
+    require_payload(changes)
     for name in _FIXED:
         if name in changes and changes[name] != before.get(name, [] if name == "groupTypes" else None):
-            raise refuse_value(name, f"Property '{name}' is read-only and cannot be set.", "ReadOnlyProperty")
+            raise refuse_read_only(name)
     return changes
 
 
 def show_group(stored: StoredResource) -> dict[str, Any]:
     """Show a group with all members that Graph shows by default."""
-    body, group_id = stored.body, stored.id.rpartition("/")[2]
+    body, group_id = hide_links(stored.body), stored.id.rpartition("/")[2]
     is_unified = UNIFIED in body.get("groupTypes", [])
     mail = f"{body.get('mailNickname')}@{_TENANT}" if is_unified else None
     own = {"mail": mail, "mailEnabled": True, "visibility": "Public", "proxyAddresses": [f"SMTP:{mail}"]}
@@ -116,15 +118,8 @@ def show_group(stored: StoredResource) -> dict[str, Any]:
 
 
 def _check_values(body: Any) -> dict[str, Any]:
-    if not isinstance(body, Mapping):
-        raise refuse_graph(400, "Request_BadRequest", "Unable to read JSON request payload.")
-    for name, value in body.items():
-        if name not in _TYPES:
-            raise refuse_value(name, f"Invalid property '{name}'.")
-        is_empty = value == "" or (isinstance(value, str) and len(value) > _LONGEST.get(name, 1024))
-        if not isinstance(value, _TYPES[name]) or is_empty:
-            raise refuse_value(name, f"Invalid value specified for property '{name}' of resource 'Group'.")
-    nickname = body.get("mailNickname")
+    group = check_values(body, "Group", _TYPES, _LONGEST)
+    nickname = group.get("mailNickname")
     if nickname is not None and (not _NICKNAME.fullmatch(nickname) or _NOT_IN_NICKNAMES & set(nickname)):
         raise refuse_value("mailNickname", "Invalid value specified for property 'mailNickname' of resource 'Group'.")
-    return {name: value for name, value in body.items() if name != _ODATA_TYPE}
+    return group

@@ -27,7 +27,7 @@ from gitsync.emulator.faults import Drop, FaultRule, Script
 from gitsync.emulator.governance.policy_tokens import acquire_policy_token
 from gitsync.emulator.governance.write_checks import check_policy_restrictions, validate_resources
 from gitsync.emulator.graph.answers import identify_answer
-from gitsync.emulator.graph.groups import answer_graph
+from gitsync.emulator.graph.directory import answer_graph
 from gitsync.emulator.http.messages import (
     Course,
     ListFault,
@@ -77,6 +77,9 @@ class RequestHandler:
         self._cloud = cloud
         self._script = Script(cloud.settings.rules)
         self._throttle = EmulatedThrottle(cloud.settings.limits)
+        graph = cloud.settings.graph.throttle
+        bucket = Bucket(size=graph.size, per_second=graph.per_second) if graph else None
+        self._graph_throttle = EmulatedThrottle(Limits(reads=bucket, writes=bucket, deletes=bucket) if bucket else None)
         self._request_ids = map(f"{str(uuid4())[:23]}-{{:012x}}".format, count(1))
 
     def answer_beside(self, path: str, method: str, content: bytes, base: str, remote: str) -> ServerResponse | None:
@@ -114,6 +117,7 @@ class RequestHandler:
         caller = self.tokens.identify_caller(request.headers.get("Authorization", ""), request.base)
         request = replace(request, caller=caller)
         if request.target.shape is PathShape.DIRECTORY:  # Graph has no versions and not these buckets
+            self._graph_throttle.take(request, self._cloud.clock.monotonic())
             return replace(request, body=_parse_json(content)) if content else request, {}
         require_mfa(request)
         # ARM checks in this order: a request without a valid token does not count against a limit.

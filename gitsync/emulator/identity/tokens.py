@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from gitsync.emulator.graph.answers import ALL
+from gitsync.emulator.graph.graph_rights import ALL
 from gitsync.emulator.graph.graph_settings import GraphSettings
 from gitsync.emulator.http.messages import (
     Caller,

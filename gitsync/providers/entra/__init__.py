@@ -1,5 +1,6 @@
-"""Entra ID groups, which Microsoft Graph has: the provider of their desired state.
+"""Objects of Entra ID, which Microsoft Graph has: the provider of their desired state.
 
-`groups.py` reads and writes one group, `group_conversion.py` shows a Graph group in the words of a
-manifest, and `graph_requests.py` has the requests with what their refusals mean.
+`directory.py` reads and writes one object of any kind, and `graph_requests.py` has the requests with what their
+refusals mean. What differs from kind to kind is a row in `directory_kinds.py`, and the module of its row shows an
+object of Graph in the words of a manifest.
 """

@@ -1,4 +1,4 @@
-"""The requests for groups of Microsoft Graph, and what its answers mean.
+"""The requests for objects of Microsoft Graph, and what its answers mean.
 
 Sent by the client of ARM: its turns, retries, deadlines and redaction are the same for both. What differs is a 404:
 the codes of Graph vary from request to request, so the status decides, if the answer is Graph's at all.
@@ -6,7 +6,6 @@ the codes of Graph vary from request to request, so the status decides, if the a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,34 +13,16 @@ from urllib.parse import quote, urlencode
 
 from gitsync.errors import ArmError
 from gitsync.providers.arm.http.messages import ArmRequest, Response, encode_payload
+from gitsync.providers.entra.directory_kind import GUID, DirectoryKind, GraphObject, ObjectSearch
 
-GROUPS: Final = "/v1.0/groups"
 ABSENT: Final = "Request_ResourceNotFound"
-MALFORMED: Final = "MalformedGroup"
 
-_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _JSON: Final = {"Content-Type": "application/json"}
-_DENIED: Final = "authorization_requestdenied"
+DENIED: Final = "authorization_requestdenied"
 _NOT_ACCEPTED: Final = (
     "{identity} is not accepted by Microsoft Graph: check AZURE_AUTHORITY_HOST, and that its "
     "tenant is the tenant of the groups."
 )
-_READ: Final = {
-    _DENIED: "{identity} is missing the application permission Group.Read.All of Microsoft Graph: "
-    "grant it, with the consent of an administrator.",
-    "401": _NOT_ACCEPTED,
-}
-_WRITE: Final = {
-    _DENIED: "{identity} is missing the application permission Group.ReadWrite.All of Microsoft Graph: grant it, "
-    "with the consent of an administrator. Group.Create is not enough: it allows no changes to the created group.",
-    "401": _NOT_ACCEPTED,
-}
-_WRITE_FOR_ROLES: Final = {
-    _DENIED: "{identity} is missing an application permission of Microsoft Graph: grant it Group.ReadWrite.All and "
-    "RoleManagement.ReadWrite.Directory, which a group with isAssignableToRole needs, with the consent of an "
-    "administrator. Group.Create is not enough.",
-    "401": _NOT_ACCEPTED,
-}
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -54,114 +35,132 @@ class GraphRequest(ArmRequest):
         return isinstance(error, Mapping) and isinstance(error.get("code"), str)
 
 
-def make_read(resource_id: str, group_id: str) -> GraphRequest:
+def make_read(kind: DirectoryKind, resource_id: str, object_id: str) -> GraphRequest:
+    path = _make_path(kind, object_id)
     return GraphRequest(
         method="GET",
-        path=_make_path(group_id),
-        target=_make_path(group_id),
+        path=path,
+        target=path,
         resource_id=resource_id,
         accepts=frozenset({200, 404}),
-        advice=_READ,
+        advice=advise_read(kind),
     )
 
 
-def make_search(resource_id: str, name: str, next_page: str | None = None) -> GraphRequest:
-    """Make the request for a page of the groups of a name: the first, or the one at a link of the page before."""
+def make_search(
+    kind: DirectoryKind, resource_id: str, search: ObjectSearch, next_page: str | None = None
+) -> GraphRequest:
+    """Make the request for a page of the objects with a value: the first, or the one at a link of the page before."""
     # In a literal of OData a quote is doubled; quoted for the URL, no character ends the literal.
-    literal = "'" + name.replace("'", "''") + "'"
-    query = urlencode({"$filter": f"displayName eq {literal}"}, quote_via=quote, safe="")
+    literal = "'" + search.value.replace("'", "''") + "'"
+    query = urlencode({"$filter": f"{search.member} eq {literal}"}, quote_via=quote, safe="")
     return GraphRequest(
         method="GET",
-        path=GROUPS,
-        target=next_page or f"{GROUPS}?{query}",
+        path=kind.collection,
+        target=next_page or f"{kind.collection}?{query}",
         resource_id=resource_id,
         accepts=frozenset({200}),
         is_list=True,
-        advice=_READ,
+        advice=advise_read(kind),
     )
 
 
-def make_create_request(resource_id: str, body: Mapping[str, Any], *, for_roles: bool) -> GraphRequest:
+def make_create_request(kind: DirectoryKind, resource_id: str, body: Mapping[str, Any]) -> GraphRequest:
+    """Make the POST of a body, which is Graph's."""
     return GraphRequest(
         method="POST",
-        path=GROUPS,
-        target=GROUPS,
+        path=kind.collection,
+        target=kind.collection,
         resource_id=resource_id,
         accepts=frozenset({201}),
         headers=_JSON,
         payload=encode_payload(body),
-        advice=_WRITE_FOR_ROLES if for_roles else _WRITE,
+        advice=_advise_write(kind, body),
     )
 
 
-def make_update(resource_id: str, group_id: str, changes: Mapping[str, Any], *, for_roles: bool) -> GraphRequest:
+def make_update(
+    kind: DirectoryKind, resource_id: str, graph_object: GraphObject, changes: Mapping[str, Any]
+) -> GraphRequest:
+    """Make the PATCH of an object as it was read."""
+    path = _make_path(kind, str(graph_object["id"]))
     return GraphRequest(
         method="PATCH",
-        path=_make_path(group_id),
-        target=_make_path(group_id),
+        path=path,
+        target=path,
         resource_id=resource_id,
         accepts=frozenset({200, 204, 404}),
         headers=_JSON,
         payload=encode_payload(changes),
-        advice=_WRITE_FOR_ROLES if for_roles else _WRITE,
+        advice=_advise_write(kind, graph_object),
     )
 
 
-def make_delete(resource_id: str, group_id: str) -> GraphRequest:
+def make_delete(kind: DirectoryKind, resource_id: str, object_id: str) -> GraphRequest:
+    path = _make_path(kind, object_id)
     return GraphRequest(
         method="DELETE",
-        path=_make_path(group_id),
-        target=_make_path(group_id),
+        path=path,
+        target=path,
         resource_id=resource_id,
         accepts=frozenset({204, 404}),
-        advice=_WRITE_FOR_ROLES,  # what is deleted may be either
+        advice=_advise_write(kind, None),
     )
 
 
-def read_group(answer: Response, request: GraphRequest, group_id: str = "") -> Mapping[str, Any]:
-    """Read the group that an answer shows. Raises ArmError (code MalformedGroup) if it shows another one, or none; a
-    write that was answered so may have been done.
+def read_object(kind: DirectoryKind, answer: Response, request: GraphRequest, object_id: str = "") -> Mapping[str, Any]:
+    """Read the object that an answer shows. Raises ArmError (code Malformed…) if it shows another one, or none; a write
+    that was answered so may have been done.
     """
-    return check_group(answer.mapping(), answer, request, group_id)
+    return check_object(kind, answer.mapping(), answer, request, object_id)
 
 
-def check_group(
-    group: Mapping[str, Any], answer: Response, request: GraphRequest, group_id: str = ""
-) -> Mapping[str, Any]:
-    """Return a group of an answer. Raises ArmError as `read_group` does."""
-    if fault := _find_fault(group, group_id):
+def check_object(
+    kind: DirectoryKind, graph_object: GraphObject, answer: Response, request: GraphRequest, object_id: str = ""
+) -> GraphObject:
+    """Return an object of an answer. Raises ArmError as `read_object` does."""
+    if fault := _find_fault(kind, graph_object, object_id):
         raise ArmError(
-            f"The response to {request.method} {request.path} has no valid group: {fault}.",
+            f"The response to {request.method} {request.path} has no valid {kind.names.one}: {fault}.",
             status=answer.status,
-            code=MALFORMED,
+            code=kind.names.malformed,
             request_id=answer.request_id,
             resource_id=request.resource_id,
             method=request.method,
             outcome_unknown=request.is_write,
             hint="Check the endpoint, and any proxy between gitsync and Microsoft Graph.",
         )
-    return group
+    return graph_object
 
 
-def _find_fault(group: Mapping[str, Any], group_id: str) -> str:
-    """Find what is wrong with what should be a group, with an id if it is known; "" if nothing is."""
-    shown_id = group.get("id")
-    if not isinstance(shown_id, str) or not _GUID.fullmatch(shown_id):
+def _find_fault(kind: DirectoryKind, graph_object: GraphObject, object_id: str) -> str:
+    """Find what is wrong with what should be an object, with an id if it is known; "" if nothing is."""
+    shown_id = graph_object.get("id")
+    if not isinstance(shown_id, str) or not GUID.fullmatch(shown_id):
         return "it has no id"
-    if group_id and shown_id.casefold() != group_id.casefold():
-        return "it has the id of another group"
-    if not isinstance(group.get("displayName"), str):
+    if object_id and shown_id.casefold() != object_id.casefold():
+        return f"it has the id of another {kind.names.one}"
+    if not isinstance(graph_object.get("displayName"), str):
         return "it has no displayName"
-    if not all(isinstance(group.get(name), str | None) for name in ("description", "mailNickname")):
-        return "its description or mailNickname is not a string"
-    types = group.get("groupTypes")
-    if not isinstance(types, list) or not all(isinstance(group_type, str) for group_type in types):
-        return "its groupTypes are not a list of strings"
-    return "" if isinstance(group.get("isAssignableToRole"), bool | None) else "its isAssignableToRole is not a boolean"
+    return kind.find_fault(graph_object)
 
 
-def _make_path(group_id: str) -> str:
-    """Make the path of a group. Raises ArmError for any other text, so that an edited record leads to no other path."""
-    if not _GUID.fullmatch(group_id):
-        raise ArmError(f"{group_id!r} is not the id of a group.", code="InvalidResourceId")
-    return f"{GROUPS}/{group_id}"
+def advise_read(kind: DirectoryKind) -> Mapping[str, str]:
+    permission = f"the application permission {kind.read_permission} of Microsoft Graph"
+    return {
+        DENIED: f"{{identity}} is missing {permission}: grant it, with the consent of an administrator.",
+        "401": _NOT_ACCEPTED,
+    }
+
+
+def _advise_write(kind: DirectoryKind, graph_object: GraphObject | None) -> Mapping[str, str]:
+    return {DENIED: kind.explain_denied_write(graph_object), "401": _NOT_ACCEPTED}
+
+
+def _make_path(kind: DirectoryKind, object_id: str) -> str:
+    """Make the path of an object. Raises ArmError for any other text, so that an edited record leads to no other
+    path.
+    """
+    if not GUID.fullmatch(object_id):
+        raise ArmError(f"{object_id!r} is not the id of a {kind.names.one}.", code="InvalidResourceId")
+    return f"{kind.collection}/{object_id}"

@@ -11,6 +11,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gitsync.model.live import Live
+from gitsync.providers.entra.directory_kind import (
+    Body,
+    DirectoryKind,
+    GraphObject,
+    GraphRefusal,
+    Names,
+    list_name_searches,
+)
 
 _UNIFIED, _DYNAMIC = "Unified", "DynamicMembership"
 
@@ -27,9 +35,14 @@ _MEMBERSHIP_TYPES: Final = {types: name for name, types in _GROUP_TYPES.items()}
 _FIXED: Final = ("membershipType", "isAssignableToRole")
 
 
-def needs_rule(body: Mapping[str, Any]) -> bool:
-    """Return whether a group with this body has dynamic members: its rule has no field in a manifest."""
-    return _DYNAMIC in _GROUP_TYPES.get(body.get("membershipType", ASSIGNED), ())
+def refuse_create(body: Body) -> GraphRefusal | None:
+    """Refuse to create a group with dynamic members: its rule has no field in a manifest."""
+    if _DYNAMIC not in _GROUP_TYPES.get(body.get("membershipType", ASSIGNED), ()):
+        return None
+    return GraphRefusal(
+        f"membershipType {body['membershipType']} needs a membership rule, which a manifest cannot contain.",
+        "Set it to assigned or assignedm365, or create the group with its rule and let gitsync adopt it.",
+    )
 
 
 def is_for_roles(body: Mapping[str, Any]) -> bool:
@@ -93,3 +106,52 @@ def compute_fixed_changes(body: Mapping[str, Any], group: Mapping[str, Any]) -> 
     """
     live = show_group(group, body).body
     return {name: (live[name], body[name]) for name in _FIXED if name in body and body[name] != live[name]}
+
+
+def _find_fault(group: GraphObject) -> str:
+    if not all(isinstance(group.get(name), str | None) for name in ("description", "mailNickname")):
+        return "its description or mailNickname is not a string"
+    types = group.get("groupTypes")
+    if not isinstance(types, list) or not all(isinstance(group_type, str) for group_type in types):
+        return "its groupTypes are not a list of strings"
+    return "" if isinstance(group.get("isAssignableToRole"), bool | None) else "its isAssignableToRole is not a boolean"
+
+
+def _explain_denied_write(group: GraphObject | None) -> str:
+    # What is deleted may be either.
+    if group is None or is_for_roles(group):
+        return (
+            "{identity} is missing an application permission of Microsoft Graph: grant it Group.ReadWrite.All and "
+            "RoleManagement.ReadWrite.Directory, which a group with isAssignableToRole needs, with the consent of an "
+            "administrator. Group.Create is not enough."
+        )
+    return (
+        "{identity} is missing the application permission Group.ReadWrite.All of Microsoft Graph: grant it, with the "
+        "consent of an administrator. Group.Create is not enough: it allows no changes to the created group."
+    )
+
+
+SECURITY_GROUP: Final = DirectoryKind(
+    names=Names(
+        one="group",
+        several="security groups",
+        if_several="Rename or delete all but one of them, or give the manifest a unique displayName. "
+        "Set operatorSpec.creationMode to AlwaysCreate to create another group of that name.",
+        ambiguous="AmbiguousGroup",
+        malformed="MalformedGroup",
+        in_use="GroupInUse",
+    ),
+    collection="/v1.0/groups",
+    list_searches=list_name_searches,
+    # A manifest never means a group that is not a security group, such as a distribution list.
+    is_meant=lambda group: group.get("securityEnabled") is True,
+    find_fault=_find_fault,
+    show=show_group,
+    make_create=make_create,
+    refuse_create=refuse_create,
+    refuse_match=lambda _body, _group: None,
+    compute_changes=compute_changes,
+    compute_fixed_changes=compute_fixed_changes,
+    read_permission="Group.Read.All",
+    explain_denied_write=_explain_denied_write,
+)

@@ -9,7 +9,7 @@ from typing import Any
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
 from gitsync.report.wording import format_plural
-from gitsync.workflows.exports.terraform.configuration import Configuration, list_changes, list_children_notes
+from gitsync.workflows.exports.terraform.configuration import Configuration, list_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +36,7 @@ class ExportReport:
     @property
     def notes(self) -> list[tuple[str, Key, str]]:
         """What gitsync does for a resource and Terraform does not: address, manifest, and what."""
-        own = [(each.address, each.prepared.key, note) for each in self.configuration.blocks for note in each.notes]
-        of_children = (
-            (each.address, each.prepared.key, note) for each, note in list_children_notes(self.configuration.blocks)
-        )
-        return sorted([*own, *of_children])
+        return [(each.address, each.prepared.key, note) for each in self.configuration.blocks for note in each.notes]
 
 
 def format_lines(report: ExportReport) -> Iterator[str]:

@@ -67,7 +67,9 @@ def format_lines(report: ImportReport) -> Iterator[str]:
     """Format the report as text."""
     yield from _format_files(report)
     yield from _format_list(f"Resources of the {report.source}:", _list_outcomes(report))
-    yield from _format_list("By which Terraform forgets what was taken, and destroys nothing:", report.forgetting)
+    yield from _format_list(
+        "By which Terraform forgets what was taken, in this order, and destroys nothing:", report.forgetting
+    )
     if report.problems:
         yield from format_problems(report.problems)
         yield ""

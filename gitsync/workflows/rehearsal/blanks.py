@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Final
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.emulator.types.behaviour import is_recorded
+from gitsync.model.provider import Provider
 from gitsync.model.record import Record, Trust
 from gitsync.model.rehearsal import Blank, NotRehearsed, Rehearsal, RehearsedWrite
 from gitsync.report.wording import format_plural
 from gitsync.workflows.rehearsal.sandbox import Sandbox
+
+_DATABASES: Final = frozenset({Provider.MYSQL, Provider.POSTGRESQL, Provider.SQL})
 
 
 def list_blanks(sandbox: Sandbox, records: Iterable[Record], rehearsal: Rehearsal) -> tuple[NotRehearsed, ...]:
@@ -66,7 +70,7 @@ def _list_values(sandbox: Sandbox) -> Iterator[NotRehearsed]:
 
 
 def _list_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
-    played = {write.key for write in rehearsal.writes if write.key and not _is_of_arm(write)}
+    played = {write.key for write in rehearsal.writes if write.key and _find_provider(write) in _DATABASES}
     if played:
         sentence = (
             f"No SQL statements were run for {format_plural(len(played), 'database user')}: a rehearsal has no "
@@ -77,7 +81,11 @@ def _list_statements(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:
 
 
 def _is_of_arm(write: RehearsedWrite) -> bool:
-    return write.key is None or open_catalog().is_arm_kind(write.key.group, write.key.kind)
+    return _find_provider(write) is Provider.ARM
+
+
+def _find_provider(write: RehearsedWrite) -> Provider:
+    return open_catalog().provider(write.key.group, write.key.kind) if write.key else Provider.ARM
 
 
 def _list_types(rehearsal: Rehearsal) -> Iterator[NotRehearsed]:

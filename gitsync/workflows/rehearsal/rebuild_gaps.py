@@ -14,6 +14,7 @@ from gitsync.desired.problems.finding import find_location
 from gitsync.desired.validation.references import OWNERS, REFERENCES, is_arm_id, list_named_references
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
+from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
@@ -124,8 +125,10 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
 
 
 def _is_left_out(resource: Prepared, rebuild: Rebuild) -> bool:
-    """Return whether gitsync only watches a resource, but not its owner as well."""
-    if rebuild.makes(resource) or resource.is_watched:
+    """Return whether gitsync only watches a resource, but not its owner as well. What is in Entra ID is not lost with a
+    subscription.
+    """
+    if rebuild.makes(resource) or resource.is_watched or resource.provider is Provider.ENTRA:
         return False
     above = (
         rebuild.by_key.get(resource.relations.owner.key)

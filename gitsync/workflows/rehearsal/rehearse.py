@@ -43,6 +43,7 @@ from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.processes.programs import Grace
 from gitsync.settings.redaction import Redactions, tell_settings
 from gitsync.workflows.rehearsal.blanks import list_blanks
+from gitsync.workflows.rehearsal.directory_seeds import locate_object
 from gitsync.workflows.rehearsal.fixed_ids import list_fixed_ids
 from gitsync.workflows.rehearsal.interrupts import interrupt
 from gitsync.workflows.rehearsal.known_values import collect_known_values, find_subscription_of
@@ -210,6 +211,7 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[ArmId, ArmId]) -> Emula
 def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key]:
     """Collect the resource of each ARM id: the manifest that writes it, else the record."""
     keys = {record.arm_id.key: key for key, record in sorted(state.records.items()) if record.arm_id}
+    keys |= {path.key: key for key, record in sorted(state.records.items()) if (path := locate_object(record))}
     by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
     return keys | {resource.arm_id.key: resource.key for resource in by_manifest if resource.arm_id}
 

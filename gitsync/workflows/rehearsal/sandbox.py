@@ -7,6 +7,7 @@ Secrets.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -45,6 +46,8 @@ from gitsync.settings.redaction import Redactions
 from gitsync.workflows.rehearsal.stand_ins import KnownValues, StateInMemory, ValueName, make_stores
 
 _WRITES: Final = frozenset({"PUT", "PATCH", "DELETE"})
+_POST: Final = "POST"
+_GRAPH: Final = "microsoft.graph/"
 _UNLIMITED: Final = Limit(1_000_000, 1_000_000)
 """ARM's limits count in the expected time, but must not slow down the rehearsal."""
 
@@ -167,16 +170,26 @@ def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Repo
 
 def list_writes(played: Played, keys: Mapping[IdKey, Key]) -> tuple[RehearsedWrite, ...]:
     """List the writes of a run, in the order in which Azure got them."""
-    done = {result.key: result.action for result in played.report.results} if played.report else {}
-    return tuple(
-        _make_write(number, request, keys.get(ArmId(request.path).key), done)
-        for number, request in enumerate(filter(is_write, played.requests), 1)
-    )
+    results = played.report.results if played.report else ()
+    done = {result.key: result.action for result in results}
+    # A create of Microsoft Graph is sent to the collection, whose path has no id yet.
+    created = defaultdict[str, list[Key]](list)
+    for result in results:
+        if result.action is Action.CREATE and result.arm_id:
+            created[result.arm_id.arm_type.casefold()].append(result.key)
+
+    def find_key(request: LoggedRequest) -> Key | None:
+        of_type = created[request.type.casefold()] if request.method == _POST else []
+        return of_type.pop(0) if of_type else keys.get(ArmId(request.path).key)
+
+    writes = enumerate(filter(is_write, played.requests), 1)
+    return tuple(_make_write(number, request, find_key(request), done) for number, request in writes)
 
 
 def is_write(request: LoggedRequest) -> bool:
-    """Return whether a request changes a resource. A POST only reads keys or checks something."""
-    return request.method in _WRITES and not request.poll
+    """Return whether a request changes a resource. A POST to ARM only reads keys or checks something."""
+    is_graph_post = request.method == _POST and request.type.casefold().startswith(_GRAPH)
+    return (request.method in _WRITES or is_graph_post) and not request.poll
 
 
 def _make_write(number: int, request: LoggedRequest, key: Key | None, done: Mapping[Key, Action]) -> RehearsedWrite:

@@ -23,6 +23,7 @@ from gitsync.model.record import Record, State
 from gitsync.model.rehearsal import Stub
 from gitsync.model.resource import Prepared
 from gitsync.model.template import Gap, ReferenceKeys
+from gitsync.workflows.rehearsal.directory_seeds import convert_seeds, is_in_directory
 from gitsync.workflows.rehearsal.rebuild import Rebuild
 
 _GAPS: Final = get_args(Gap)
@@ -65,8 +66,10 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
         for resource in prepared
         if resource.arm_id and resource.template
     }
-    for _, record in sorted(state.records.items()) if rebuild is None else ():
+    for _, record in sorted(state.records.items()):
         name = record.arm_id.key
+        if rebuild is not None and not is_in_directory(record.arm_id):
+            continue
         # Of several records of one resource, the one with a claim has its values.
         if exists(record) and (name not in bodies or record.claim.is_ours):
             bodies[name] = (record.arm_id, _make_body(record, desired.get(name, {})))
@@ -85,7 +88,7 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
             wanted[name].add(key)
     stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))
     empty = {name: (spelled[name], desired.get(name, {})) for name in wanted}
-    return Seeds(dict(sorted({**empty, **bodies}.values())), stubs)
+    return Seeds(dict(sorted(convert_seeds({**empty, **bodies}.values(), state.records))), stubs)
 
 
 def forget_outside(state: State) -> State:

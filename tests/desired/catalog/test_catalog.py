@@ -15,7 +15,9 @@ from gitsync.model.provider import Provider
 OTHERS = {
     ("dbformysql.azure.com", "User"): (Provider.MYSQL, "Microsoft.DBforMySQL/flexibleServers/users"),
     ("dbforpostgresql.azure.com", "User"): (Provider.POSTGRESQL, "Microsoft.DBforPostgreSQL/flexibleServers/users"),
+    ("entra.azure.com", "Application"): (Provider.ENTRA, "Microsoft.Graph/applications"),
     ("entra.azure.com", "SecurityGroup"): (Provider.ENTRA, "Microsoft.Graph/groups"),
+    ("entra.azure.com", "ServicePrincipal"): (Provider.ENTRA, "Microsoft.Graph/servicePrincipals"),
     ("sql.azure.com", "User"): (Provider.SQL, "Microsoft.Sql/servers/databases/users"),
 }
 

@@ -36,6 +36,21 @@ def test_a_release_has_a_major_and_a_minor_number(text, release):
     assert parse_release(text) == release
 
 
+@pytest.mark.parametrize(
+    ("kind", "release", "refusal"),
+    [
+        ("Application", "2.21", ""),
+        ("Application", "2.20", "ASO serves Application of entra.azure.com at v1 from 2.21 on"),
+        ("SecurityGroup", "2.14", ""),
+        ("SecurityGroup", "2.13", "from 2.14 on"),
+        ("ServicePrincipal", "2.21", "No release of ASO serves ServicePrincipal of entra.azure.com at v1, which its"),
+    ],
+)
+def test_a_cluster_refuses_what_its_release_of_aso_does_not_have(kind, release, refusal):
+    findings = list(check_served_version(GVK("entra.azure.com", "v1", kind), {}, CATALOG, parse_release(release)))
+    assert [refusal in finding.message for finding in findings] == ([True] if refusal else [])
+
+
 @pytest.mark.parametrize("text", ["2", "2.", "newest", "2.20.0-beta", "2,20", ""])
 def test_other_texts_are_refused(text):
     with pytest.raises(ValueError, match="expected a release such as"):

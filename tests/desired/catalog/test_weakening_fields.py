@@ -14,6 +14,7 @@ from gitsync.model.gvk import GVK
 STORAGE = "Microsoft.Storage/storageAccounts"
 RULES = "Microsoft.Network/networkSecurityGroups/securityRules"
 LOCAL, OPEN = {"disableLocalAuth": True}, {"disableLocalAuth": False}
+APPLICATION = "Microsoft.Graph/applications"
 BATCH, MODES = "Microsoft.Batch/batchAccounts", "allowedAuthenticationModes"
 SQL_RULE = "Microsoft.Sql/servers/firewallRules"
 PRINCIPAL, START, END = "/properties/principalId", "/properties/startIpAddress", "/properties/endIpAddress"
@@ -53,6 +54,11 @@ IP_RULES, ACLS = "/properties/networkAcls/ipRules", "/properties/networkAcls"
         ("Microsoft.KeyVault/vaults", "/properties/softDeleteRetentionInDays", 7, 90, "", "more days"),
         ("Microsoft.Search/searchServices", "/properties/disableLocalAuth", True, False, "key", "keys let in again"),
         (RULES, "/properties/sourceAddressPrefix", "10.0.0.0/8", "*", "traffic", "widened"),
+        (APPLICATION, "/signInAudience", "AzureADMyOrg", "AzureADMultipleOrgs", "sign in", "other tenants"),
+        (APPLICATION, "/signInAudience", "AzureADMultipleOrgs", "AzureADMyOrg", "", "this tenant alone"),
+        (APPLICATION, "/web/implicitGrantSettings/enableIdTokenIssuance", False, True, "sends tokens", "in the URL"),
+        (APPLICATION, "/spa/redirectUris", ["https://a"], ["https://a", "https://b"], "sends tokens", "added"),
+        (APPLICATION, "/web/redirectUris", ["https://a", "https://b"], ["https://a"], "", "one went"),
         (RULES, "/tags/team", "a", "b", "", "a tag of such a type"),
         (SQL_RULE, END, "10.0.0.9", "10.0.0.200", "more addresses", "widened at the end"),
         (SQL_RULE, END, "10.0.0.200", "10.0.0.9", "", "narrowed at the end"),
@@ -101,6 +107,7 @@ DIRECTIONS = {
         allowsharedkeyaccess allowvirtualnetworkaccess defaultoutboundaccess disableaadauth enabledfordeployment
         enabledfordiskencryption enabledfortemplatedeployment enablelogaccessusingonlyresourcepermissions
         enablenodepublicip enableprivateclusterpublicfqdn enablepurge immediatepurgedataon30days issharedtoall
+        enableaccesstokenissuance isfallbackpublicclient
         passwordauth publicnetworkaccess publicnetworkaccessforingestion publicnetworkaccessforquery
         remoteloginportpublicaccess sshaccess sshpublicaccess
     """,

@@ -10,7 +10,7 @@ from gitsync.model.live import Absence
 from gitsync.model.signin import Method, SignIn
 from gitsync.providers.arm.client import open_arm
 from gitsync.providers.arm.cloud import make_cloud
-from gitsync.providers.entra.groups import EntraGroups
+from gitsync.providers.entra.directory import EntraDirectory
 from tests.providers.entra.graph_rig import ADMINS, GraphRig, body_of, graph, make_resource
 from tests.support.arm_rig import ArmAccess, StaticCredential, anonymous
 from tests.support.fake_clock import FakeClock
@@ -201,7 +201,7 @@ class TestTokens:
             credential = StaticCredential(azure.tokens.token(team, audience=azure.url))
             access = ArmAccess(cloud=make_cloud(azure.url), sign_in=SignIn(method=Method.CLIENT_SECRET))
             async with open_arm(access, clock, credential) as arm:
-                rig = GraphRig(azure, clock, arm, EntraGroups(clock))
+                rig = GraphRig(azure, clock, arm, EntraDirectory(clock))
                 await create(rig)
             assert credential.requested == [f"{azure.url}/.default"]
             assert azure.requests[-1].client == "team"
@@ -213,6 +213,6 @@ class TestTokens:
             open_arm(anonymous(azure.url), clock) as arm,
         ):
             with pytest.raises(ArmError) as caught:
-                await read(GraphRig(azure, clock, arm, EntraGroups(clock)))
+                await read(GraphRig(azure, clock, arm, EntraDirectory(clock)))
         assert (caught.value.status, caught.value.code) == (401, "InvalidAuthenticationToken")
         assert "is not accepted by Microsoft Graph" in caught.value.hint

@@ -105,5 +105,13 @@ def test_only_the_files_that_are_needed_are_made():
     _, both = decide(state(GROUPS), [GROUP])
     assert list(format_files(both, "removed.tf", "tofu")) == ["removed.sh"]
     assert b"tofu state rm 'azurerm_resource_group.g[0]'\n" in format_files(both, "removed.tf", "tofu")["removed.sh"]
+    _, more = decide(state(GROUPS, resource("azurerm_key_vault", "v", VAULT)), [GROUP, VAULT])
+    assert list(format_files(more, "gone.tf", "tofu")) == ["gone.sh", "gone.tf"], "in the order of their use"
+    assert (
+        b"# First run gone.sh: without its blocks, an apply would destroy"
+        in format_files(more, "gone.tf", "tofu")["gone.tf"]
+    )
+    _, single = decide(state(resource("azurerm_key_vault", "v", VAULT)), [VAULT])
+    assert b"First run" not in format_files(single, "gone.tf", "tofu")["gone.tf"]
     _, none = decide(state(GROUPS), [])
     assert format_files(none, "removed.tf", "terraform") == {}

@@ -15,6 +15,7 @@ from tests.workflows.imports.found import GROUP
 SECRET = "correct-horse-battery"
 NETWORK = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/hub"
 CONTAINER = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/a/blobServices/default/containers/c"
+SCHEDULE = f"{GROUP}/providers/Microsoft.Automation/automationAccounts/a/jobSchedules/j"
 
 RESOURCES = (
     resource("azurerm_client_config", "me", "x", mode="data"),
@@ -25,6 +26,7 @@ RESOURCES = (
     resource("azapi_resource", "each", ('a"${b}', NETWORK), ("c\n\u202e", NETWORK)),
     resource("random_string", "pin", {"id": SECRET, "result": SECRET}),
     resource("azurerm_storage_container", "c", {"id": "https://a.blob.example/c", "resource_manager_id": CONTAINER}),
+    resource("azurerm_automation_job_schedule", "j", {"id": f"{SCHEDULE}|{NETWORK}", "resource_manager_id": SCHEDULE}),
 )
 READ = [
     ("azurerm_resource_group.core", "azurerm_resource_group.core", GROUP),
@@ -36,6 +38,7 @@ READ = [
     (r'azapi_resource.each["c\n\u202e"]', "azapi_resource.each", NETWORK),
     ("random_string.pin", "random_string.pin", ""),
     ("azurerm_storage_container.c", "azurerm_storage_container.c", CONTAINER),
+    ("azurerm_automation_job_schedule.j", "azurerm_automation_job_schedule.j", SCHEDULE),
 ]  # fmt: skip
 
 
@@ -47,6 +50,28 @@ def test_both_forms_give_the_same_addresses_and_ids(make):
     assert [str(each) for each in read.data_sources] == ["data.azurerm_client_config.me"]
     assert read.program == "terraform"
     assert SECRET not in repr(read)
+
+
+def test_a_state_of_powershell_is_read():
+    """It writes UTF-16 if a state is piped into a file."""
+    assert read_state("s", state(*RESOURCES).decode().encode("utf-16")) == read_state("s", state(*RESOURCES))
+
+
+def test_a_state_of_ids_only_reads_the_same():
+    """As jq makes it of one that is too large."""
+    document = json.loads(state(*RESOURCES))
+    for entry in document["resources"]:
+        for instance in entry["instances"]:
+            attributes = instance["attributes"]
+            instance["attributes"] = {name: attributes.get(name) for name in ("id", "resource_manager_id")}
+    assert read_state("s", json.dumps(document).encode()) == read_state("s", state(*RESOURCES))
+
+
+def test_attributes_of_terraform_0_11_are_read():
+    """A state that was upgraded has them until their provider writes them anew."""
+    entry = resource("azurerm_resource_group", "core", GROUP)
+    entry["instances"][0]["attributes_flat"] = {**entry["instances"][0].pop("attributes"), "tags.%": "0"}
+    assert [each.id for each in read_state("s", state(entry)).resources] == [GROUP]
 
 
 def test_the_registry_decides_the_program():

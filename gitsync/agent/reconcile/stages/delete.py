@@ -78,7 +78,7 @@ def record_deleted(attempt: PruneAttempt) -> PruneAttempt:
 def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Ending, cache: RunCache) -> PruneAttempt:
     is_of_delete = failure is ending.failure
     # The manifest was renamed, and the new one has adopted the resource. It is not a leftover of the old one.
-    if is_of_delete and failure.code == IN_USE:
+    if is_of_delete and failure.code in IN_USE:
         return attempt.with_write(replace(attempt.write, done=Action.DETACH)).stopped(TAKEN_OVER)
     # The types of ARM do not show which of them have no DELETE, such as settings that exist with their scope.
     if is_of_delete and failure.status == _NO_DELETE:

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.catalog.type_words import PROVIDER_NAMES
-from gitsync.desired.problems.field_path import find_member
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.model.arm_id import GROUP_TYPE, ArmId, IdKey
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.provider import Provider
 from gitsync.model.resource import Prepared
@@ -85,7 +84,8 @@ def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepare
         values = FlowingValues(each.prepared, each.config_maps, catalog)
         for prepared in (prepared for prepared in each.prepared if id(prepared) in wanted):
             try:
-                requests.append((_fill(prepared, values, taken), index))
+                kind = catalog.kind_of(prepared.resource)
+                requests.append((_fill(prepared, kind, values, taken), index))
             except CannotExportError as error:
                 left_out.append(LeftOut(key=prepared.key, reason=str(error), is_error=str(error) == INVALID))
     made = _make_blocks(requests, len(everything))
@@ -98,7 +98,7 @@ def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepare
     )
 
 
-def _fill(prepared: Prepared, values: FlowingValues, taken: dict[IdKey, Key]) -> FilledRequest:
+def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues, taken: dict[IdKey, Key]) -> FilledRequest:
     """Fill the request of a resource that Terraform can have. Raises CannotExportError."""
     if not prepared.is_valid:
         raise CannotExportError(INVALID)
@@ -108,6 +108,8 @@ def _fill(prepared: Prepared, values: FlowingValues, taken: dict[IdKey, Key]) ->
         raise CannotExportError(_join("its reconcile policy is skip", prepared.policy_reason))
     if prepared.relations.written_by is not None:
         raise CannotExportError(f"{_name(prepared.relations.written_by)} writes the same resource")
+    if kind is not None and not kind.can_get:
+        raise CannotExportError("Azure has no GET of its type, which an import needs")
     if prepared.arm_id is None:
         raise CannotExportError(_join("its ARM id is known in a run only", prepared.id_doubt))
     request = fill_request(prepared, values)
@@ -185,7 +187,7 @@ def _collect_references(
 
 
 def _describe(variable: Variable) -> NamedParts:
-    return NamedParts(variable.parts, (variable.namespace,), variable.origin)
+    return NamedParts(variable.parts, ((variable.namespace,),), variable.origin)
 
 
 def _join(reason: str, more: str) -> str:
@@ -263,18 +265,3 @@ def list_changes(blocks: Sequence[ResourceBlocks]) -> list[tuple[ResourceBlocks,
             return sorted(changes, key=lambda change: change[0].address)
         changes += following
         changed |= {each.address for each, _ in following}
-
-
-def list_children_notes(blocks: Sequence[ResourceBlocks]) -> Iterator[tuple[ResourceBlocks, str]]:
-    """List the resources whose PUT may delete children that it leaves out: gitsync sends them along, azapi does not."""
-    children: dict[IdKey, set[str]] = {}
-    for each in blocks:
-        arm_id = each.request.arm_id
-        children.setdefault(arm_id.parent.key, set()).add(arm_id.arm_type.rpartition("/")[2].casefold())
-    for each in blocks:
-        arm_id = each.request.arm_id
-        for path in sorted(list_embedding(arm_id.arm_type)):
-            member = path.rpartition("/")[2]
-            is_sent = find_member(each.request.body, *path.split("/")) is not None
-            if not is_sent and member.casefold() in children.get(arm_id.key, ()):
-                yield each, f"a later change is sent without its {member}, and may delete them"

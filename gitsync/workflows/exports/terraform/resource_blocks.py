@@ -2,19 +2,21 @@
 `import`.
 
 An import fills the state with what Azure returns. A plan is then silent if that has all that the body has, and if each
-argument has the value that an import assumes (docs/decisions/export.md).
+argument has the value that an import assumes (docs/decisions/terraform.md).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.desired.catalog.body_paths import OWN_NAMES
+from gitsync.desired.catalog.body_paths import OWN_NAMES, is_spelled_exactly, list_read_only
+from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.problems.field_path import find_member, format_field
 from gitsync.desired.validation.arm_body import check_body
+from gitsync.desired.validation.arm_body_findings import list_faults
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.workflows.exports.terraform.block_references import RESOURCE, BlockReferences
@@ -37,7 +39,7 @@ from gitsync.workflows.exports.terraform.hcl import (
     format_path,
     format_value,
 )
-from gitsync.workflows.exports.terraform.sensitive_parts import split_body
+from gitsync.workflows.exports.terraform.sensitive_parts import BodyParts, split_body
 
 _IDENTITY_TYPES: Final[Mapping[str, str]] = {
     "none": "None",
@@ -51,7 +53,8 @@ _IDENTITY_TYPES: Final[Mapping[str, str]] = {
 _OF_URLS: Final = re.compile(r"[%?#]")
 _STEP: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPEN: Final = ("location", "tags")
-"""Members of a body that azapi has as arguments."""
+_ARGUMENTS: Final = (*_OPEN, "identity")
+"""Members of a body that azapi has as arguments, or as a block."""
 
 _VALIDATION: Final = "schema_validation_enabled"
 
@@ -97,27 +100,16 @@ class BlockMaker:
     def make(self) -> ResourceBlocks:
         """Raises CannotExportError if Terraform cannot have the resource as git has it."""
         self._check_values()
-        body = dict(self.request.body)
-        given = {name: body.pop(name, None) for name in (*_OPEN, "identity")}
-        own = [name for name in body if name.casefold() in OWN_NAMES]
-        for name in own:
-            del body[name]
-        plain, sensitive = split_body(self._express(body))
+        others = {*_ARGUMENTS, *OWN_NAMES}
+        body = {name: value for name, value in self.request.body.items() if name.casefold() not in others}
+        parts = split_body(self._express(body))
+        kept = tuple(self._keep_children(parts.plain))
         validates = not self._has_findings()
-        arguments = {
-            "type": f"{self.request.arm_id.arm_type}@{self.request.api_version}",
-            "name": self.request.arm_id.name,
-            "parent_id": self._find_parent(),
-            "location": self._express_openly(given["location"], "location"),
-            "tags": self._express_openly(given["tags"], "tags") or None,  # an import of no tags has none
-            "body": plain or None,
-            "sensitive_body": sensitive or None,
-            _VALIDATION: None if validates else False,
-        }
-        identity = tuple(self._make_identity(given["identity"]))
-        first = self.references.list_unused(self.request.prepared)
-        arguments |= {"depends_on": first or None}
-        lifecycle = self._make_lifecycle(body, validates=validates)
+        arguments = self._make_arguments(parts, validates=validates)
+        identity = tuple(self._make_identity(self._find_argument("identity")))
+        # The last, since it lists what nothing above refers to.
+        arguments["depends_on"] = self.references.list_unused(self.request.prepared) or None
+        lifecycle = self._make_lifecycle((*self._list_ignored(body), *kept), validates=validates)
         resource = HclBlock(
             type="resource",
             labels=(RESOURCE, self.name),
@@ -132,9 +124,26 @@ class BlockMaker:
             imported=self._make_import(),
             variables=tuple(self.used),
             reads=frozenset(self.reads),
-            changes=tuple(self._list_changes(sensitive)),
-            notes=tuple(self.notes),
+            changes=tuple(self._list_changes(parts.sensitive)),
+            notes=tuple(self._list_notes()),
         )
+
+    def _make_arguments(self, parts: BodyParts, *, validates: bool) -> dict[str, Value]:
+        """Make the arguments, in the usual order; None for one that is not written."""
+        return {
+            "type": f"{self.request.arm_id.arm_type}@{self.request.api_version}",
+            "name": self.request.arm_id.name,
+            "parent_id": self._find_parent(),
+            "location": self._express_openly("location"),
+            "tags": self._express_openly("tags") or None,  # an import of no tags has none
+            "body": parts.plain or None,
+            "sensitive_body": parts.sensitive or None,
+            _VALIDATION: None if validates else False,
+        }
+
+    def _find_argument(self, name: str) -> Any:
+        """Find a member of the body, in any case: ARM has no case."""
+        return next((value for key, value in self.request.body.items() if key.casefold() == name), None)
 
     def _check_values(self) -> None:
         found = find_inexpressible(self.request.body)
@@ -197,9 +206,9 @@ class BlockMaker:
         text = f"var.{self.variable_names[variable]}"
         return SensitiveExpression(text) if variable.is_secret else Expression(text)
 
-    def _express_openly(self, value: Any, name: str) -> Value:
-        """Express a value that azapi shows."""
-        expressed = self._express(value)
+    def _express_openly(self, name: str) -> Value:
+        """Express a member of the body that azapi shows."""
+        expressed = self._express(self._find_argument(name))
         if split_body({name: expressed}).sensitive:
             raise CannotExportError(f"{name} has a secret, which azapi takes in a body only")
         return expressed
@@ -207,7 +216,7 @@ class BlockMaker:
     def _make_identity(self, value: Any) -> Iterator[HclBlock]:
         if value is None:
             return
-        members = self._express_openly(value, "identity")
+        members = self._express_openly("identity")
         type_, assigned = find_member(value, "type"), find_member(value, "userAssignedIdentities")
         known = _IDENTITY_TYPES.get(type_.replace(" ", "").casefold()) if isinstance(type_, str) else None
         others = set(members) - {"type", "userAssignedIdentities"} if isinstance(members, dict) else {"identity"}
@@ -220,18 +229,39 @@ class BlockMaker:
         yield HclBlock(type="identity", arguments={"type": known, "identity_ids": ids})
 
     def _has_findings(self) -> bool:
-        """Return whether azapi's validation may refuse the body: its types are those of Bicep, as gitsync's are."""
-        arm_id, version = self.request.arm_id, self.request.api_version
-        if self.request.body_type is None:
+        """Return whether azapi's validation may refuse the body: its types are those of Bicep, as gitsync's are, and it
+        compares words exactly.
+        """
+        arm_id, body_type = self.request.arm_id, self.request.body_type
+        if body_type is None:
             return True
         members = {key: value for key, value in self.request.body.items() if key.casefold() not in OWN_NAMES}
-        return bool(check_body(members, arm_id.arm_type, version, name=arm_id.name))
+        if check_body(members, arm_id.arm_type, self.request.api_version, name=arm_id.name):
+            return True
+        if any(list_read_only(members, body_type, name=arm_id.name)):  # also those that the type requires
+            return True
+        name = body_type.find_member("name")  # gitsync leaves its form to Azure
+        is_named = name is None or (
+            not list_faults(arm_id.name, name.type) and is_spelled_exactly(arm_id.name, name.type)
+        )
+        return not (is_named and is_spelled_exactly(members, body_type, name=arm_id.name))
 
-    def _make_lifecycle(self, body: Mapping[str, Any], *, validates: bool) -> Iterator[HclBlock]:
-        ignored = list(self._list_ignored(body))
-        if not validates:
-            # An import assumes that it is true.
-            ignored.append(Expression(_VALIDATION))
+    def _keep_children(self, body: dict[str, Value]) -> Iterator[Expression]:
+        """Add an empty list for children that Azure embeds, and that a request without the list deletes. To ignore a
+        list means to send it as the state has it, and what the body lacks cannot be ignored.
+        """
+        for path in sorted(list_embedding(self.request.arm_id.arm_type)):
+            *above, member = path.split("/")
+            parent = find_member(body, *above)
+            if above == ["properties"] and parent is None:
+                parent = body.setdefault("properties", {})
+            if isinstance(parent, dict) and member not in parent:
+                parent[member] = []
+                yield Expression(format_path("body", path.split("/")))
+
+    def _make_lifecycle(self, changes: Iterable[Expression], *, validates: bool) -> Iterator[HclBlock]:
+        # An import assumes that azapi validates.
+        ignored = [*changes, *([] if validates else [Expression(_VALIDATION)])]
         detaches = self.request.prepared.policy is Policy.DETACH_ON_DELETE
         arguments = {"prevent_destroy": True if detaches else None, "ignore_changes": ignored or None}
         given = {name: value for name, value in arguments.items() if value is not None}
@@ -247,6 +277,12 @@ class BlockMaker:
                     yield Expression(format_path("body", path))
             else:
                 self.notes.append(f"gitsync ignores {format_field(path)}, and ignore_changes cannot name it")
+
+    def _list_notes(self) -> Iterator[str]:
+        prepared = self.request.prepared
+        if prepared.credential:
+            yield f"gitsync signs in for it with Secret {prepared.key.namespace}/{prepared.credential}"
+        yield from self.notes
 
     def _list_changes(self, sensitive: Mapping[str, Value]) -> Iterator[str]:
         if sensitive:

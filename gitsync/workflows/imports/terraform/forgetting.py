@@ -2,7 +2,8 @@
 
 A block stands for all instances of a resource (https://developer.hashicorp.com/terraform/language/block/removed), so it
 is written only if none of them stays. A single instance, and a resource in a module whose source others may use, is
-forgotten by a command.
+forgotten by a command. The commands come first: once its block or the call of its module is gone, an apply destroys
+what the state still has.
 """
 
 from __future__ import annotations
@@ -40,17 +41,27 @@ def choose_forgetting(state: TerraformState, outcomes: Iterable[TakeoverRow]) ->
     return Forgetting(blocks=tuple(block for block in blocks if block in gone), instances=tuple(dict.fromkeys(single)))
 
 
-def format_blocks(blocks: Sequence[str]) -> str:
-    """Format `removed` blocks."""
+def format_blocks(blocks: Sequence[str], script: str = "") -> str:
+    """Format `removed` blocks. `script` is the name of the file with the commands that come first, if there is one."""
+    first = f"# First run {script}: without its blocks, an apply would destroy what it names.\n" if script else ""
     head = "# Delete the blocks of these resources, and apply: nothing is destroyed. Then delete this file.\n"
-    return head + "".join(
-        f"\nremoved {{\n  from = {block}\n\n  lifecycle {{\n    destroy = false\n  }}\n}}\n" for block in blocks
+    return (
+        first
+        + head
+        + "".join(
+            f"\nremoved {{\n  from = {block}\n\n  lifecycle {{\n    destroy = false\n  }}\n}}\n" for block in blocks
+        )
     )
 
 
 def format_script(instances: Sequence[str], program: str) -> str:
     """Format commands that forget instances. They change only the state."""
-    head = "#!/bin/sh\n# Delete the blocks or keys of these instances too: an apply would create them again.\nset -eu\n"
+    head = (
+        "#!/bin/sh\n"
+        "# Run this while the code still has these instances: without their blocks, an apply would destroy them.\n"
+        "# Then delete their blocks, keys or calls of modules: with them, an apply would create them again.\n"
+        "set -eu\n"
+    )
     return head + "".join(f"{program} state rm {_quote(address)}\n" for address in instances)
 
 
@@ -60,10 +71,11 @@ def _quote(address: str) -> str:
 
 
 def format_files(forgetting: Forgetting, path: str, program: str) -> Mapping[str, bytes]:
-    """Format the files that are needed, by name: `path` with blocks, and a script beside it."""
+    """Format the files that are needed, by name, in the order of their use: a script beside `path`, then its blocks."""
     files = {}
+    script = f"{path.removesuffix('.tf')}.sh" if forgetting.instances else ""
+    if script:
+        files[script] = format_script(forgetting.instances, program).encode()
     if forgetting.blocks:
-        files[path] = format_blocks(forgetting.blocks).encode()
-    if forgetting.instances:
-        files[f"{path.removesuffix('.tf')}.sh"] = format_script(forgetting.instances, program).encode()
+        files[path] = format_blocks(forgetting.blocks, script).encode()
     return files

@@ -6,6 +6,7 @@ else.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,12 +18,16 @@ from gitsync.workflows.imports.terraform.instance_addresses import InstanceAddre
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Of a state. A resource has some 4 KB, and Terraform itself is slow long before this."""
+MOST_BRACKETS: Final = 1_000_000
+"""Objects and lists in a state, with the brackets in its texts. One of azurerm has some 5 in a KB."""
+SHORTEN: Final = "Keep only the ids: jq '.resources[].instances[].attributes |= {id, resource_manager_id}' STATE."
 
 _HINT: Final = "Write the state with `terraform state pull`, or with `terraform show -json`."
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _VERSION: Final = 4
 _OPENTOFU: Final = "registry.opentofu.org"
 _OTHER_IDS: Final = "resource_manager_id"
-"""Where azurerm shows the ARM id of a resource whose `id` is a URL of a service, such as a container."""
+"""Where azurerm shows the ARM id of a resource whose `id` is another: a URL, as of a container, or that of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +55,12 @@ class TerraformState:
 
 def read_state(name: str, content: bytes) -> TerraformState:
     """Read a state. Raises ConfigError if it is not one of a known form, or a resource in it is malformed."""
+    if content.count(b"{") + content.count(b"[") > MOST_BRACKETS:
+        raise ConfigError(f"{name} has more than {MOST_BRACKETS:,} objects and lists.", hint=SHORTEN)
     try:
-        document = read_json(content)
+        # PowerShell writes UTF-16 if a state is piped into a file.
+        text = content.decode("utf-16") if content.startswith(_UTF_16) else content
+        document = read_json(text, are_names_unique=True)
     except ValueError:  # its text may quote a value
         raise ConfigError(f"{name} is not valid JSON.", hint=_HINT) from None
     entries = list(_list_entries(name, as_mapping(document)))
@@ -109,7 +118,8 @@ def _list_entries(name: str, document: Mapping[str, Any]) -> Iterator[_Entry]:
                 provider=read_text(block, "provider"),
                 index=instance.get("index_key"),
                 is_deposed="deposed" in instance,
-                values=read_mapping(instance, "attributes"),
+                # A resource that no provider has touched since Terraform 0.11 has them in its older form.
+                values=read_mapping(instance, "attributes") or read_mapping(instance, "attributes_flat"),
             )
 
 
@@ -140,7 +150,7 @@ def _list_objects(name: str, parent: Mapping[str, Any], member: str) -> list[Map
 def _read_entry(entry: _Entry) -> StateResource:
     type_name, name, is_data = entry.block.get("type"), entry.block.get("name"), entry.mode == "data"
     address = make_address(entry.module, type_name, name, entry.index, is_data=is_data)
-    ids = (read_text(entry.values, "id"), read_text(entry.values, _OTHER_IDS))
+    ids = (read_text(entry.values, _OTHER_IDS), read_text(entry.values, "id"))
     return StateResource(
         address=address,
         id=next((text for text in ids if text.startswith("/")), ""),

@@ -1,0 +1,24 @@
+"""The kinds of directory objects that gitsync manages, by the group and kind of their manifests.
+
+To add one, add its facts to `tools/other_kinds.json`, a module that converts its objects, a row here, and its
+permissions in `graph_permissions.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from gitsync.providers.entra.application_conversion import APPLICATION
+from gitsync.providers.entra.directory_kind import DirectoryKind
+from gitsync.providers.entra.group_conversion import SECURITY_GROUP
+from gitsync.providers.entra.principal_conversion import SERVICE_PRINCIPAL
+
+_ENTRA: Final = "entra.azure.com"
+
+KINDS: Final[Mapping[tuple[str, str], DirectoryKind]] = {
+    (_ENTRA, "Application"): APPLICATION,
+    (_ENTRA, "SecurityGroup"): SECURITY_GROUP,
+    (_ENTRA, "ServicePrincipal"): SERVICE_PRINCIPAL,
+}
+"""A test compares it with the kinds of the catalog."""

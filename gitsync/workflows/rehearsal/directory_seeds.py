@@ -1,0 +1,71 @@
+"""Objects of Entra ID as the emulator's directory has them: at the path of Microsoft Graph, and with its values.
+
+They are in the tenant, so an empty subscription has them too. No record has the client id of an application, but those
+of its service principals do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
+
+from gitsync.model.arm_id import ArmId
+from gitsync.model.gvk import Key
+from gitsync.model.record import Record
+from gitsync.providers.entra.application_conversion import APPLICATION
+from gitsync.providers.entra.directory_kind import DirectoryKind
+from gitsync.providers.entra.directory_kinds import KINDS
+
+_APP_ID: Final = "appId"
+_BY_TYPE: Final[Mapping[str, DirectoryKind]] = {
+    f"microsoft.graph/{kind.collection.rpartition('/')[2]}".casefold(): kind for kind in KINDS.values()
+}
+"""By the type of gitsync's own ids, in lower case."""
+
+
+def is_in_directory(arm_id: ArmId) -> bool:
+    return arm_id.arm_type.casefold() in _BY_TYPE
+
+
+def locate_object(record: Record) -> ArmId | None:
+    """Return the path of a recorded object in Microsoft Graph; None for any other resource."""
+    kind = _BY_TYPE.get(record.arm_id.arm_type.casefold())
+    return ArmId(f"{kind.collection}/{record.kept.given_id}") if kind and record.kept.given_id else None
+
+
+def convert_seeds(
+    seeds: Iterable[tuple[ArmId, Mapping[str, Any]]], records: Mapping[Key, Record]
+) -> Iterator[tuple[ArmId, Mapping[str, Any]]]:
+    """Yield the seeds with those of Entra ID as Microsoft Graph has them; a made-up id stands for one that no record
+    has.
+    """
+    given_ids = {record.arm_id.key: record.kept.given_id for record in records.values() if record.kept.given_id}
+    app_ids = _collect_app_ids(records)
+    for arm_id, body in seeds:
+        kind = _BY_TYPE.get(arm_id.arm_type.casefold())
+        if kind is None:
+            yield arm_id, body
+            continue
+        object_id = given_ids.get(arm_id.key) or _make_up(arm_id)
+        app_id = app_ids.get(arm_id.key) if kind is APPLICATION else body.get(_APP_ID) or _make_up(f"{arm_id}#appId")
+        is_group = "mailNickname" in body
+        own = {"displayName": arm_id.name} if "displayName" not in body else {}
+        ids = {} if is_group or app_id is None else {_APP_ID: app_id}
+        yield ArmId(f"{kind.collection}/{object_id}"), {**own, **kind.make_create(body), **ids}
+
+
+def _collect_app_ids(records: Mapping[Key, Record]) -> dict[str, str]:
+    """Collect the client ids of applications, by their ids: those that a service principal which needs it was sent."""
+    found: dict[str, str] = {}
+    for record in records.values():
+        app_id = (record.spec.applied or {}).get(_APP_ID)
+        for needed in record.manifest.needs if isinstance(app_id, str) else ():
+            application = records.get(needed)
+            if application is not None and KINDS.get(needed[:2]) is APPLICATION:
+                found[application.arm_id.key] = str(app_id)
+    return found
+
+
+def _make_up(text: str) -> str:
+    return str(uuid5(NAMESPACE_URL, text.casefold()))

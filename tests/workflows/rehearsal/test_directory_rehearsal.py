@@ -1,0 +1,71 @@
+"""Rehearsals of objects of Entra ID: the directory of the emulator has what the records describe."""
+
+import pytest
+
+from gitsync.model.rehearsal import Blank
+from gitsync.model.verdict import Action, Verdict
+from tests.support.world import World
+from tests.workflows.rehearsal.pieces import rehearse_world
+
+TEAM = """\
+    apiVersion: entra.azure.com/v1
+    kind: SecurityGroup
+    metadata: {name: team}
+    spec: {displayName: Team, mailNickname: team, membershipType: assignedm365}
+    """
+APPLICATION = """\
+    apiVersion: entra.azure.com/v1
+    kind: Application
+    metadata: {name: shop}
+    spec: {displayName: Shop, tags: [a], web: {redirectUris: ["https://shop.example.com"]}}
+    """
+PRINCIPAL = """\
+    apiVersion: entra.azure.com/v1
+    kind: ServicePrincipal
+    metadata:
+      name: shop
+      annotations: {gitsync/set: 'spec.appId: resource("Application/shop").status.appId'}
+    spec: {}
+    """
+GRAPH = """\
+    apiVersion: entra.azure.com/v1
+    kind: ServicePrincipal
+    metadata: {name: graph}
+    spec: {appId: 00000003-0000-0000-c000-000000000000, operatorSpec: {creationMode: AdoptOnly}}
+    """
+ALL = {"team": TEAM, "application": APPLICATION, "principal": PRINCIPAL, "graph": GRAPH}
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def test_what_is_recorded_is_there(world):
+    world.says(**ALL).sync()
+    rehearsal = rehearse_world(world)
+    assert (rehearsal.writes, rehearsal.later_writes) == ((), ())
+    assert {result.verdict for result in rehearsal.first.results} == {Verdict.IN_SYNC, Verdict.SKIP}
+
+
+def test_a_change_is_an_update(world):
+    world.says(**ALL).sync()
+    rehearsal = rehearse_world(world.says(**{**ALL, "application": APPLICATION.replace("[a]", "[b]")}))
+    changed = {result.key.name: result.action for result in rehearsal.first.results if result.action is not Action.NONE}
+    assert changed == {"shop": Action.UPDATE}
+    assert rehearsal.later_writes == ()
+
+
+def test_an_empty_subscription_has_them_too(world):
+    """Without records, the sync adopts what is in the tenant."""
+    world.says(**ALL).sync()
+    rehearsal = rehearse_world(world, from_nothing=True)
+    assert (rehearsal.writes, rehearsal.gaps) == ((), ())
+    assert {result.verdict for result in rehearsal.first.results} == {Verdict.ADOPT, Verdict.SKIP}
+
+
+def test_a_first_sync_is_killed_after_each_write(world):
+    rehearsal = rehearse_world(world.says(**ALL), interrupts=True)
+    assert len(rehearsal.interrupts) == 3
+    assert [interrupt.differences for interrupt in rehearsal.interrupts] == [()] * 3
+    assert Blank.STATEMENTS not in {blank.blank for blank in rehearsal.not_rehearsed}
