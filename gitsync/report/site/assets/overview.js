@@ -1,7 +1,7 @@
 "use strict";
 // The overview: a card for each target, those with failures first.
 (() => {
-  const { badge, bar, code, fact, make, draw, number, out, plural, breakable } = gitsync.dom;
+  const { bar, code, fact, make, draw, number, out, plural, breakable } = gitsync.dom;
   const { ago, exit, state, worst } = gitsync.words;
   const { address, encode, shorten } = gitsync.estate;
   const FEW = 4; // lines of a list, before "and so many more"
@@ -56,8 +56,9 @@
 
   const drift = (target) => {
     const shown = target.drift.slice(0, FEW);
+    const all = Math.max(target.drift.length, target.days.length ? target.days[target.days.length - 1][2] : 0);
     return part(
-      `Open drift (${number(target.drift.length)})`,
+      `Open drift (${number(all)})`,
       shown.map((one) =>
         make(
           "li",
@@ -67,7 +68,7 @@
           make("span", { class: "note" }, " since ", ago(one.since)),
         ),
       ),
-      more(shown, target.drift.length, "#/drift"),
+      shown.length ? more(shown, all, "#/drift") : [],
     );
   };
 

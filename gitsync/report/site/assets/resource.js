@@ -1,13 +1,12 @@
 "use strict";
 // A resource: what its condition is, what git wants, what Azure showed, what it needs and who needs it, what happened.
 (() => {
-  const { badge, bar, breakable, code, fact, lines, make, number, out, plural, section, table } = gitsync.dom;
-  const { ago, event, lasted, state, time } = gitsync.words;
+  const { badge, breakable, code, fact, lines, make, number, out, plural, section, table } = gitsync.dom;
+  const { ago, event, state, time } = gitsync.words;
   const { address, encode, keyOf, shorten } = gitsync.estate;
   const EDGES = {
     owner: "owner",
     reference: "refers to",
-    value: "takes a value of",
     "depends-on": "depends on",
     order: "comes after",
     set: "sets a value from",

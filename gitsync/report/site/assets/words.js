@@ -57,5 +57,5 @@
     iso ? gitsync.dom.make("time", { datetime: iso, title: iso }, shown || moment(iso)) : null;
   const ago = (iso) => time(iso, age(iso));
 
-  gitsync.words = { ago, age, event, exit, lasted, moment, origin, read, sides, state, time, worst };
+  gitsync.words = { ago, age, event, exit, lasted, origin, read, sides, state, time, worst };
 })();
