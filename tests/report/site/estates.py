@@ -4,6 +4,7 @@ resources as one likes.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from typing import get_args
 
@@ -259,6 +260,21 @@ def _days(resources):
     ]
 
 
+_CHANGE = {"author": "application", "name": "deployer", "at": NOW}
+COVERAGE = json.dumps({
+    "unmanaged": 3, "managed": 52, "share": 0.9455, "gaps": ["The activity log has 90 days."],
+    "kinds": [{"kind": "StorageAccount", "managed": 10, "unmanaged": 2}],
+    "resources": [{
+        "armId": f"{SUBSCRIPTION}/resourceGroups/app-000-rg/providers/Microsoft.Storage/storageAccounts/by-hand",
+        "type": "Microsoft.Storage/storageAccounts", "kind": "StorageAccount", "resourceGroup": "app-000-rg", "created": _CHANGE,
+    }],
+})  # fmt: skip
+AUDIT = json.dumps({
+    "since": "2026-11-19T00:00:00Z", "until": NOW, "gaps": [],
+    "operations": [{"armId": f"{SUBSCRIPTION}/resourceGroups/app-000-rg", "verb": "write", "origin": "other", "author": _CHANGE, "open": True}],
+})  # fmt: skip
+
+
 def three_targets():
     """Production with failures, drift and holds, a test environment whose run was killed, and a quiet one."""
     estate = Estate()
@@ -326,5 +342,6 @@ def three_targets():
             }
         )
     estate.runs.sort(key=lambda run: run["at"], reverse=True)
+    estate.more = {"coverage": {"files": [("unmanaged.json", COVERAGE)]}, "audit": {"files": [("audit.json", AUDIT)]}}
     estate.removed = [(0, "Vault.keyvault.azure.com/team-0/old-vault", 0, NOW)]
     return estate

@@ -108,7 +108,7 @@ def test_the_estates_of_the_browser_tests_have_the_form_of_the_data_files():
         for path, content in three_targets().files().items()
         if path.startswith("data/") and path != "data/words.js"
     }
-    assert {name.partition("/")[0] for name in data} == set(FORMS) - {"coverage", "audit"}
+    assert {name.partition("/")[0] for name in data} == set(FORMS)
     for name, content in data.items():
         assert list_deviations(decode_data(name, content), FORMS[name.partition("/")[0]], name) == []
 

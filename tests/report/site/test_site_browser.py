@@ -153,6 +153,7 @@ async def go(page, route):
     await page.until_value(DONE)
 
 
+ALL = ("#/", "#/tree", "#/activity", "#/drift", "#/graph", "#/coverage", "#/audit")
 HEADING = "document.querySelector('h1').textContent"
 COUNT = "document.querySelector('output').textContent"
 ROWS = "[...document.querySelectorAll('.row')].map((row) => row.querySelector('.name').textContent)"
@@ -180,7 +181,8 @@ PAGES = [
     ("#/resource/production/team-0/keyvault.azure.com/Vault/nothing", "Not found", "one that never was"),
     ("#/nothing", "Not found", "a page that never was"),
     ("#/%E0%A4%A", "Not found", "an address that is not encoded"),
-    ("#/coverage", "Not found", "what nobody left for the site"),
+    ("#/coverage", "Coverage", "what was left for the site"),
+    ("#/audit", "Audit", "the same"),
     ("#/toString", "Not found", "a name that objects have"),
 ]
 
@@ -190,12 +192,16 @@ async def test_each_page_has_its_address(opened):
         for route, heading, why in PAGES:
             await go(page, route)
             assert (await page.value(HEADING)) == heading, why
+            assert "[object" not in (await page.value("document.body.innerText")), why
             assert (await page.value("document.title")).endswith("(gitsync site)"), why
 
 
 async def test_an_empty_site_says_so(opened):
     async with opened("empty") as page:
         assert (await page.value(HEADING)) == "Nothing to show"
+        assert (await page.value("document.querySelectorAll('nav li:not([hidden])').length")) == 5
+        await go(page, "#/coverage")
+        assert (await page.value(HEADING)) == "Not found"
         await go(page, "#/tree")
         assert (await page.value(COUNT)) == "0 resources"
         await go(page, "#/graph")
@@ -426,9 +432,6 @@ async def test_a_run_counts_all_of_its_events(opened):
         assert await page.value("document.activeElement.textContent") == "ResourceGroup/rg-8"
 
 
-ALL = ("#/", "#/tree", "#/activity", "#/drift", "#/graph", "#/coverage", "#/audit")
-
-
 async def test_foreign_text_runs_nothing_and_leads_nowhere(opened):
     async with opened("hostile") as page:
         scripts = await page.value("document.querySelectorAll('script').length")
@@ -476,7 +479,7 @@ async def test_axe_finds_nothing(opened):
         for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
             await page.send("Emulation.setDeviceMetricsOverride", **size)
             await show_as(page, scheme)
-            for route in ("#/", "#/tree", RESOURCE, "#/activity", "#/drift", "#/graph"):
+            for route in (RESOURCE, *ALL):
                 await go(page, route)
                 found[scheme, route] = await page.value(AUDIT)
                 found[scheme, route, "contrast"] = await page.value(CONTRAST)
@@ -489,7 +492,7 @@ async def test_no_page_is_wider_than_the_window(opened):
     async with opened("three") as page:
         for width in (1600, 1000, 640, 360):
             await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
-            for route in ("#/", "#/tree", RESOURCE, "#/activity", "#/drift", "#/graph"):
+            for route in (RESOURCE, *ALL):
                 await go(page, route)
                 wide[width, route] = await page.value("document.documentElement.scrollWidth - innerWidth")
     assert {where: by for where, by in wide.items() if by > 0} == {}

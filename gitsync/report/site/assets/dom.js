@@ -21,7 +21,7 @@ const gitsync = {};
     }
     element.append(
       ...children
-        .flat()
+        .flat(Infinity)
         .filter((child) => child !== null && child !== undefined && child !== "")
         .map((child) => (child instanceof Node ? child : document.createTextNode(clean(child)))),
     );
@@ -60,7 +60,7 @@ const gitsync = {};
     );
 
   const fact = (term, ...value) => {
-    const shown = value.flat().filter((one) => one !== null && one !== undefined && one !== "");
+    const shown = value.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== "");
     return shown.length ? make("div", {}, make("dt", {}, term), make("dd", {}, shown)) : null;
   };
 
