@@ -1,7 +1,9 @@
 """`gitsync site`: from status branches and their history to a folder of pages."""
 
 import json
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,33 @@ def test_a_folder_with_other_files_is_refused(synced, tmp_path, name, why):
     assert done.code == 2
     assert f"{out} has {name}, which gitsync did not write." in done.err
     assert sorted(read_files(out)) == [name]
+
+
+KILLED = """
+import os, signal, sys
+from gitsync.cli.main import run
+
+def kill(event, arguments):
+    if event == "os.rename" and arguments[1] == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+last = sys.argv.pop(1)
+sys.addaudithook(kill)
+run(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(("last", "why"), [(LIST, "the first file"), ("tree.js", "in the middle")])
+def test_a_site_that_was_killed_while_it_was_written_is_finished(synced, out, tmp_path, last, why):
+    other = tmp_path / "other"
+    make(other, folder=synced)
+    command = [sys.executable, "-c", KILLED, last, "site", "--out", str(out)]
+    killed = subprocess.run(command, cwd=synced, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, (why, killed.stderr)
+    assert len([path for path in out.rglob(".*") if path.name != LIST]) == 1, "a temporary file is left"
+    done = make(out, folder=synced)
+    assert (done.code, done.err) == (0, "")
+    assert read_files(out) == read_files(other)
 
 
 def test_a_list_that_names_other_files_removes_none(synced, out):

@@ -7,6 +7,7 @@ by itself, without following links, and a file is either created or replaced as 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ from gitsync.settings.files.whole_files import read_file
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_BYTES = 10_000_000
+_TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{16}")
 _USUAL_MODE = 0o777
 _HINT = "Choose another folder."
 
@@ -28,9 +30,10 @@ class TargetFolder:
     the first checkout on the way to it, and from `source`, no link is followed.
     """
 
-    def __init__(self, folder: Path, source: str | None = None) -> None:
+    def __init__(self, folder: Path, source: str | None = None, *, most_bytes: int = _MOST_BYTES) -> None:
         self._folder = folder.absolute()
         self._source = source
+        self._most_bytes = most_bytes  # of a file that is read
         self._made: list[Path] = []
 
     def check(self, name: str = "-") -> None:
@@ -76,7 +79,7 @@ class TargetFolder:
         its name.
         """
         with self._open_parent(path) as (parent, name):
-            if read_file(parent, name, _MOST_BYTES) == content:  # its time stays too
+            if read_file(parent, name, self._most_bytes) == content:  # its time stays too
                 return False
             self._refuse_link(parent, path)
             temporary = f".{name}.{secrets.token_hex(8)}"
@@ -137,7 +140,7 @@ class TargetFolder:
         """
         try:
             with self._open_parent(path, is_made=False) as (parent, name):
-                return read_file(parent, name, _MOST_BYTES)
+                return read_file(parent, name, self._most_bytes)
         except FileNotFoundError:
             return None
 
@@ -161,6 +164,13 @@ class TargetFolder:
     def _refuse_link(self, parent: int, path: str) -> None:
         if is_link(parent, PurePosixPath(path).name):
             raise ConfigError(f"{self._folder / path} is a link, so it is not written.", hint="Remove the link.")
+
+
+def find_replaced(path: str) -> str:
+    """Find the file that a temporary one was to replace when `TargetFolder.replace` was killed; "" for other files."""
+    folder, slash, name = path.rpartition("/")
+    found = _TEMPORARY.fullmatch(name)
+    return f"{folder}{slash}{found[1]}" if found else ""
 
 
 def _explain(error: OSError, folder: Path, name: str) -> ConfigError:

@@ -17,13 +17,15 @@ from typing import Final, NamedTuple
 from gitsync.desired.formats.strict_json import read_json
 from gitsync.errors import ConfigError
 from gitsync.settings.files.output_path import check_output_path
-from gitsync.settings.files.target_folder import TargetFolder
+from gitsync.settings.files.target_folder import TargetFolder, find_replaced
 
 LIST: Final = ".gitsync-site.json"
 _PATH: Final = re.compile(r"(?:index\.html|(?:assets|data)(?:/[a-z0-9_-]+)+\.(?:js|css))")
 """Files that a site has: nothing else is removed, whatever the list names."""
 
 _FORMAT: Final = 1
+_MOST_BYTES: Final = 500_000_000
+"""Of a file of an earlier site. A larger one is not read, and so written again."""
 
 
 class SiteFigures(NamedTuple):
@@ -41,19 +43,24 @@ class SiteFolder:
         for source in sources or (None,):
             check_output_path(folder, source, "The site")
         self._folder = folder
-        self._target = TargetFolder(folder, sources[0] if sources else None)
+        self._target = TargetFolder(folder, sources[0] if sources else None, most_bytes=_MOST_BYTES)
         self._target.check(LIST)
         self._digests = _read_list(self._target.read(LIST))
         self._refuse_others()
 
     def _refuse_others(self) -> None:
         """Raise ConfigError for a file that gitsync did not write: a site beside it would publish it too."""
-        others = sorted(set(_list_files(self._folder)) - {LIST, *self._digests})
+        others = sorted(set(_list_files(self._folder)) - {LIST, *self._digests, *self._list_leftovers()})
         if others:
             raise ConfigError(
                 f"{self._folder} has {others[0]}, which gitsync did not write.",
                 hint="Set --out to a new folder, or to one that only has a site of gitsync.",
             )
+
+    def _list_leftovers(self) -> Iterator[str]:
+        """List the temporary files of a write that was killed."""
+        own = {LIST, *self._digests}
+        return (path for path in _list_files(self._folder) if find_replaced(path) in own)
 
     def read(self, path: str) -> bytes | None:
         """Read a file of the site; None if the site has none. ValueError for one that is not as gitsync wrote it."""
@@ -67,6 +74,8 @@ class SiteFolder:
     def write(self, files: Mapping[str, bytes]) -> SiteFigures:
         """Write the files of a site that are not there yet, and remove those that it no longer has."""
         digests = {path: _digest(content) for path, content in sorted(files.items())}
+        for path in tuple(self._list_leftovers()):
+            self._target.remove(path)
         # A write that is cut short leaves files that the list names, with digests that are not theirs.
         self._target.replace(LIST, _write_list({**self._digests, **digests}))
         changed = sum(self._target.replace(path, content) for path, content in sorted(files.items()))
