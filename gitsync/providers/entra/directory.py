@@ -1,4 +1,4 @@
-"""Reads and writes objects of Entra ID: the provider that a run uses for them.
+"""Reads and writes Entra ID objects: the provider that a run uses for them.
 
 An object has no name that is unique, so a run identifies it by the id that Graph gave it: from the record, from the
 answer to its own POST, or, for a manifest that may adopt, from a search.

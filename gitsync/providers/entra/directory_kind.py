@@ -44,7 +44,7 @@ class Names(NamedTuple):
 
 
 def list_name_searches(body: Body) -> tuple[ObjectSearch, ...]:
-    """Search by displayName; not at all if a plan does not know it yet."""
+    """Search by displayName; not at all while it is unknown in a plan."""
     name = body.get("displayName")
     return (ObjectSearch("displayName", name),) if isinstance(name, str) and name else ()
 

@@ -1,4 +1,4 @@
-"""Access to one object of Entra ID: its requests, as the principal of a resource, and what the run has learned of the
+"""Access to one Entra ID object: its requests, as the principal of a resource, and what the run has learned of the
 object.
 
 Graph is consistent only in the end. An object is new for a minute after it was created: a 404 for it proves nothing

@@ -44,8 +44,8 @@ def _compute_fixed_changes(body: Body, principal: GraphObject) -> dict[str, tupl
 
 
 def _list_searches(body: Body) -> tuple[ObjectSearch, ...]:
-    """Search by appId first, since the displayName may have changed. With an appId that a plan does not know yet, an
-    object that has the name may be another one.
+    """Search by appId first, since the displayName may have changed. While the appId is unknown in a plan, an object
+    that has the name may be another one.
     """
     app_id = body.get("appId")
     if app_id is not None and not isinstance(app_id, str):

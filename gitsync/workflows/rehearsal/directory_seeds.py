@@ -1,4 +1,4 @@
-"""Objects of Entra ID as the emulator's directory has them: at the path of Microsoft Graph, and with its values.
+"""Entra ID objects as the emulator's directory has them: at the path of Microsoft Graph, and with its values.
 
 They are in the tenant, so an empty subscription has them too. No record has the client id of an application, but those
 of its service principals do.

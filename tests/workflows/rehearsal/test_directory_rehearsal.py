@@ -1,4 +1,4 @@
-"""Rehearsals of objects of Entra ID: the directory of the emulator has what the records describe."""
+"""Rehearsals of Entra ID objects: the directory of the emulator has what the records describe."""
 
 import pytest
 
