@@ -58,6 +58,10 @@ class KnownObjects:
         arm_id, is_declared = resource.arm_id.key, resource.body is not None
         return self._objects.setdefault(arm_id, KnownObject(resource.arm_id, resource.kept.given_id, is_declared))
 
+    def has_new(self, now: float) -> bool:
+        """Return whether the run has created an object that Graph may not show yet."""
+        return any(known.is_created and now < known.new_until for known in self._objects.values())
+
     def find_other_owner(self, object_id: str, known: KnownObject) -> str:
         """Return the id of an object that the run already has as that of another manifest; "" if there is none."""
         others = (other.arm_id for other in self._objects.values() if other is not known and other.is_declared)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.providers.entra.directory_kind import (
     GUID,
@@ -16,6 +17,12 @@ from gitsync.providers.entra.directory_kind import (
     Names,
     ObjectSearch,
     list_name_searches,
+)
+
+_NO_APPLICATION: Final = "NoBackingApplicationObject"
+_NO_APPLICATION_TEXTS: Final = (
+    "does not reference a valid application object",
+    "the backing application of the service principal being created must",
 )
 
 
@@ -74,6 +81,12 @@ def _refuse_match(body: Body, principal: GraphObject) -> GraphRefusal | None:
     )
 
 
+def _may_be_late(error: ArmError) -> bool:
+    """Return whether Graph does not have the application of a principal, or not yet."""
+    codes = {detail.get("code") for detail in error.details}
+    return _NO_APPLICATION in codes or any(text in error.message for text in _NO_APPLICATION_TEXTS)
+
+
 def _find_fault(principal: GraphObject) -> str:
     app_id = principal.get("appId")
     return "" if isinstance(app_id, str) and GUID.fullmatch(app_id) else "it has no appId"
@@ -104,6 +117,7 @@ SERVICE_PRINCIPAL: Final = DirectoryKind(
     make_create=make_create,
     refuse_create=_refuse_create,
     refuse_match=_refuse_match,
+    may_be_late=_may_be_late,
     compute_changes=compute_changes,
     compute_fixed_changes=_compute_fixed_changes,
     read_permission="Application.Read.All",
