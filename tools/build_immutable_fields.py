@@ -61,6 +61,9 @@ https://github.com/pulumi/pulumi-azure-native/pull/3711.
 
 OTHERS = {
     ("Microsoft.DBforMySQL/flexibleServers/users", "aadUser/alias"): "aso",
+    ("Microsoft.Graph/appRoleAssignments", "principalId"): "described",
+    ("Microsoft.Graph/appRoleAssignments", "resourceId"): "described",
+    ("Microsoft.Graph/appRoleAssignments", "role"): "described",
     ("Microsoft.Graph/groups", "isAssignableToRole"): "described",
     ("Microsoft.Graph/groups", "membershipType"): "described",
     ("Microsoft.Graph/servicePrincipals", "appId"): "aso",

@@ -42,6 +42,7 @@ PAGES = (
     ROOT / "docs/doctor.md",
     ROOT / "docs/replace.md",
     ROOT / "docs/running.md",
+    ROOT / "docs/how-to/applications.md",
     ROOT / "docs/how-to/audit.md",
     ROOT / "docs/how-to/drift.md",
     ROOT / "docs/how-to/drill.md",

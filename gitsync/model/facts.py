@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import Any, Final, TypedDict
 
-from gitsync.model.gvk import AZURE_GROUP, GVK
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE, GVK
 from gitsync.model.provider import Provider
 
 FieldType = str | Mapping[str, Any]
@@ -110,7 +110,7 @@ class Kind:
     @property
     def is_any_type(self) -> bool:
         """Return whether the manifest names the type, and has the body as ARM does."""
-        return self.gvk.group == AZURE_GROUP
+        return self.gvk.group == AZURE_GROUP and self.gvk.kind == AZURE_RESOURCE[1]
 
     @property
     def rule_key(self) -> tuple[str, str]:

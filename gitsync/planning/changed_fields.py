@@ -15,6 +15,7 @@ from gitsync.desired.problems.field_path import Entry, FieldPath, format_field
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.body import find_field
 from gitsync.desired.validation.body_annotation import BODY_PATH, locate_member
+from gitsync.desired.validation.directory_links import locate_link
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.outside import OutsideChange
@@ -68,8 +69,10 @@ def _split_outside(change: OutsideChange) -> list[Difference]:
 
 
 def _find_source(field: FieldPath, resource: Resource) -> SourceLocation:
-    is_inside = field[: len(BODY_PATH)] == BODY_PATH
-    return locate_member(field, resource) if is_inside else find_location(field, resource)
+    if field[: len(BODY_PATH)] == BODY_PATH:
+        return locate_member(field, resource)
+    is_link = field[:2] == ("metadata", "annotations") and len(field) > len(BODY_PATH)
+    return locate_link(str(field[2]), str(field[3]), resource) if is_link else find_location(field, resource)
 
 
 def name_entry(kind: Kind, path: JsonPath, live: Any, resource: Resource) -> str:

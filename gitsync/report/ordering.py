@@ -1,6 +1,6 @@
 """Names and orders resources for people: Kind/name, by resource group, an owner before what it owns; and by urgency, in
-the sections that every form of a report has: what failed, what Azure would refuse, deletes, changes of identity,
-replacements, changes, what waits. A cause comes before its victims.
+the sections that every form of a report has: what failed, what Azure would refuse, new app roles, deletes, changes of
+identity, replacements, changes, what waits. A cause comes before its victims.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result
@@ -87,6 +88,7 @@ class Section(NamedTuple):
 
 FAILED: Final = Section("failed", "Failed", "Failed")
 REFUSED: Final = Section("refused", "Azure would refuse", "Azure would refuse")
+GRANTS: Final = Section("grants", "App roles to assign", "App roles assigned")
 DELETES: Final = Section("deletes", "To delete", "Deleted")
 REMOVED: Final = Section("removed", "Removed from git, not deleted", "Removed from git, not deleted")
 REPLACED: Final = Section("replaced", "To replace", "Replaced")
@@ -108,6 +110,7 @@ TITLED: Final = frozenset({DELETES, REMOVED, REPLACED, REPLACES, OUTSIDE})
 SECTIONS: Final = (
     FAILED,
     REFUSED,
+    GRANTS,
     DELETES,
     IDENTITY,
     REPLACED,
@@ -131,6 +134,7 @@ _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (REPLACES, lambda result: result.needs_replacement),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (REPLACED, lambda result: result.action is Action.REPLACE),
+    (GRANTS, lambda result: result.key[:2] == ASSIGNMENT and result.action is Action.CREATE),
     (DELETES, lambda result: result.action is Action.DELETE),
     (IDENTITY, lambda result: result.change.identity is not None),
     (CHANGES, lambda result: result.action is not Action.NONE),

@@ -20,6 +20,7 @@ from gitsync.agent.reconcile.run_cache import RunCache
 from gitsync.agent.reconcile.run_views import LiveReader, LiveWriter, Others, ResourceProvider
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.request.secret_digest import Digests
+from gitsync.errors import ConfigError
 from gitsync.extensions.registry import Registry
 from gitsync.model.check import CheckFinding, CheckName, PlannedChange
 from gitsync.model.clock import Clock
@@ -32,6 +33,7 @@ from gitsync.model.record import Record
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Stage
 from gitsync.model.secret import Secret
+from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.client import Arm, Reader, Writer
 from gitsync.providers.arm.session import LAST_ANSWER, Session
 from gitsync.providers.arm.write_locks import WriteLocks
@@ -201,6 +203,13 @@ class RunContext:
             return self.writer(attempt)
         resource, arm = await self._describe(attempt), self.identities[attempt.key].azure()
         return self._open(attempt.provider).writer(resource, arm, attempt.session)
+
+    async def find_principal(self, attempt: Attempt) -> Principal | None:
+        arm = self.identities[attempt.key].arm
+        try:
+            return await arm.sign_in(attempt.session.deadline) if arm else None
+        except ConfigError:
+            return None
 
     def find_given_id(self, attempt: ApplyAttempt) -> str:
         is_given = attempt.provider is not Provider.ARM

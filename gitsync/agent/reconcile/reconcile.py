@@ -22,12 +22,14 @@ from gitsync.agent.reconcile.stages.act import act, poll, post_check
 from gitsync.agent.reconcile.stages.change_checks import check_apply, check_delete
 from gitsync.agent.reconcile.stages.delete import delete
 from gitsync.agent.reconcile.stages.export_values import export
+from gitsync.agent.reconcile.stages.going_along import name_going_along
 from gitsync.agent.reconcile.stages.hold_check import export_and_hold
 from gitsync.agent.reconcile.stages.list_approval import approve_by_list, note_read
 from gitsync.agent.reconcile.stages.lock_check import check_delete_locks, check_write_locks
 from gitsync.agent.reconcile.stages.observe import compare, observe, pre_check
 from gitsync.agent.reconcile.stages.on_success import handle_success
 from gitsync.agent.reconcile.stages.outside_use import use_outside
+from gitsync.agent.reconcile.stages.own_identity_check import check_own_delete, check_own_write
 from gitsync.agent.reconcile.stages.owner_check import check_owner, check_policy, check_support
 from gitsync.agent.reconcile.stages.parent_put import tell_brought
 from gitsync.agent.reconcile.stages.prune import check_group_content, check_prune, observe_prune, wait_for_dependents
@@ -98,6 +100,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, export_and_hold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, check_write_locks, is_for_open=True),
+            Step(Stage.COMPARE, check_own_write, is_for_open=True),
             Step(Stage.COMPARE, pause_flapping, is_for_open=True),
             Step(Stage.COMPARE, report_kept, is_for_open=True),
             Step(Stage.COMPARE, review_apply),
@@ -137,6 +140,8 @@ PRUNE: tuple[Leg[PruneAttempt], ...] = (
             Step(Stage.OWNER_CHECK, wait_for_dependents),
             Step(Stage.OWNER_CHECK, check_delete_locks),
             Step(Stage.OBSERVE, observe_prune),
+            Step(Stage.COMPARE, check_own_delete),
+            Step(Stage.COMPARE, name_going_along),
             Step(Stage.COMPARE, review_prune),
             Step(Stage.ACT, check_group_content),
             Step(Stage.ACT, check_delete),

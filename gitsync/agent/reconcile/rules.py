@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from gitsync.model.gvk import Key
 from gitsync.model.plan import Review
 from gitsync.planning.actions import WriteRules
 
@@ -23,6 +24,11 @@ class Approval:
 
     is_reviewed: bool = False  # this plan will be reviewed
     review: Review | None = None  # the reviewed plan that limits a sync
+    named: frozenset[str] = frozenset()  # the resources that --only names in full
+
+    def names(self, key: Key) -> bool:
+        """Return whether a person named a resource by itself."""
+        return bool(self.named) and not self.named.isdisjoint({str(key), f"{key.kind}/{key.name}"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from gitsync.model.plan import Node
 from gitsync.model.provider import ProvidedResource
 from gitsync.model.record import Record
 from gitsync.model.result import Stage
+from gitsync.providers.arm.auth.principal import Principal
 from gitsync.providers.arm.client import Arm, Reader, Writer
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
@@ -135,6 +136,10 @@ class Observing(Protocol):
         """Return what reads the resource itself, or that of a record that the attempt names. Raises ProviderError if
         its credential cannot be used.
         """
+        ...
+
+    async def find_principal(self, attempt: Attempt) -> Principal | None:
+        """Return the principal that the resource is reconciled as; None if it is not known."""
         ...
 
     def find_kept_value(self, address: Address, key: str, owner: Key) -> str | None:

@@ -22,6 +22,7 @@ from gitsync.agent.run.run_exports import list_needed_secrets
 from gitsync.agent.run.run_input import RunInput
 from gitsync.agent.run.workers import OtherShards
 from gitsync.desired.catalog.collections import list_collections
+from gitsync.desired.manifests.selection import list_named
 from gitsync.desired.request.exports import (
     assign_exporters,
     collect_destinations,
@@ -68,7 +69,9 @@ def make_rules(
     """Return what the settings allow the run to do; its deadline counts from now."""
     return RunRules(
         writes=writes,
-        approval=Approval(is_reviewed=config.plan_out is not None and not writes, review=review),
+        approval=Approval(
+            is_reviewed=config.plan_out is not None and not writes, review=review, named=list_named(config.only)
+        ),
         prune=config.prune,
         adopts=config.adopt == "write",
         always_put=config.always_put,

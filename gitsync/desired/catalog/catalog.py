@@ -14,7 +14,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog import data
-from gitsync.desired.catalog.any_type import BASE, VERSION, TypeAndVersion, make_kind
+from gitsync.desired.catalog.any_type import VERSION, TypeAndVersion, make_kind
+from gitsync.desired.catalog.own_kinds import OWN_KINDS
 from gitsync.desired.catalog.version_annotation import read_api_version
 from gitsync.errors import CatalogError
 from gitsync.model.facts import Kind, ListLevel, Scope
@@ -52,7 +53,7 @@ class Catalog:
 
     def kind_of(self, resource: Resource) -> Kind | None:
         """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
-        if resource.gvk.group != AZURE_GROUP or self.kind(resource.gvk) is None:
+        if resource.key[:2] != AZURE_RESOURCE or self.kind(resource.gvk) is None:
             kind = self.kind(resource.gvk)
             version = read_api_version(resource.annotations) if resource.annotations else ""
             return self._at_version(kind, version) if kind and version else kind
@@ -62,7 +63,7 @@ class Catalog:
     def kind_of_record(self, record: Record) -> Kind | None:
         """The kind of a recorded resource, whose manifest may be gone; None if the catalog no longer has it."""
         gvk = GVK.parse(record.manifest.api_version, record.key.kind)
-        if gvk.group != AZURE_GROUP or self.kind(gvk) is None:
+        if (gvk.group, gvk.kind) != AZURE_RESOURCE or self.kind(gvk) is None:
             kind = self.kind(gvk)
             return self._at_version(kind, record.arm_api_version) if kind and record.arm_api_version else kind
         return self.any_type(TypeAndVersion.of_record(record))
@@ -174,7 +175,7 @@ class Catalog:
         if version is None:
             return None
         if gvk.group == AZURE_GROUP:
-            return BASE
+            return OWN_KINDS.get(gvk.kind)
         group = self._load_group(gvk.group)
         alias = group.aliases.get(version)
         of_version = alias["of"] if alias is not None and gvk.kind in alias["kinds"] else version
@@ -222,9 +223,13 @@ class _Group(NamedTuple):
 
 
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
-    AZURE_RESOURCE[0]: {AZURE_RESOURCE[1]: {"armType": "", "versions": {VERSION: ""}}}
+    AZURE_GROUP: {
+        name: {"armType": kind.arm_type, "versions": {VERSION: kind.api_version}}
+        | ({} if kind.is_arm else {"provider": kind.provider.value})
+        for name, kind in OWN_KINDS.items()
+    }
 }
-"""The entry of the index for the kind of gitsync's own."""
+"""The entries of the index for gitsync's own kinds."""
 
 
 def _is_of_arm(entry: Mapping[str, Any]) -> bool:

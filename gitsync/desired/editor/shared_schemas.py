@@ -12,6 +12,7 @@ from typing import Any, Final
 from gitsync.desired.catalog.aso_types import ASO_TYPES, HEADER_TYPES
 from gitsync.desired.catalog.body_words import BODY_WORDS, EXPRESSION, SET
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.directory_relations import MEMBERS, OWNERS
 from gitsync.desired.catalog.packed_tables import list_built_in_roles
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
@@ -94,6 +95,14 @@ _ANNOTATIONS: Final[Mapping[str, Schema]] = {
         "examples": ["RoleAssignment/reader, platform/VirtualNetwork/hub"],
         "errorMessage": f"{DEPENDS_ON} must be a string: names of resources, separated by commas.",
     },
+    MEMBERS: _describe(
+        "Sets the members of a group, all of them (complete) or some (added), by the names of manifests or object ids.",
+        "complete: [UserAssignedIdentity/app, SecurityGroup/admins]",
+    ),
+    OWNERS: _describe(
+        "Sets the owners of an application, a service principal or a group, all of them (complete) or some (added).",
+        "added: [ServicePrincipal/deployer]",
+    ),
     HOLD: _describe("Leaves the resource as it is in Azure until a date.", "until 2026-12-01, incident 4711"),
     REPLACE: _describe("Consents to a delete and a create, field by field.", "location=northeurope"),
     RUN_SCRIPT: _describe("Consents to the script that Azure runs for the resource.", ALLOW),

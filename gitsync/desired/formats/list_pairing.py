@@ -68,7 +68,7 @@ OPEN_LISTS: Final = frozenset(
 TAGS: Final = "tags"
 """The mapping whose names have no case: some providers answer them in small letters."""
 
-ATOMIC_MAPPINGS: Final = frozenset({"databasePrivileges"})
+ATOMIC_MAPPINGS: Final = frozenset({"databasePrivileges", "memberIds", "addedMemberIds", "ownerIds", "addedOwnerIds"})
 """Mappings that are complete in git, unlike bodies of ARM: a member that only the live state has is a difference, and
 an empty one asks for no members.
 """

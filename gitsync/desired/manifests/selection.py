@@ -53,6 +53,11 @@ def make_selection(config: Config) -> Selection:
     return Selection(only=config.only, namespaces=config.target_namespaces)
 
 
+def list_named(only: Iterable[str]) -> frozenset[str]:
+    """List the names of --only that name one resource each, without patterns."""
+    return frozenset(name for name in only if _WILDCARDS.isdisjoint(name))
+
+
 EVERYTHING: Final = Selection()
 
 _WILDCARDS: Final = frozenset("*?[")

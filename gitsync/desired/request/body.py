@@ -20,11 +20,13 @@ from gitsync.desired.problems.field_path import FieldPath, find_member
 from gitsync.desired.request.any_body import convert_body, find_body_field
 from gitsync.desired.request.arm_id_builder import AzureName
 from gitsync.desired.validation.body_annotation import BODY_PATH, has_path, read_body
+from gitsync.desired.validation.directory_links import find_link_field
 from gitsync.desired.validation.references import add_group
 from gitsync.errors import UnusableReferenceError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Field, FieldType, Kind, TypeFacts
 from gitsync.model.gvk import Key
+from gitsync.model.provider import Provider
 from gitsync.model.resource import Resource
 from gitsync.model.template import (
     ComputedValue,
@@ -285,6 +287,8 @@ def find_field(kind: Kind, path: JsonPath, resource: Resource) -> FieldPath | No
 
     The spec decides between the members of a union, whose content is the body.
     """
+    if kind.provider is Provider.ENTRA and (field := find_link_field(path, resource)):
+        return field
     patch, spec = read_body(resource) if resource.annotations.get(BODY) else {}, resource.spec
     if has_path(patch, path, is_leaf=True):
         return (*BODY_PATH, *path)

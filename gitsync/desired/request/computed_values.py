@@ -7,15 +7,18 @@ offline: its field, the resources that it names, types and secrets.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.directory_relations import APPLICATION, PRINCIPAL, RELATIONS, SYSTEM_ID
 from gitsync.desired.catalog.type_words import join_with_and
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.cel.expressions import quote_expression
+from gitsync.desired.cel.object_ids import find_object_id
 from gitsync.desired.cel.source_types import (
     KNOWN_ELSEWHERE,
     UNKNOWN_KIND,
@@ -34,8 +37,15 @@ from gitsync.desired.problems.finding import Finding
 from gitsync.desired.request.secret_reads import find_secret_read
 from gitsync.desired.request.value_estate import ValueEstate
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
+from gitsync.desired.validation.directory_links import has_links, read_links
 from gitsync.desired.validation.references import check_owner_type
-from gitsync.desired.validation.set_annotation import OWNER_ID, SET_PATH, SetEntry
+from gitsync.desired.validation.set_annotation import (
+    APPLICATION_IDS,
+    OWNER_ID,
+    PRINCIPAL_FIELDS,
+    SET_PATH,
+    SetEntry,
+)
 from gitsync.errors import ExpressionError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
@@ -49,6 +59,9 @@ _OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "Sec
 
 _INSTEAD_OF_ID: Final = ("group", "kind", "name", "wellKnownName")
 """The members of an owner or of a reference that name it without an id."""
+
+_LINKS: Final = "DirectoryLinks"
+_PRINCIPAL: Final = "PrincipalReference"
 
 _PARTS: Final = "Fix the expression: a resource has id, name, spec and status. There is no self or secret."
 
@@ -100,7 +113,8 @@ class _Setting:
         kind = self._catalog.kind_of(resource)
         if kind is None:  # a problem of its own
             return resource
-        manifest: Any = {"spec": resource.spec, "metadata": {"annotations": {BODY: read_body(resource)}}}
+        annotations = {BODY: read_body(resource), **{annotation: {} for annotation in RELATIONS}}
+        manifest: Any = {"spec": resource.spec, "metadata": {"annotations": annotations}, "body": {}}
         values, problems, patched = list[ComputedValue](), list(resource.problems), dict(resource.patched)
         for entry in entries:
             try:
@@ -111,12 +125,14 @@ class _Setting:
                 if not entry.is_word:
                     patched[entry.field] = entry.source
             except _EntryError as error:
+                if entry.field in APPLICATION_IDS:  # the check of owners reports it
+                    continue
                 problems.append(_locate(error, resource, entry))
-                if error.code in _OF_EXPRESSION:
+                if error.code in _OF_EXPRESSION or entry.principal:
                     manifest = _hide_fault(manifest, entry)
         self.values[resource.key] = tuple(values)
-        if any(entry.field[: len(BODY_PATH)] == BODY_PATH for entry in entries):
-            self.bodies[resource.key] = find_member(manifest, *BODY_PATH)
+        if body := _find_added_members(resource, manifest, entries):
+            self.bodies[resource.key] = body
         ordered = sorted(problems, key=lambda problem: problem.order)
         return replace(resource, spec=manifest["spec"], patched=patched, problems=tuple(ordered))
 
@@ -124,6 +140,8 @@ class _Setting:
         """Make a value. Raises _EntryError for the first thing that is wrong with it."""
         if entry.fault:
             raise _EntryError("SetAnnotation", entry.fault, entry.hint)
+        if entry.principal:
+            return self._make_principal(resource, entry)
         wanted = find_field_type(kind, entry.field)
         if isinstance(wanted, Unsettable):
             raise _EntryError("SetField", wanted.message, wanted.hint)
@@ -153,6 +171,36 @@ class _Setting:
             choices=find_choices(kind, entry.field),
             is_required=is_required(kind, entry.field),
         )
+
+    def _make_principal(self, resource: Resource, entry: SetEntry) -> ComputedValue:
+        """Make the value for the object id of what a name stands for. Raises _EntryError if it has none."""
+        name, code = entry.principal, _PRINCIPAL if entry.field[0] == "spec" else _LINKS
+        found = self._names.find(name, resource.key.namespace, code=code, path=entry.field)
+        if isinstance(found, Finding):
+            raise _EntryError(found.code, found.message, found.hint)
+        if found == resource.key:
+            raise _EntryError(code, f"{name} is the resource itself.", "Remove it.")
+        if found not in self._resources:
+            message = f"No manifest of this run declares {name}, so its object id is not known."
+            raise _EntryError(code, message, "Write the object id in place of the name.")
+        steps = APPLICATION_IDS.get(entry.field) or self._find_object_id(found)
+        needed = (
+            APPLICATION if entry.field in APPLICATION_IDS else PRINCIPAL if entry.field == PRINCIPAL_FIELDS[1] else None
+        )
+        if steps is None or (needed and found[:2] != needed) or (not needed and found[:2] == APPLICATION):
+            raise _EntryError(code, *_explain_other_kind(name, found, needed))
+        return ComputedValue(
+            f"resource({json.dumps(name)}).status.{'.'.join(steps)}",
+            field=format_field(entry.field),
+            sources={name: found},
+            reads=frozenset({found}),
+            shape="string",
+            is_required=True,
+        )
+
+    def _find_object_id(self, key: Key) -> tuple[str, ...] | None:
+        kind = self._find_kind(key)
+        return find_object_id(kind) if kind else SYSTEM_ID
 
     def _check_owner(self, kind: Kind, field: FieldPath, value: ComputedValue) -> None:
         """Raise _EntryError for an owner that has the wrong type. The rules of AzureResource check theirs."""
@@ -193,6 +241,26 @@ class _Setting:
     def _find_kind(self, key: Key) -> Kind | None:
         resource = self._resources.get(key)
         return self._catalog.kind_of(resource) if resource else None
+
+
+def _find_added_members(resource: Resource, manifest: Any, entries: Sequence[SetEntry]) -> Mapping[str, Any]:
+    """Find the members that a body has beside those of spec, with their values; empty if no value is among them."""
+    if any(entry.field[: len(BODY_PATH)] == BODY_PATH for entry in entries):
+        members: Mapping[str, Any] = find_member(manifest, *BODY_PATH)
+        return members
+    links = read_links(resource, manifest["metadata"]["annotations"]) if has_links(resource) else {}
+    return {**manifest["body"], **links}
+
+
+def _explain_other_kind(name: str, found: Key, needed: tuple[str, str] | None) -> tuple[str, str]:
+    """Explain that a resource is not the principal that a field needs, and what to do."""
+    if needed:
+        message = f"{name} is a {found.kind}, and the field needs a {needed[1]}."
+        return message, f"Name a {needed[1]}, or write its object id."
+    if found[:2] == APPLICATION:
+        return f"{name} is an application, which has no access itself.", "Name its ServicePrincipal."
+    message = f"{name} is not a principal of Entra ID: {found.kind} has no object id."
+    return message, "Name a UserAssignedIdentity, a SecurityGroup or a ServicePrincipal, or write an object id."
 
 
 def _suggest_conversion(wanted: Type, given: Type) -> str:

@@ -29,6 +29,7 @@ from gitsync.desired.request.dependencies import Needs
 from gitsync.desired.request.fill import collect_value_refs, fill_references, list_value_refs
 from gitsync.desired.request.patched_body import patch_body
 from gitsync.desired.validation.body_annotation import read_body
+from gitsync.desired.validation.directory_links import has_links, read_links
 from gitsync.desired.validation.references import select_named_references
 from gitsync.desired.validation.relations import Member
 from gitsync.errors import UnusableReferenceError
@@ -218,6 +219,9 @@ def _convert_body(
         if resource.annotations.get(BODY):
             members = bodies.get(resource.key) or read_body(resource)
             converted = patch_body(converted, members, resource.key.namespace)
+        elif has_links(resource) or resource.key in bodies:
+            links = bodies.get(resource.key) or read_links(resource, {})
+            converted = converted._replace(body={**converted.body, **links})
     except UnusableReferenceError:
         return None
     if not known_ids:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from gitsync.desired.catalog.body_words import SET
+from gitsync.desired.catalog.directory_relations import MEMBERS, OWNERS
 from gitsync.desired.catalog.tag_fields import DEFAULT_TAGS
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
 from gitsync.desired.catalog.version_annotation import API_VERSION, BODY
@@ -68,6 +69,8 @@ _USER_ANNOTATIONS: Final = frozenset(
         BODY,
         DEPENDS_ON,
         SET,
+        MEMBERS,
+        OWNERS,
     }
 )
 OPERATOR_ANNOTATIONS: Final = frozenset(

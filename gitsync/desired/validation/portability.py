@@ -15,6 +15,7 @@ from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.body_annotation import BODY_PATH, read_body
 from gitsync.desired.validation.depends_on_annotation import DEPENDS_ON, DEPENDS_ON_PATH
+from gitsync.desired.validation.directory_links import list_links
 from gitsync.desired.validation.set_annotation import SET_PATH, list_set_entries
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import AZURE_GROUP
@@ -29,6 +30,7 @@ def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]
     """Warn of a kind that ASO lacks, and of what its PUT would leave out of the body of one that it has."""
     yield from _warn_of_order(resource)
     yield from _warn_of_values(resource, catalog)
+    yield from _warn_of_links(resource)
     if resource.gvk.group == AZURE_GROUP:
         yield _warn_of_kind(resource, catalog)
         return
@@ -69,6 +71,17 @@ def _warn_of_order(resource: Resource) -> Iterator[Finding]:
             code=_CODE,
             path=DEPENDS_ON_PATH,
             message=f"ASO ignores {DEPENDS_ON}: it neither waits for these resources, nor deletes them last.",
+            hint="Keep the manifest where ASO does not apply it, or remove the annotation.",
+            level=Level.WARNING,
+        )
+
+
+def _warn_of_links(resource: Resource) -> Iterator[Finding]:
+    for links in list_links(resource):
+        yield Finding(
+            code=_CODE,
+            path=links.path,
+            message=f"ASO ignores {links.relation.annotation}: it changes no {links.relation.name}.",
             hint="Keep the manifest where ASO does not apply it, or remove the annotation.",
             level=Level.WARNING,
         )

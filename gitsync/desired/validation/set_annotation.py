@@ -8,11 +8,13 @@ Here they are read and located. `request.computed_values` checks them, and puts 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gitsync.desired.catalog.body_words import EXPRESSION, SET, find_word
+from gitsync.desired.catalog.directory_relations import APPLICATION, RELATIONS
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 from gitsync.desired.catalog.type_words import quote_scalar
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.problems.field_path import (
@@ -27,7 +29,8 @@ from gitsync.desired.problems.field_path import (
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.validation.annotation_text import locate_in_annotation, read_annotation
 from gitsync.desired.validation.body_annotation import BODY_PATH, locate_member, read_body
-from gitsync.model.gvk import AZURE_RESOURCE
+from gitsync.desired.validation.directory_links import OBJECT_ID, list_links, locate_link
+from gitsync.model.gvk import AZURE_GROUP, AZURE_RESOURCE
 from gitsync.model.problem import SourceLocation
 from gitsync.model.resource import Resource
 from gitsync.model.template import ComputedValue
@@ -36,6 +39,17 @@ SET_PATH: Final[FieldPath] = ("metadata", "annotations", SET)
 
 OWNER_ID: Final[FieldPath] = ("spec", "owner", "armId")
 
+APPLICATION_IDS: Final[Mapping[FieldPath, tuple[str, ...]]] = {
+    ("body", "applicationId"): ("entraID",),
+    ("body", "appId"): ("appId",),
+}
+"""The members of the body of a federated credential that have the ids of its owner, which no field of spec has: each
+with the member of the owner's status.
+"""
+
+PRINCIPAL_FIELDS: Final[tuple[FieldPath, ...]] = (("spec", "principal"), ("spec", "resource"))
+"""The fields of an AppRoleAssignment that have an object id, or the name of a manifest that stands for one."""
+
 ID_FIELDS: Final[tuple[FieldPath, ...]] = (OWNER_ID, ("spec", "azureName"))
 """The fields that make the ARM id, which is known offline."""
 
@@ -43,6 +57,7 @@ _FORM: Final = 'Write a mapping of fields to expressions, such as {spec.tags.hub
 _WORD_FORM: Final = f'Write an expression as text, such as {{{EXPRESSION}: resource("VirtualNetwork/hub").id}}.'
 _QUOTE: Final = "If an expression has a colon and a blank, put it in quotes, or in its own line below `>-`."
 _LONGEST_SHOWN: Final = 120
+_ANNOTATIONS: Final = frozenset({SET, BODY, *RELATIONS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +68,7 @@ class SetEntry:
     expression: str = ""
     source: SourceLocation
     is_word: bool = False  # it is written in place of the value
+    principal: str = ""  # the name of a manifest whose object id is the value, in place of an expression
     fault: str = ""  # what is wrong, as a sentence; "" if nothing is
     hint: str = ""
 
@@ -61,11 +77,37 @@ def list_set_entries(resource: Resource) -> Sequence[SetEntry]:
     """List the expressions of a manifest, in order."""
     if resource.key[:2] == AZURE_RESOURCE:
         return [*_refuse_annotation(resource), *_list_words(resource)]
-    if resource.annotations.keys().isdisjoint({SET, BODY}):  # as most
+    if resource.key.group == AZURE_GROUP:
+        return [*_refuse_annotation(resource), *_list_principals(resource)]
+    if resource.annotations.keys().isdisjoint(_ANNOTATIONS):  # as most
         return ()
     body = read_body(resource) if resource.annotations.get(BODY) else {}
     in_spec = _read_annotation(resource) if resource.annotations.get(SET) else ()
-    return [*in_spec, *_find_words(resource, body, BODY_PATH)]
+    return [*in_spec, *_find_words(resource, body, BODY_PATH), *_list_links(resource)]
+
+
+def _list_links(resource: Resource) -> Iterator[SetEntry]:
+    """List the manifests in `gitsync/members` and `gitsync/owners`: each stands for its object id."""
+    for links in list_links(resource):
+        for entry in links.entries:
+            if not OBJECT_ID.fullmatch(entry):
+                source = locate_link(links.relation.annotation, entry, resource)
+                yield SetEntry(field=(*links.path, entry), source=source, is_word=True, principal=entry)
+
+
+def _list_principals(resource: Resource) -> Iterator[SetEntry]:
+    """List the manifests that a kind of gitsync's own names, each of which stands for its object id."""
+    if resource.key[:2] == CREDENTIAL:
+        owner = find_member(resource.spec, "owner", "name")
+        if isinstance(owner, str) and owner:
+            name = f"{'.'.join(reversed(APPLICATION))}/{owner}"
+            source = find_location(("spec", "owner"), resource)
+            for field in APPLICATION_IDS:
+                yield SetEntry(field=field, source=source, is_word=True, principal=name)
+    for field in PRINCIPAL_FIELDS if resource.key[:2] == ASSIGNMENT else ():
+        text = find_member(resource.spec, *field[1:])
+        if isinstance(text, str) and text and not OBJECT_ID.fullmatch(text):
+            yield SetEntry(field=field, source=find_location(field, resource), is_word=True, principal=text)
 
 
 def has_computed_ids(resources: Iterable[Resource]) -> bool:
@@ -80,7 +122,8 @@ def has_computed_ids(resources: Iterable[Resource]) -> bool:
 def _refuse_annotation(resource: Resource) -> Iterator[SetEntry]:
     if SET in resource.annotations:
         fault = f"{SET} is not allowed on {resource.key.kind}."
-        hint = f"Write {{{EXPRESSION}: …}} in place of the value."
+        is_any = resource.key[:2] == AZURE_RESOURCE
+        hint = f"Write {{{EXPRESSION}: …}} in place of the value." if is_any else "Remove it."
         yield SetEntry(source=locate_in_annotation(SET, (), resource), fault=fault, hint=hint)
 
 

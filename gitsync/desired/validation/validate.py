@@ -31,10 +31,12 @@ from gitsync.desired.validation.any_type_rules import (
 )
 from gitsync.desired.validation.body_annotation import check_version_and_body
 from gitsync.desired.validation.constraints import check_constraints
+from gitsync.desired.validation.directory_links import check_links
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.lock_order import check_lock_order
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.desired.validation.name_rules import check_kind_rules, check_names, check_object_name, find_azure_name
+from gitsync.desired.validation.own_kind_rules import check_credentials_together, check_own_kind
 from gitsync.desired.validation.provider_rules import check_provided
 from gitsync.desired.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.desired.validation.relations import (
@@ -53,7 +55,7 @@ from gitsync.desired.validation.spec_schema import (
 )
 from gitsync.desired.validation.value_rules import check_body_region, check_known_values
 from gitsync.model.facts import Kind
-from gitsync.model.gvk import AZURE_GROUP, Key
+from gitsync.model.gvk import AZURE_RESOURCE, Key
 from gitsync.model.manifests import KnownId
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource
@@ -82,7 +84,7 @@ def validate_resource(
     """
     findings: Iterable[Finding]
     level = choose_level(unknown_fields)
-    if kind is None and resource.gvk.group == AZURE_GROUP:
+    if kind is None and resource.key[:2] == AZURE_RESOURCE:
         kind = catalog.kind(resource.gvk)  # without its type, everything else is checked
         visits = None
     if kind is None:
@@ -153,6 +155,7 @@ def validate_set(
         *check_address_prefixes(members),
         *check_overlaps(members),
         *check_any_owners(members, catalog),
+        *check_credentials_together(members),
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)
@@ -184,9 +187,11 @@ def _check_resource(
     yield from check_names(resource, kind)
     yield from check_kind_rules(resource, kind)
     yield from check_provided(resource, kind)
+    yield from check_own_kind(resource, kind)
     yield from check_annotations(resource)
     if resource.annotations:
         yield from check_version_and_body(resource, kind)
+        yield from check_links(resource, kind)
 
 
 def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from gitsync.emulator.graph.directory_objects import find_object, put_new, remov
 from gitsync.emulator.graph.graph_delays import compute_age
 from gitsync.emulator.graph.graph_filters import make_list, read_filter
 from gitsync.emulator.graph.graph_rights import ROLES_WRITE, require_permission
-from gitsync.emulator.graph.links import answer_links
+from gitsync.emulator.graph.links import answer_links, bind
 from gitsync.emulator.graph.parts import (
     ASSIGNED_TO,
     ASSIGNMENTS,
@@ -103,8 +103,11 @@ def _read(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryCol
 
 
 def _update(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryCollection) -> ServerResponse:
+    body = bind(cloud, request, collection)
+    if isinstance(body, ServerResponse):
+        return body
     stored = _find_for_write(cloud, request, collection, cloud.settings.graph.delays.patch)
-    changes = collection.check_change(request.body, stored.body)
+    changes = collection.check_change(body, stored.body)
     collection.refuse_taken(cloud, {**stored.body, **changes}, stored.id)
     cloud.change(request.target.key, replace(stored, body={**stored.body, **changes}))
     return ServerResponse(204)

@@ -11,6 +11,9 @@ ODATA_TYPE = "@odata.type"
 LINKS = ("owners", "members")
 """Ids of other objects, which are stored in a body and have paths of their own."""
 
+LINK_CHANGES = "@linkChanges"
+"""When they were changed, which is stored too if lists are to lag."""
+
 Types = Mapping[str, type | tuple[type, ...]]
 
 
@@ -43,4 +46,4 @@ def refuse_read_only(name: str) -> Exception:
 
 
 def hide_links(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name not in LINKS}
+    return {name: value for name, value in body.items() if name not in {*LINKS, LINK_CHANGES}}

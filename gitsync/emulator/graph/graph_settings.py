@@ -17,6 +17,7 @@ class GraphDelays:
     patch: float = 0.0  # the same, by PATCH
     delete: float = 0.0  # the same, by DELETE
     gone: float = 0.0  # in which a deleted object is still shown
+    links: float = 0.0  # in which a list of members or owners does not show a change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class GraphSettings:
 
 
 _DELAYS: Mapping[str, FieldReader] = {
-    name: (name, YamlNode.number) for name in ("read", "filter", "patch", "delete", "gone")
+    name: (name, YamlNode.number) for name in ("read", "filter", "patch", "delete", "gone", "links")
 }
 _GRAPH: Mapping[str, FieldReader] = {
     "permissions": ("permissions", YamlNode.texts),

@@ -101,10 +101,12 @@ def _compare_leaf(desired: Any, live: Any, hints: Hints, path: JsonPath) -> Firs
 
 
 def _compare_absent(desired: Any, path: JsonPath) -> FirstSightDifferences:
-    """Compare a leaf that Azure did not return. It always returns tags and ids as keys, but not all other leaves."""
+    """Compare a leaf that Azure did not return. It always returns tags, ids as keys and complete mappings, but not all
+    other leaves.
+    """
     if desired == [] or (desired == {} and path[-1] in ATOMIC_MAPPINGS):
         return
-    if path[0] == TAGS or str(path[-1]).startswith("/"):
+    if path[0] == TAGS or str(path[-1]).startswith("/") or not ATOMIC_MAPPINGS.isdisjoint(path):
         yield Difference(format_pointer(path), format_value(desired), None, ABSENT)
     else:
         yield Unverified(path)

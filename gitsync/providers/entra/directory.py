@@ -12,10 +12,13 @@ stages of the run.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
+from gitsync.desired.catalog.directory_relations import BODY_NAMES
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 from gitsync.desired.formats.name_list import name_first
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.arm_id import ArmId
@@ -28,7 +31,10 @@ from gitsync.providers.arm.http.failures import make_arm_error, read_absence
 from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
+from gitsync.providers.entra.app_role_assignments import AssignmentReader, AssignmentWriter
+from gitsync.providers.entra.deleted_parts import DeletedParts, list_going_along
 from gitsync.providers.entra.directory_kind import GraphObject, GraphRefusal, ObjectSearch
+from gitsync.providers.entra.federated_credentials import CredentialReader, CredentialWriter
 from gitsync.providers.entra.graph_pages import iterate_entries
 from gitsync.providers.entra.graph_requests import (
     ABSENT,
@@ -41,6 +47,7 @@ from gitsync.providers.entra.graph_requests import (
     make_update,
     read_object,
 )
+from gitsync.providers.entra.linked_objects import LinkedObjects
 from gitsync.providers.entra.object_access import NEW, GraphService, KnownObjects, ObjectAccess, read_time
 
 _SKEW: Final = timedelta(minutes=5)  # between the clocks of Graph and of this machine
@@ -60,13 +67,15 @@ class EntraDirectory:
         self._graphs: dict[Arm, GraphService] = {}
         self._known = KnownObjects()
 
-    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> ObjectReader:
+    def reader(self, resource: ProvidedResource, arm: Arm, session: Session) -> DirectoryReader:
         """Return what reads an object as the principal of `arm`. Raises ArmError if Graph of its cloud is not known."""
-        return ObjectReader(self._open(resource, arm, session))
+        access = self._open(resource, arm, session)
+        return _READERS.get(resource.key[:2], ObjectReader)(access)
 
-    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> ObjectWriter:
+    def writer(self, resource: ProvidedResource, arm: Arm, session: Session) -> DirectoryWriter:
         """Return the same for what writes as well."""
-        return ObjectWriter(self._open(resource, arm, session))
+        access = self._open(resource, arm, session)
+        return _WRITERS.get(resource.key[:2], ObjectWriter)(access)
 
     def find_given_id(self, arm_id: ArmId) -> str:
         """Return the id that Graph gave an object, as far as this run has it: it may have created one that it could not
@@ -122,7 +131,11 @@ class ObjectReader:
             return self._make_absence()
         access.require_own(str(found["id"]))
         access.note_object(found)
-        return kind.show(found, self._wanted)
+        return await self._show(found)
+
+    async def list_going_along(self) -> DeletedParts:
+        """List what Entra ID deletes along with an application. Raises ArmError if Graph gives no usable answer."""
+        return await list_going_along(self._access)
 
     async def settle(self, arm_id: ArmId, api_version: str, live: Live) -> Live | None:  # noqa: ARG002 - it is one object
         """Return the object as it is: Graph has no operations."""
@@ -139,7 +152,18 @@ class ObjectReader:
             return read_absence(answer)
         found = read_object(kind, answer, request, object_id)
         self._access.note_object(found)
-        return kind.show(found, self._wanted)
+        return await self._show(found)
+
+    async def _show(self, found: GraphObject) -> Live:
+        """Show an object in the words of the manifest, with what its annotations set: nothing else is read of it."""
+        live = self._access.kind.show(found, self._wanted)
+        if BODY_NAMES.isdisjoint(self._wanted):
+            return live
+        return replace(live, body={**live.body, **await self._open_links().show(self._wanted)})
+
+    def _open_links(self) -> LinkedObjects:
+        known = self._access.known
+        return LinkedObjects(self._access, f"{self._access.kind.collection}/{known.object_id}", known.links)
 
     def _may_search(self) -> bool:
         """Return whether an object without a known id may exist. One that is always created is searched only if a POST
@@ -244,6 +268,8 @@ class ObjectWriter(ObjectReader):
             await self._update(self._access.known.object_id, body)
         else:
             await self._create(body)
+        if not BODY_NAMES.isdisjoint(body):
+            await self._open_links().update(body)
         return None
 
     async def delete(
@@ -325,3 +351,17 @@ class ObjectWriter(ObjectReader):
 
 def _spell(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+DirectoryReader = ObjectReader | CredentialReader | AssignmentReader
+DirectoryWriter = ObjectWriter | CredentialWriter | AssignmentWriter
+
+_READERS: Final[Mapping[tuple[str, str], type[CredentialReader | AssignmentReader]]] = {
+    CREDENTIAL: CredentialReader,
+    ASSIGNMENT: AssignmentReader,
+}
+_WRITERS: Final[Mapping[tuple[str, str], type[CredentialWriter | AssignmentWriter]]] = {
+    CREDENTIAL: CredentialWriter,
+    ASSIGNMENT: AssignmentWriter,
+}
+"""Of what is below an object, by the group and kind of manifests."""

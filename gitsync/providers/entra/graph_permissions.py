@@ -13,6 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.desired.catalog.directory_relations import MEMBERS
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
+from gitsync.model.gvk import Key
 from gitsync.model.provider import Provider
 from gitsync.model.resource import Prepared
 from gitsync.providers.entra.group_conversion import is_for_roles
@@ -31,11 +34,22 @@ class GraphPermission(NamedTuple):
     includes: frozenset[str] = frozenset()  # the names of larger ones, each of which is enough
 
 
+class _Use(NamedTuple):
+    """A resource, as far as permissions depend on it."""
+
+    prepared: Prepared
+    is_adopted: bool  # gitsync did not create it, so its identity may not own it
+
+    @property
+    def writes(self) -> bool:
+        return self.prepared.is_written and not self.prepared.is_watched
+
+
 class _Row(NamedTuple):
     """A permission, and which resources of the kind need it."""
 
     permission: GraphPermission
-    is_needed: Callable[[Prepared], bool]
+    is_needed: Callable[[_Use], bool]
 
 
 _WRITE_ALL: Final = frozenset({"Directory.ReadWrite.All"})
@@ -53,48 +67,86 @@ APPLICATION_READ: Final = GraphPermission(
 APPLICATION_WRITE: Final = GraphPermission(
     "Application.ReadWrite.OwnedBy", "18a4783c-866b-4cc7-a460-3d5e5662c884", frozenset({"Application.ReadWrite.All"})
 )
+APPLICATION_WRITE_ALL: Final = GraphPermission("Application.ReadWrite.All", "1bfefb4e-e0b5-418b-a88f-73c46d2cc8e9")
+MEMBER_READ: Final = GraphPermission(
+    "GroupMember.Read.All",
+    "98830695-27a2-44f7-8c18-0c3ebc9698f6",
+    GROUP_READ.includes | {"Group.Read.All", "GroupMember.ReadWrite.All"},
+)
+MEMBER_WRITE: Final = GraphPermission(
+    "GroupMember.ReadWrite.All", "dbaae8cf-10b5-4b86-a4a1-f871c94c6695", _WRITE_ALL | {"Group.ReadWrite.All"}
+)
+ASSIGNMENT_WRITE: Final = GraphPermission("AppRoleAssignment.ReadWrite.All", "06b708a9-e830-4db3-a914-8e69da51d44f")
 ROLES_WRITE: Final = GraphPermission("RoleManagement.ReadWrite.Directory", "9e3f62cf-ca93-4989-b6ce-bf83c28f9fe8")
 
 
-def _writes(prepared: Prepared) -> bool:
-    return prepared.is_written and not prepared.is_watched
+def _writes(use: _Use) -> bool:
+    return use.writes
 
 
-def _only_reads(prepared: Prepared) -> bool:
-    return not _writes(prepared)
+def _only_reads(use: _Use) -> bool:
+    return not use.writes
 
 
-def _writes_for_roles(prepared: Prepared) -> bool:
-    return _writes(prepared) and is_for_roles(prepared.resource.spec)
+def _writes_for_roles(use: _Use) -> bool:
+    return use.writes and is_for_roles(use.prepared.resource.spec)
 
 
-_OF_APPLICATIONS: Final = (_Row(APPLICATION_READ, _only_reads), _Row(APPLICATION_WRITE, _writes))
+def _writes_adopted(use: _Use) -> bool:
+    return use.writes and use.is_adopted
+
+
+def _reads_members(use: _Use) -> bool:
+    return not use.writes and MEMBERS in use.prepared.resource.annotations
+
+
+def _writes_members(use: _Use) -> bool:
+    return use.writes and MEMBERS in use.prepared.resource.annotations
+
+
+_OF_APPLICATIONS: Final = (
+    _Row(APPLICATION_READ, _only_reads),
+    _Row(APPLICATION_WRITE, _writes),
+    _Row(APPLICATION_WRITE_ALL, _writes_adopted),
+)
 
 _BY_KIND: Final[Mapping[tuple[str, str], tuple[_Row, ...]]] = {
+    CREDENTIAL: _OF_APPLICATIONS,
+    ASSIGNMENT: (_Row(APPLICATION_READ, lambda _: True), _Row(ASSIGNMENT_WRITE, _writes)),
     ("entra.azure.com", "Application"): _OF_APPLICATIONS,
     ("entra.azure.com", "SecurityGroup"): (
         _Row(GROUP_READ, _only_reads),
         _Row(GROUP_WRITE, _writes),
         _Row(ROLES_WRITE, _writes_for_roles),
+        _Row(MEMBER_READ, _reads_members),
+        _Row(MEMBER_WRITE, _writes_members),
     ),
     ("entra.azure.com", "ServicePrincipal"): _OF_APPLICATIONS,
 }
 """By group and kind. A test compares it with the kinds of the catalog."""
 
 
-def list_needed_permissions(prepared: Iterable[Prepared]) -> list[GraphPermission]:
-    """List the permissions that resources need, each once, sorted by name. Resources of other providers need none."""
+class NeededPermissions(NamedTuple):
+    """The permissions that a source needs, each once, sorted by name."""
+
+    to_grant: list[GraphPermission]
+    covered: list[GraphPermission]  # those that one of `to_grant` includes
+
+
+def list_needed_permissions(prepared: Iterable[Prepared], adopted: Collection[Key] = ()) -> NeededPermissions:
+    """List the permissions that resources need. Resources of other providers need none. `adopted` are those that
+    gitsync did not create.
+    """
     catalog = open_catalog()
     entra = (each for each in prepared if catalog.provider(each.key.group, each.key.kind) is Provider.ENTRA)
-    needed = {
-        row.permission
-        for resource in entra
-        for row in _BY_KIND[resource.key.group, resource.key.kind]
-        if row.is_needed(resource)
-    }
+    uses = (_Use(resource, resource.key in adopted) for resource in entra)
+    needed = {row.permission for use in uses for row in _BY_KIND[use.prepared.key[:2]] if row.is_needed(use)}
     # One who may write may read: a smaller permission beside it would only be more to grant.
     names = {permission.name for permission in needed}
-    return sorted(permission for permission in needed if not permission.includes & names)
+    return NeededPermissions(
+        sorted(permission for permission in needed if not permission.includes & names),
+        sorted(permission for permission in needed if permission.includes & names),
+    )
 
 
 def list_missing(needed: Iterable[GraphPermission], granted: Collection[str]) -> list[GraphPermission]:

@@ -18,7 +18,7 @@ from gitsync.providers.entra.directory_kind import GUID, DirectoryKind, GraphObj
 ABSENT: Final = "Request_ResourceNotFound"
 
 _JSON: Final = {"Content-Type": "application/json"}
-_DENIED: Final = "authorization_requestdenied"
+DENIED: Final = "authorization_requestdenied"
 _NOT_ACCEPTED: Final = (
     "{identity} is not accepted by Microsoft Graph: check AZURE_AUTHORITY_HOST, and that its "
     "tenant is that of the objects."
@@ -148,13 +148,13 @@ def _find_fault(kind: DirectoryKind, graph_object: GraphObject, object_id: str) 
 def advise_read(kind: DirectoryKind) -> Mapping[str, str]:
     permission = f"the application permission {kind.read_permission} of Microsoft Graph"
     return {
-        _DENIED: f"{{identity}} is missing {permission}: grant it, with the consent of an administrator.",
+        DENIED: f"{{identity}} is missing {permission}: grant it, with the consent of an administrator.",
         "401": _NOT_ACCEPTED,
     }
 
 
 def _advise_write(kind: DirectoryKind, graph_object: GraphObject | None) -> Mapping[str, str]:
-    return {_DENIED: kind.explain_denied_write(graph_object), "401": _NOT_ACCEPTED}
+    return {DENIED: kind.explain_denied_write(graph_object), "401": _NOT_ACCEPTED}
 
 
 def _make_path(kind: DirectoryKind, object_id: str) -> str:

@@ -7,7 +7,7 @@ then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -22,6 +22,7 @@ from gitsync.providers.arm.session import Pace, Session
 from gitsync.providers.entra.directory_kind import DirectoryKind, GraphObject
 from gitsync.providers.entra.directory_kinds import KINDS
 from gitsync.providers.entra.graph_requests import GraphRequest
+from gitsync.providers.entra.recent_links import RecentLinks
 from gitsync.settings.backoff import Backoff
 
 NEW: Final = 60.0
@@ -41,6 +42,7 @@ class KnownObject:
     is_created: bool = False  # by this run: then no read proves that it is gone, so that no second one is created
     new_until: float = float("-inf")  # Graph may not show the group yet before this, in the clock's monotonic seconds
     sent_at: datetime | None = None  # when a POST was sent that got no answer
+    links: RecentLinks = field(default_factory=RecentLinks)  # what was written of its members and owners
 
 
 class KnownObjects:

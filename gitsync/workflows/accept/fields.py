@@ -359,9 +359,9 @@ class _Reading:
         field = find_field(self.kind, path, self.prepared.resource)
         if field is None:
             return search.leave(f"The manifest has no field for {format_pointer(path)}.")
-        if field[: len(BODY_PATH)] == BODY_PATH:
+        if field[:2] == BODY_PATH[:2]:
             advice = "Edit the annotation by hand, or run gitsync sync."
-            return search.leave(f"Its value is in the annotation {BODY}.", field, advice)
+            return search.leave(f"Its value is in the annotation {field[2]}.", field, advice)
         if isinstance(desired, Secret) or _has_secret(path, live, hints):
             is_plain_text = self.kind.is_any_type and not isinstance(desired, Secret)
             reason = "Its value may be a secret." if is_plain_text else _MADE["secret"]

@@ -91,6 +91,6 @@ async def _examine_services(
                 yield check
             # Without a token, the check would repeat the failure.
             has_signed_in = not any(check.name in _FIRST and check.level is CheckLevel.ERROR for check in checks)
-            graph = await examine_graph(config, arm, clock, found.prepared) if has_signed_in else None
+            graph = await examine_graph(config, arm, clock, found.prepared, found.adopted) if has_signed_in else None
             if graph is not None:
                 yield graph

@@ -25,8 +25,9 @@ from gitsync.desired.manifests.selection import check_namespaces, make_selection
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.errors import GitsyncError
 from gitsync.model.clock import Clock
+from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
-from gitsync.model.record import State
+from gitsync.model.record import Claim, State
 from gitsync.model.resource import Prepared
 from gitsync.model.unit_kind import UnitKind
 from gitsync.planning.claims import assign_writers
@@ -54,6 +55,7 @@ class SourceFindings:
     source: Checkout | None = None  # closed by now
     prepared: tuple[Prepared, ...] = ()
     has_encrypted: bool = False  # it has SOPS files
+    adopted: frozenset[Key] = frozenset()  # resources that gitsync did not create, by the records
 
 
 def examine_source(config: Config, clock: Clock, redactions: Redactions) -> SourceFindings:
@@ -67,8 +69,9 @@ def examine_source(config: Config, clock: Clock, redactions: Redactions) -> Sour
             redactions.add(secret)
         read = _read_manifests(config, source, clock.now().date(), redactions)
         facts = make_ok("catalog", str(read_catalog_release()))
-        checks = (_describe_source(source), facts, *read.checks, *_examine_state(config, source, clock))
-        return replace(read, checks=checks, source=source)
+        of_state, adopted = _examine_state(config, source, clock)
+        checks = (_describe_source(source), facts, *read.checks, *of_state)
+        return replace(read, checks=checks, source=source, adopted=adopted)
 
 
 def _describe_source(source: Checkout) -> Check:
@@ -142,27 +145,34 @@ def describe_allow_list(config: Config) -> Check:
     return make_doubt(name, message, "List the identities of each namespace in GITSYNC_ALLOW_IDENTITIES.")
 
 
-def _examine_state(config: Config, source: Checkout, clock: Clock) -> Iterator[Check]:
-    """The records, the right to write them, and the key that signs them."""
+def _examine_state(config: Config, source: Checkout, clock: Clock) -> tuple[list[Check], frozenset[Key]]:
+    """The records, the right to write them, and the key that signs them; and what the records have as adopted."""
     try:
         with open_state(config, source, clock) as store:
-            yield from _examine_store(config, store)
+            state = _load(store)
+            adopted = state.records.values() if isinstance(state, State) else ()
+            keys = frozenset(record.key for record in adopted if record.claim is Claim.ADOPTED)
+            return list(_examine_store(config, store, state)), keys
     except GitsyncError as error:
-        yield make_failure("status", error)
+        return [make_failure("status", error)], frozenset()
 
 
-def _examine_store(config: Config, store: StateStore) -> Iterator[Check]:
+def _load(store: StateStore) -> State | GitsyncError:
     try:
-        state: State | None = store.load()
+        return store.load()
     except GitsyncError as error:
-        state = None
-        yield make_failure("records", error)
+        return error
+
+
+def _examine_store(config: Config, store: StateStore, state: State | GitsyncError) -> Iterator[Check]:
+    if isinstance(state, GitsyncError):
+        yield make_failure("records", state)
     try:
         store.check_writable()
         yield make_ok("status", f"writable: {store.name}")
     except GitsyncError as error:
         yield make_failure("status", error)
-    if state is not None:
+    if isinstance(state, State):
         yield examine_seals(config, state)
 
 

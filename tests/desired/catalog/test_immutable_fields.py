@@ -15,7 +15,7 @@ ROWS = [line.split("\t") for line in data.read("immutable_fields.tsv").decode().
 
 HOMES = {
     open_catalog().arm_type(group, kind).casefold(): (group, kind)
-    for group in open_catalog().groups()
+    for group in open_catalog().all_groups()
     for kind in open_catalog().kinds(group)
 }
 

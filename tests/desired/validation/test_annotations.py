@@ -41,7 +41,7 @@ def test_good_annotations(annotations, why):
         ("serviceoperators.azure.com/reconcile-policy", "skip", "UnknownAnnotation", f"Did you mean {POLICY}?"),
         (f"{ASO}/whatever", "x", "UnknownAnnotation", f"Known annotations: {ASO}/credential-from or {POLICY}."),
         ("gitsync/update-methd", "patch", "UnknownAnnotation", "Did you mean gitsync/update-method?"),
-        ("gitsync/prune", "no", "UnknownAnnotation", "Known annotations: gitsync/api-version, gitsync/body, gitsync/depends-on, gitsync/hold, gitsync/ignore, gitsync/replace, gitsync/run-script, gitsync/set or gitsync/update-method."),
+        ("gitsync/prune", "no", "UnknownAnnotation", "Known annotations: gitsync/api-version, gitsync/body, gitsync/depends-on, gitsync/hold, gitsync/ignore, gitsync/members, gitsync/owners, gitsync/replace, gitsync/run-script, gitsync/set or gitsync/update-method."),
         ("gitsync/update-method", "PATCH", "UpdateMethod", "Did you mean patch?"),
         ("gitsync/update-method", "merge", "UpdateMethod", "`put` sends the whole resource, `patch` only what differs."),
         (f"{ASO}/credential-from", "other/cred", "CredentialFrom", "Name a Secret in the namespace of the resource."),

@@ -19,12 +19,12 @@ from gitsync.providers.entra import graph_permissions
 from gitsync.providers.entra.graph_permissions import (
     GROUP_READ,
     GROUP_WRITE,
-    ROLES_WRITE,
     list_missing,
 )
 from tests.leaks.hunting import Hunt
 from tests.support.command_line import SUBSCRIPTION, in_background, run_here
 from tests.support.private_ca import make
+from tests.support.provided import prepare_all
 
 CLIENT = "11111111-1111-4111-8111-111111111111"
 OBJECT = "22222222-2222-4222-8222-222222222222"
@@ -45,7 +45,36 @@ kind: ResourceGroup
 metadata: {name: core}
 spec: {location: westeurope}
 """
-IDS = {permission.role_id: permission.name for permission in (GROUP_READ, GROUP_WRITE, ROLES_WRITE)}
+MEMBERS = GROUP.replace(
+    "{name: operators}",
+    '{name: operators, annotations: {gitsync/members: "added: [3f2a8a1e-1111-4111-8111-111111111111]"}}',
+)
+APPLICATION = """
+apiVersion: entra.azure.com/v1
+kind: Application
+metadata: {name: deployer}
+spec: {displayName: Deployer}
+"""
+CREDENTIAL = """
+apiVersion: azure.gitsync/v1
+kind: ApplicationFederatedCredential
+metadata: {name: main}
+spec: {owner: {name: deployer}, issuer: "https://token.actions.githubusercontent.com", subject: "repo:o@1/r@2:pull_request"}
+"""
+ROLE = """
+apiVersion: azure.gitsync/v1
+kind: AppRoleAssignment
+metadata: {name: reader}
+spec:
+  principal: 3f2a8a1e-1111-4111-8111-111111111111
+  resource: 4f2a8a1e-1111-4111-8111-111111111111
+  role: User.Read.All
+"""
+IDS = {
+    permission.role_id: permission.name
+    for permission in vars(graph_permissions).values()
+    if isinstance(permission, graph_permissions.GraphPermission)
+}
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +134,12 @@ ROWS = [
     (READ_ONLY, ("Group.Read.All",), "", "which needs no more"),
     (FOR_ROLES, ("Group.ReadWrite.All",), "RoleManagement.ReadWrite.Directory", "a group for roles"),
     (FOR_ROLES, (), "Group.ReadWrite.All, RoleManagement.ReadWrite.Directory", "both"),
+    (MEMBERS, ("Group.Read.All", "GroupMember.ReadWrite.All"), "Group.ReadWrite.All", "members, and the group itself"),
+    (MEMBERS, ("Group.ReadWrite.All",), "", "a larger one includes the members"),
+    (APPLICATION, (), "Application.ReadWrite.OwnedBy", "an application"),
+    (f"{APPLICATION}---{CREDENTIAL}", ("Application.Read.All",), "Application.ReadWrite.OwnedBy", "a credential"),
+    (APPLICATION, ("Application.ReadWrite.All",), "", "a larger one for applications"),
+    (ROLE, ("Application.Read.All",), "AppRoleAssignment.ReadWrite.All", "an app role"),
     (f"{GROUP}---{READ_ONLY.replace('operators', 'others')}", (), "Group.ReadWrite.All", "the larger is enough"),
 ]
 
@@ -115,13 +150,15 @@ def test_doctor_names_what_is_missing_and_its_commands_grant_that(ca, tmp_path, 
         check = read_check(tmp_path, manifests, emulator, ca)
         url = emulator.url
     assert check["level"] == ("error" if missing else "ok"), why
+    assert ("give itself and others any permission" in check["hint"]) is (manifests == ROLE)
     assert check.get("values", {}).get("missing", "") == missing
     if not missing:
         return
     roles = run_az(check["commands"], url)
     assert roles == missing.split(", ")
     with emulated(ca, (*granted, *roles)) as emulator:
-        assert read_check(tmp_path, manifests, emulator, ca)["level"] == "ok", "with what the commands grant"
+        level = read_check(tmp_path, manifests, emulator, ca)["level"]
+    assert level == ("warning" if manifests == ROLE else "ok"), "with what the commands grant"
 
 
 def run_az(commands, url):
@@ -193,13 +230,23 @@ def test_every_kind_of_entra_has_rows():
     assert set(graph_permissions._BY_KIND) == {row for row in kinds if catalog.provider(*row) is Provider.ENTRA}
 
 
+def test_an_adopted_application_needs_the_permission_for_all():
+    prepared = prepare_all(APPLICATION)["deployer"]
+    usual = graph_permissions.list_needed_permissions([prepared])
+    adopted = graph_permissions.list_needed_permissions([prepared], {prepared.key})
+    assert [each.name for each in usual.to_grant] == ["Application.ReadWrite.OwnedBy"]
+    assert [each.name for each in adopted.to_grant] == ["Application.ReadWrite.All"]
+
+
 def test_a_larger_permission_includes_a_smaller_one():
     assert list_missing([GROUP_READ], ["Group.ReadWrite.All"]) == []
     assert list_missing([GROUP_READ, GROUP_WRITE], ["Group.Read.All"]) == [GROUP_WRITE]
 
 
 def test_the_page_about_groups_names_every_permission_and_shows_the_commands():
-    page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "groups.md").read_text()
-    assert all(f"`{name}`" in page for name in IDS.values())
+    folder = Path(__file__).resolve().parents[3] / "docs" / "how-to"
+    page = (folder / "groups.md").read_text()
+    pages = page + (folder / "applications.md").read_text()
+    assert all(f"`{name}`" in pages for name in IDS.values())
     commands = graph_permissions.format_grant_commands([GROUP_WRITE], OBJECT, "https://graph.microsoft.com")
     assert "".join(f"         {command}\n" for command in commands) in page

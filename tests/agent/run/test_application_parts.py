@@ -1,0 +1,245 @@
+"""Federated credentials and app role assignments in whole runs: made once, changed, adopted, deleted, and refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitsync.emulator.faults import Canned, FaultRule, Match
+from gitsync.model.verdict import Action, Verdict
+from tests.support.world import GROUP, World
+
+APPLICATION = """\
+    apiVersion: entra.azure.com/v1
+    kind: Application
+    metadata:
+      name: deployer
+    spec:
+      displayName: Deployer
+    """
+PRINCIPAL = """\
+    apiVersion: entra.azure.com/v1
+    kind: ServicePrincipal
+    metadata:
+      name: deployer
+      annotations:
+        gitsync/set: |
+          spec.appId: resource("Application/deployer").status.appId
+    spec:
+      displayName: Deployer
+      operatorSpec:
+        configmaps:
+          entraID: {name: deployer, key: principal}
+    """
+GRAPH = """\
+    apiVersion: entra.azure.com/v1
+    kind: ServicePrincipal
+    metadata:
+      name: microsoft-graph
+    spec:
+      appId: 00000003-0000-0000-c000-000000000000
+      operatorSpec:
+        creationMode: AdoptOnly
+    """
+CREDENTIAL = """\
+    apiVersion: azure.gitsync/v1
+    kind: ApplicationFederatedCredential
+    metadata:
+      name: main
+    spec:
+      owner:
+        name: deployer
+      issuer: https://token.actions.githubusercontent.com
+      subject: repo:octocat@583231/hello@1296269:ref:refs/heads/main
+    """
+ROLE = """\
+    apiVersion: azure.gitsync/v1
+    kind: AppRoleAssignment
+    metadata:
+      name: reader
+    spec:
+      principal: ServicePrincipal/deployer
+      resource: ServicePrincipal/microsoft-graph
+      role: Group.Read.All
+    """
+ASSIGNMENT = """\
+    apiVersion: authorization.azure.com/v1api20220401
+    kind: RoleAssignment
+    metadata:
+      name: deployer
+    spec:
+      owner:
+        group: resources.azure.com
+        kind: ResourceGroup
+        name: core
+      principalIdFromConfig: {name: deployer, key: principal}
+      roleDefinitionReference:
+        wellKnownName: Contributor
+    """
+ESTATE = {
+    "group": GROUP,
+    "application": APPLICATION,
+    "principal": PRINCIPAL,
+    "graph": GRAPH,
+    "credential": CREDENTIAL,
+    "role": ROLE,
+    "assignment": ASSIGNMENT,
+}
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def find(report, kind, name=""):
+    return next(r for r in report.results if r.key.kind == kind and name in {"", r.key.name})
+
+
+def stored(world, word) -> list[dict]:
+    azure = world.azure()
+    return [azure.received(path) for path in azure.ids("/v1.0/") if f"/{word}/".casefold() in path.casefold()]
+
+
+def test_a_repository_makes_all_that_a_workflow_needs_and_is_silent_then(world):
+    planned = world.says(**ESTATE).plan()
+    assert find(planned, "AppRoleAssignment").change.body["principalId"].startswith("<resource(")
+    report = world.sync()
+    assert report.exit_code == 0, [(r.key, r.condition) for r in report.results if not r.is_fine]
+    (credential,) = stored(world, "federatedIdentityCredentials")
+    assert (credential["name"], credential["audiences"]) == ("main", ["api://AzureADTokenExchange"])
+    assert len(stored(world, "appRoleAssignedTo")) == 1
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+
+
+CHANGES = [
+    ("subject: repo:octocat@583231", "subject: repo:octocat/", Action.UPDATE, "the subject"),
+    ("issuer: https://token", "description: deploys\n      issuer: https://token", Action.UPDATE, "a description"),
+    ("issuer: https://token", "audiences: [api://other]\n      issuer: https://token", Action.UPDATE, "an audience"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "action", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
+def test_a_changed_credential_is_updated_and_given_up_again(world, old, new, action, why):
+    world.says(**ESTATE).sync()
+    (before,) = stored(world, "federatedIdentityCredentials")
+    changed = {**ESTATE, "credential": CREDENTIAL.replace(old, new)}
+    assert find(world.says(**changed).sync(), "ApplicationFederatedCredential").action is action, why
+    assert stored(world, "federatedIdentityCredentials") != [before]
+    world.sync()
+    assert world.writes == []
+    assert find(world.says(**ESTATE).sync(), "ApplicationFederatedCredential").action is action
+    (after,) = stored(world, "federatedIdentityCredentials")
+    assert {name: value for name, value in after.items() if value is not None} == before
+
+
+def test_what_somebody_changes_is_drift_and_what_somebody_deletes_is_made_again(world):
+    world.says(**ESTATE).sync()
+    azure = world.azure()
+    (path,) = [path for path in azure.ids("/v1.0/") if "/federatedidentitycredentials/" in path.casefold()]
+    azure.change(path, "/subject", "repo:somebody/else:ref:refs/heads/main")
+    (role,) = [path for path in azure.ids("/v1.0/") if "/approleassignedto/" in path.casefold()]
+    azure.remove(role)
+    planned = world.plan()
+    assert find(planned, "ApplicationFederatedCredential").verdict is Verdict.DRIFTED
+    assert find(planned, "AppRoleAssignment").verdict is Verdict.MISSING
+    world.sync()
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+    assert len(stored(world, "appRoleAssignedTo")) == 1
+
+
+def test_what_was_there_is_adopted_and_not_made_twice_and_an_adopted_one_is_kept(world):
+    world.says(**ESTATE).sync()
+    world.state = world.state.parent / "another"
+    report = world.says(**ESTATE).sync()
+    assert {r.action for r in report.results} <= {Action.NONE}
+    assert len(stored(world, "federatedIdentityCredentials")) == len(stored(world, "appRoleAssignedTo")) == 1
+
+
+def test_what_was_removed_from_git_is_deleted(world):
+    world.says(**ESTATE).sync()
+    left = {name: text for name, text in ESTATE.items() if name not in {"credential", "role"}}
+    world.says(**left).sync(prune=True, max_deletes=5)
+    assert stored(world, "federatedIdentityCredentials") == stored(world, "appRoleAssignedTo") == []
+    world.says(group=GROUP).sync(prune=True, max_deletes=9)
+    assert not world.azure().ids("/v1.0/applications/")
+
+
+def test_the_delete_of_an_application_names_all_that_goes_along(world):
+    world.says(**ESTATE).sync()
+    azure = world.azure()
+    (path,) = [path for path in azure.ids("/v1.0/") if "/federatedidentitycredentials/" in path.casefold()]
+    azure.change(path, "/name", "by-hand")
+    planned = world.says(group=GROUP, graph=GRAPH).plan(prune=True, max_deletes=9)
+    message = find(planned, "Application").condition.message
+    for part in ("Deployer", "by-hand", "Microsoft Graph", "/roleAssignments/"):
+        assert part in message
+
+
+def test_a_role_assignment_waits_for_a_principal_that_azure_does_not_find_yet(tmp_path):
+    canned = Canned(status=400, code="PrincipalNotFound", message="Principal x does not exist in the directory y.")
+    match = Match(methods=("PUT",), type="microsoft.authorization/roleassignments", nth=(1, 2))
+    world = World(tmp_path, rules=(FaultRule(match=match, answer=canned),))
+    report = world.says(**ESTATE).sync()
+    assert report.exit_code == 0
+    assert [find(report, "RoleAssignment").action, world.runs] == [Action.CREATE, 1]
+
+
+def test_a_role_assignment_of_a_principal_that_was_there_is_not_tried_again_in_the_run(tmp_path):
+    canned = Canned(status=400, code="PrincipalNotFound", message="Principal x does not exist in the directory y.")
+    match = Match(methods=("PUT",), type="microsoft.authorization/roleassignments")
+    world = World(tmp_path, rules=(FaultRule(match=match, answer=canned),))
+    world.says(**{name: text for name, text in ESTATE.items() if name != "assignment"}).sync()
+    report = world.says(**ESTATE).sync()
+    assert find(report, "RoleAssignment").condition.reason == "PrincipalNotFound"
+    assert len([path for path in world.writes if "roleAssignments" in path]) == 1
+
+
+def test_a_role_that_the_resource_lacks_names_those_that_it_has(world):
+    report = world.says(**{**ESTATE, "role": ROLE.replace("Group.Read.All", "Group.Red.All")}).sync()
+    condition = find(report, "AppRoleAssignment").condition
+    assert "AppRoleNotFound" in condition.message or "no app role" in condition.message
+    assert "Group.Read.All" in condition.advice
+
+
+def credentials(count: int) -> str:
+    return "---\n".join(
+        CREDENTIAL.replace("name: main", f"name: main-{number}", 1).replace("heads/main", f"heads/b{number}")
+        for number in range(count)
+    )
+
+
+FAULTS = [
+    ("credential", "https://token", "http://token", "FederatedCredential", "an issuer without TLS"),
+    ("credential", "https://token.actions.githubusercontent.com", "'https://['", "FederatedCredential", "no URL"),
+    ("credential", "subject: repo", f"subject: {'x' * 600}repo", "FederatedCredential", "a long subject"),
+    ("credential", "issuer:", "audiences: [a, b]\n      issuer:", "FederatedCredential", "two audiences"),
+    ("credential", "issuer:", "audiences: []\n      issuer:", "FederatedCredential", "no audience"),
+    ("credential", "issuer:", "azureName: a.b\n      issuer:", "AzureName", "a dot in a name"),
+    ("credential", "issuer:", "azureName: ab\n      issuer:", "AzureName", "a short name"),
+    ("role", "ServicePrincipal/deployer", "ServicePrincipal/deployr", "PrincipalReference", "no such principal"),
+    ("role", "ServicePrincipal/deployer", "Application/deployer", "PrincipalReference", "an application"),
+    ("role", "ServicePrincipal/deployer", "ResourceGroup/core", "PrincipalReference", "no principal"),
+    ("role", "ServicePrincipal/deployer", "deployer", "PrincipalReference", "no name of a manifest"),
+    ("role", "ServicePrincipal/microsoft-graph", "Application/deployer", "PrincipalReference", "no API"),
+    ("role", "role: Group.Read.All", 'role: ""', "PrincipalReference", "no role"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "code", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
+def test_a_wrong_manifest_is_a_problem(world, name, old, new, code, why):
+    report = world.says(**{**ESTATE, name: ESTATE[name].replace(old, new, 1)}).plan()
+    assert [problem.code for problem in report.problems] == [code], why
+
+
+@pytest.mark.parametrize(("count", "problems"), [(20, 0), (21, 1), (23, 3)])
+def test_an_application_has_at_most_twenty_credentials(world, count, problems):
+    report = world.says(**{**ESTATE, "credential": credentials(count)}).plan()
+    assert [problem.code for problem in report.problems] == ["FederatedCredential"] * problems
+
+
+def test_two_credentials_cannot_trust_the_same_token(world):
+    twice = f"{CREDENTIAL}---\n{CREDENTIAL.replace('name: main', 'name: again', 1)}"
+    report = world.says(**{**ESTATE, "credential": twice}).plan()
+    assert [problem.code for problem in report.problems] == ["FederatedCredential"]
