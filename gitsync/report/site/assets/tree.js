@@ -154,7 +154,7 @@
     return make("span", { class: "below" }, target, parts.slice(0, 4), make("span", { class: "count" }, number(node.count)));
   };
 
-  // What tells resources of one name apart, as far as there are several.
+  // What distinguishes resources of one name, where there are several.
   const origin = (estate, row) => [
     estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", estate.tree.targets.length > 1 ? estate.target(row).title : "",
   ].filter(Boolean).join(" · ");
