@@ -42,7 +42,7 @@ def test_anything_else_is_refused(content, why):
 
 
 @pytest.mark.parametrize("name", ["", "../tree", "/tree", "a//b", "A", "a.b", "a/"])
-def test_a_name_leads_nowhere_else(name):
+def test_a_name_has_no_other_path(name):
     with pytest.raises(ValueError, match="not the name of a data file"):
         name_data_file(name)
 

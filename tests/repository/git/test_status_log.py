@@ -87,7 +87,7 @@ def test_all_is_read_where_the_known_commit_is_of_no_use(status, known, time, wh
     assert [commit.id for commit in log.commits] == commits
 
 
-def test_a_link_and_other_files_are_not_read(status, bare):
+def test_other_files_are_skipped(status, bare):
     tip = status.save(1, a_record("one"))
     blob = bare.git("hash-object", "-w", "--stdin", stdin=b"/etc/passwd")
     bare.git("read-tree", tip)
@@ -101,7 +101,7 @@ def test_a_link_and_other_files_are_not_read(status, bare):
         store._clone().fetch(f"+refs/heads/{NAME}:refs/gitsync/status")
         [_, commit] = store.read_log("", "").commits
     assert commit.revision == ""
-    assert [(change.path, change.new) for change in commit.changes] == [(PATH, "")]
+    assert [(change.path, change.new) for change in commit.changes] == [(PATH, blob)]
 
 
 def test_a_history_in_yaml_and_one_in_json_have_the_same_paths(status, bare):

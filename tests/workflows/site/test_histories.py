@@ -197,7 +197,7 @@ def test_hostile_texts_are_values_and_nothing_else(history):
     assert len(data["history/prod/0"][KEY][0][3]) < 400
 
 
-def test_a_report_that_is_no_report_hides_nothing(history):
+def test_a_malformed_report_hides_nothing(history):
     for report in ("[]", "{", '{"resources": {"a": 1}, "target": 3}', '{"resources": [{"differences": 3}]}'):
         history.save(a_record("one", count=len(report)), report=report + "\n")
         estate = history.read()

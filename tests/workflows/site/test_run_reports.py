@@ -56,7 +56,7 @@ def test_drift_is_what_azure_changed(members, expected, why):
     assert (found.verdict, found.is_repaired, found.fields) == expected, why
 
 
-def test_the_time_of_a_change_is_the_first_that_the_log_of_azure_has():
+def test_the_time_of_a_change_is_the_first_in_the_activity_log():
     changes = [{"at": "2026-01-02T00:00:00Z"}, {"at": "2026-01-01T00:00:00Z"}, {"at": None}, {"at": "soon"}]
     [report] = read(write_report(report_entry("one", verdict="drifted", changedBy=changes)))
     assert report.found[0].since == "2026-01-01T00:00:00Z"
