@@ -68,7 +68,7 @@ def test_a_state_of_ids_only_reads_the_same():
 
 
 def test_attributes_of_terraform_0_11_are_read():
-    """A state that was upgraded has them until their provider writes them anew."""
+    """A state that was upgraded has them until their provider writes them again."""
     entry = resource("azurerm_resource_group", "core", GROUP)
     entry["instances"][0]["attributes_flat"] = {**entry["instances"][0].pop("attributes"), "tags.%": "0"}
     assert [each.id for each in read_state("s", state(entry)).resources] == [GROUP]

@@ -13,6 +13,7 @@ from gitsync.model.record import Claim
 from gitsync.report.site.data_files import decode_data, encode_data
 from gitsync.report.site.shapes import MOST_CHANGES
 from gitsync.workflows.site.reading import CUT
+from tests.support.former_status import make_former
 from tests.workflows.site.histories import StatusHistory, a_record, report_entry, write_report
 
 KEY = "ResourceGroup.resources.azure.com/default/one"
@@ -212,3 +213,28 @@ def test_a_malformed_report_hides_nothing(history):
         estate = history.read()
         assert list_kinds(estate)[0] == "created"
         assert history.build()["resources/prod/0"][KEY]["differences"] == []
+
+
+def test_a_history_that_begins_in_yaml_is_read_from_its_start(history, tmp_path):
+    history.save(a_record("one"), a_record("two"))
+    work = tmp_path / "work"
+
+    def git(*arguments):
+        subprocess.run(["git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True)
+
+    subprocess.run(
+        ["git", "clone", "--quiet", "--branch", "gitsync/status", str(history.folder), str(work)], check=True
+    )
+    make_former(work)
+    git("checkout", "--quiet", "--orphan", "former")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "Sync 2 resources")
+    git("push", "--quiet", "--force", "origin", "former:gitsync/status")
+    earlier = history.build()
+    history.clock.time = "2099-05-01T10:00:00Z"
+    history.save(a_record("one", condition=FAILED), a_record("two"))
+    estate = history.read()
+    assert list_kinds(estate) == ["created", "ready", "failed"]
+    assert list_kinds(estate, KEY.replace("one", "two")) == ["created", "ready"]
+    assert [run["count"] for run in estate.history.runs] == [4, 1]
+    assert history.build(earlier) == history.build()

@@ -65,11 +65,12 @@
   // The most urgent resources of a scope, where it has too many; and what they refer to elsewhere.
   const chooseRows = (estate, all, edges) => {
     const rank = (row) => estate.tree.state[row];
+    const known = new Set(all);
     const rows = new Set(
       all.length > MOST ? [...all].sort((one, other) => rank(one) - rank(other)).slice(0, MOST) : all,
     );
     const others = new Set(
-      edges.filter(([from, to]) => rows.has(from) && !rows.has(to) && !all.includes(to)).map(([, to]) => to),
+      edges.filter(([from, to]) => rows.has(from) && !rows.has(to) && !known.has(to)).map(([, to]) => to),
     );
     return { rows, others: new Set([...others].slice(0, Math.max(0, MOST - rows.size))) };
   };

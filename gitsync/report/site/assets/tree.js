@@ -67,7 +67,7 @@
       if (many && look.tone !== "fine")
         parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
     });
-    const target = node.row >= 0 && several ? make("span", {}, estate.target(node.row).title) : null;
+    const target = node.row >= 0 && several ? make("span", { class: "origin" }, estate.target(node.row).title) : null;
     return make(
       "span",
       { class: "below" },
@@ -115,7 +115,7 @@
       folds
         ? below(estate, node, several)
         : own
-          ? make("span", { class: "below" }, origin(estate, node.row, several))
+          ? make("span", { class: "below origin" }, origin(estate, node.row, several))
           : "",
       own && (own.tone !== "fine" || worst !== own) ? badge(own) : "",
     );
