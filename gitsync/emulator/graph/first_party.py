@@ -44,5 +44,6 @@ def _make_graph() -> StoredResource:
     )
 
 
-FIRST_PARTY: Final[Mapping[str, StoredResource]] = {stored.id.casefold(): stored for stored in (_make_graph(),)}
+GRAPH: Final = _make_graph()
+FIRST_PARTY: Final[Mapping[str, StoredResource]] = {GRAPH.id.casefold(): GRAPH}
 """By key. They cannot be changed."""
