@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.provider_fields import make_uuid
@@ -28,6 +28,17 @@ _ROLES: Final = {
 """Ids of app roles by value, the same in every tenant (https://learn.microsoft.com/graph/permissions-reference)."""
 
 
+def find_role_id(value: str) -> str:
+    """Find the id of an app role of Microsoft Graph by its value; "" for an unknown one."""
+    return _ROLES.get(value, "")
+
+
+def list_first_party_roles(app_id: object) -> list[Any]:
+    """List the app roles of a service principal that every tenant has, by its client id."""
+    found = (stored.body["appRoles"] for stored in FIRST_PARTY.values() if stored.body["appId"] == app_id)
+    return next(found, [])
+
+
 def _make_graph() -> StoredResource:
     roles = [
         {"id": role_id, "value": value, "displayName": value, "allowedMemberTypes": ["Application"], "isEnabled": True}
@@ -44,6 +55,5 @@ def _make_graph() -> StoredResource:
     )
 
 
-GRAPH: Final = _make_graph()
-FIRST_PARTY: Final[Mapping[str, StoredResource]] = {GRAPH.id.casefold(): GRAPH}
+FIRST_PARTY: Final[Mapping[str, StoredResource]] = {stored.id.casefold(): stored for stored in (_make_graph(),)}
 """By key. They cannot be changed."""

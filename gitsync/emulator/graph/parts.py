@@ -12,7 +12,7 @@ from typing import Any, Final
 from gitsync.emulator.graph.answers import refuse_graph, refuse_missing, refuse_value
 from gitsync.emulator.graph.directory_collections import APPLICATIONS, SERVICE_PRINCIPALS, find_application
 from gitsync.emulator.graph.directory_objects import find_object, put_new, require_write
-from gitsync.emulator.graph.first_party import GRAPH
+from gitsync.emulator.graph.first_party import list_first_party_roles
 from gitsync.emulator.graph.graph_bodies import Types, check_values, require_payload, require_values
 from gitsync.emulator.graph.graph_delays import compute_age
 from gitsync.emulator.graph.graph_filters import make_list, read_filter, refuse_other_methods
@@ -96,12 +96,11 @@ def answer_roles(cloud: EmulatedCloud, request: ServerRequest, words: tuple[str,
 
 
 def list_roles(cloud: EmulatedCloud, principal: StoredResource) -> list[Any]:
-    application = find_application(cloud, principal.body.get("appId"))
-    own = list((application or principal).body.get("appRoles", []))
-    # A principal of Microsoft Graph that a test or a rehearsal has planted has the roles of every tenant, too.
-    usual = GRAPH.body["appRoles"] if principal.body.get("appId") == GRAPH.body["appId"] else []
-    values = {role["value"] for role in own}
-    return [*own, *(role for role in usual if role["value"] not in values)]
+    """List the app roles of a principal: those of its application, or its own if that is of another tenant."""
+    app_id = principal.body.get("appId")
+    application = find_application(cloud, app_id)
+    own = [*(application.body.get("appRoles", []) if application else []), *principal.body.get("appRoles", [])]
+    return own or list_first_party_roles(app_id)
 
 
 def _list_credentials(cloud: EmulatedCloud, application: StoredResource) -> list[tuple[str, StoredResource]]:
@@ -114,7 +113,7 @@ def _answer_credential(
     refuse_other_methods(request, "GET", "PATCH", "DELETE")
     rows = (stored for _, stored in _list_credentials(cloud, application))
     # Graph accepts the name in place of the id.
-    found = next((row for row in rows if name in {row.id.rpartition("/")[2], _find_name(row)}), None)
+    found = next((row for row in rows if name in {row.id.rpartition("/")[2], row.body["name"]}), None)
     delays = cloud.settings.graph.delays
     delay = {"GET": delays.read, "PATCH": delays.patch, "DELETE": delays.delete}[request.method]
     if found is None or compute_age(cloud, found.created) < delay:
@@ -124,9 +123,9 @@ def _answer_credential(
     if request.method == "PATCH":
         changes = _check_credential(request.body)
         require_payload(changes)
-        if changes.get("name", _find_name(found)) != _find_name(found):
+        if changes.get("name", found.body["name"]) != found.body["name"]:
             raise refuse_value("name", "Property 'name' is read-only and cannot be set.", "ReadOnlyProperty")
-        body = {**found.body, "name": _find_name(found), **changes}
+        body = {**found.body, **changes}
         _refuse_taken(cloud, application, body, found.id)
         cloud.change(found.id.casefold(), replace(found, body=body))
     else:
@@ -147,7 +146,7 @@ def _check_credential(body: Any) -> dict[str, Any]:
 
 
 def _refuse_taken(cloud: EmulatedCloud, application: StoredResource, body: Mapping[str, Any], path: str) -> None:
-    others = [_show(stored) for _, stored in _list_credentials(cloud, application) if stored.id != path]
+    others = [stored.body for _, stored in _list_credentials(cloud, application) if stored.id != path]
     if not path and len(others) >= _MOST_CREDENTIALS:
         text = f"The application has the most federated identity credentials that are allowed: {_MOST_CREDENTIALS}."
         raise refuse_graph(400, "Request_BadRequest", text)
@@ -160,12 +159,7 @@ def _refuse_taken(cloud: EmulatedCloud, application: StoredResource, body: Mappi
 
 
 def _show(stored: StoredResource) -> dict[str, Any]:
-    return {"id": stored.id.rpartition("/")[2], "name": _find_name(stored), "description": None, **stored.body}
-
-
-def _find_name(credential: StoredResource) -> str:
-    """Find the name: one that was planted has it as its id."""
-    return str(credential.body.get("name") or credential.id.rpartition("/")[2])
+    return {"id": stored.id.rpartition("/")[2], "description": None, **stored.body}
 
 
 def _list_assignments(cloud: EmulatedCloud) -> Iterator[tuple[str, StoredResource]]:

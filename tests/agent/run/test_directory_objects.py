@@ -188,7 +188,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("manifest", "collection", "existing", "code", "message"), REFUSED, ids=[r[3] for r in REFUSED]
 )
-def test_what_cannot_be_meant_is_said_by_the_plan(world, manifest, collection, existing, code, message):
+def test_a_plan_reports_what_cannot_be_meant(world, manifest, collection, existing, code, message):
     for object_id, name in existing.items():
         world.azure().put(f"{collection}/{object_id}", {"displayName": name, "appId": object_id})
     for report in (world.says(manifest=manifest).plan(), world.sync()):
@@ -238,7 +238,7 @@ def test_an_adopted_object_is_not_replaced_either(world):
     assert "adopted" in report.results[0].condition.advice
 
 
-def test_drift_is_told_and_reverted(world):
+def test_drift_is_reported_and_reverted(world):
     world.says(application=SAMPLE).sync()
     object_id = records_of(world)["Application"].kept.given_id
     world.azure().change(f"{APPLICATIONS}/{object_id}", "/web/redirectUris", value=["https://evil.example"])
