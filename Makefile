@@ -39,7 +39,7 @@ test: $(READY) ## all tests; TEST_ARGS='tests/desired/request -k owner' for some
 fuzz: $(READY) ## hostile input of every kind for a minute; FUZZ_SECONDS=600 for longer
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest tests/fuzz
 
-COPIED := deploy/pipelines/accept-github.yaml deploy/pipelines/drill-github.yaml # workflows of other repositories
+COPIED := deploy/pipelines/accept-github.yaml deploy/pipelines/drill-github.yaml deploy/pipelines/site-github.yaml # workflows of other repositories
 
 lint: $(READY) ## rules, layout, types, layers; workflows, templates and scripts
 	$(BIN)/ruff check
@@ -73,6 +73,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench.rehearsal
 	$(BIN)/python -m bench.accept
 	$(BIN)/python -m bench.any_type
+	$(BIN)/python -m bench.site
 
 catalog: $(READY) ## take a release of ASO: make catalog ASO=checkout; SUMMARY=file for what changed
 	@test -n "$(ASO)" || { echo "Name a checkout (Azure/azure-service-operator): make catalog ASO=folder" >&2; exit 2; }

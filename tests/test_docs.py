@@ -30,7 +30,7 @@ PAGES = sorted(ROOT.glob("docs/**/*.md"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES, *ROOT.glob("examples/**/*.md"), *ROOT.glob(".github/*.md")])
 FORMS = sorted(path for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml") if path.stem != "config")
 IMAGES = sorted(path for path in ROOT.glob("docs/images/*") if path.is_file())
-FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags", "--action-on-unmanage", "--certificate-identity"}
+FLAGS_OF_OTHERS = {"--x", "--no-x", "--tags", "--action-on-unmanage", "--certificate-identity", "--permissions"}
 """A switch of any name; those of the Azure CLI; one of cosign."""
 
 MOST_LINES_OF_THE_README = 150
@@ -141,7 +141,7 @@ def test_commands_in_workflows_exist(workflow):
 
 
 def test_variables_that_are_named_exist():
-    workflow_variables = {"GITSYNC_ENABLED", "AZURE_PLAN_CLIENT_ID"}
+    workflow_variables = {"GITSYNC_ENABLED", "GITSYNC_SITE_PAGES", "AZURE_PLAN_CLIENT_ID"}
     of_az = {"AZURE_DEVOPS_EXT_PAT", "AZURE_CONFIG_DIR", "AZURE_EXTENSION_DIR"}
     of_pods = {f"AZURE_KUBERNETES_{name}" for name in ("TOKEN_PROXY", "SNI_NAME", "CA_FILE", "CA_DATA")}
     known = VARIABLES | workflow_variables | of_az | of_pods | {"GITSYNC_CONFIG", "GITSYNC_SECRET"}

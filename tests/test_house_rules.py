@@ -195,6 +195,9 @@ FLAT = {
     "UniqueName": "a row for each type, as its behaviour",
     "EmulatedOperation": "the emulator stores it by the names of its fields",
     "LoggedChange": "the emulator stores it by the names of its fields",
+    "TargetShape": "a JSON document: the script of a page reads its members",
+    "TreeShape": "a JSON document: a column for each fact of a row",
+    "ResourceShape": "a JSON document: the script of a page reads its members",
 }
 """Values with more fields, and why they have no parts."""
 

@@ -19,6 +19,7 @@ from typing import Any
 from demo_stage import (
     AMY,
     EXAMPLES,
+    GITSYNC,
     ROB,
     SCRIPT,
     Demo,
@@ -210,8 +211,11 @@ def show_what_next(demo: Demo, drift_page: Path) -> None:
     """The pages to open, and the commands that work after the demo: the emulator then runs inside of each."""
     say, settings = demo.transcript, demo.write_settings(FOLDER / STATE)
     say.print_heading("Look around")
-    say.print_text("Open the plan that shows the drift, and the drill, in a browser:")
-    say.print_output([show_path(drift_page), show_path(demo.reports / "rehearse.html")])
+    site = FOLDER / "site"
+    demo.run(str(GITSYNC), "site", "--out", str(site), shown=False)
+    expect((site / "data" / "tree.js").is_file(), "the site has the tree of the estate")
+    say.print_text("Open in a browser the estate (gitsync site), the drift, and the drill:")
+    say.print_output(map(show_path, (site / "index.html", drift_page, demo.reports / "rehearse.html")))
     say.print_text("Go on in the same repository, with the emulator as the demo left it:")
     say.print_output([f". {show_path(settings)} && cd {show_path(demo.tree)}"])
     say.print_output(["gitsync status", "gitsync describe redis/shop-sessions", "gitsync plan"])

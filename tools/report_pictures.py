@@ -61,6 +61,7 @@ class Shot(NamedTuple):
     width: int  # in pixels, before it is scaled
     height: int  # likewise
     scale: float = 1.0
+    address: str = ""  # what follows the address of the page: #/tree
 
 
 def main(arguments: list[str]) -> int:
@@ -184,8 +185,13 @@ _GITHUB = (
 def take_picture(browser: str, shot: Shot, profile: Path, picture: Path) -> None:
     flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-lcd-text")
     size = (f"--force-device-scale-factor={shot.scale}", f"--window-size={shot.width},{shot.height}")
-    more = (f"--user-data-dir={profile}", f"--screenshot={picture}", shot.page.as_uri())
-    subprocess.run([browser, *flags, *size, *more], check=True, capture_output=True, timeout=120)
+    more = (f"--user-data-dir={profile}", "--virtual-time-budget=5000", f"--screenshot={picture}")
+    subprocess.run(
+        [browser, *flags, *size, *more, f"{shot.page.as_uri()}{shot.address}"],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 # Where SOURCE is not set, it reads the repository of the workflow by its URL. Nothing of a pull request is thus checked
 # out, and no file of it is run. gitsync itself adds the report to the summary of the job, and its figures to the
 # outputs of the step; this script adds `exit-code`, and `report`, `markdown` and `sarif`, which name what was written,
-# and the `name` of a comment that is not that of a plan. Of `shards` these are `matrix` and `run-id`; `doctor` has none.
+# and the `name` of a comment that is not that of a plan. Of `shards` these are `matrix` and `run-id`, of `site` it is `site`; `doctor` has none.
 set -euo pipefail
 
 case ${COMMAND:-} in
@@ -22,12 +22,13 @@ case ${COMMAND:-} in
         export GITSYNC_RUN_ID=${GITSYNC_RUN_ID:-$GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT}
         ;;
     report) flags=(--gather) ;;
+    site) flags=(--out "${GITSYNC_REPORT:-$RUNNER_TEMP/gitsync-report}/site") ;;
     accept) # it makes commits from what is checked out
         flags=(--pull-request)
         export GITSYNC_SOURCE=${GITSYNC_SOURCE:-.}
         ;;
     *)
-        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate, rehearse, accept, doctor, shards or report." >&2
+        echo "${COMMAND:-The empty word} is not a command of this action. Use plan, sync, validate, rehearse, accept, doctor, shards, report or site." >&2
         exit 2
         ;;
 esac
@@ -69,6 +70,8 @@ do :; done
         echo "run-id=$GITSYNC_RUN_ID"
     elif [[ $COMMAND == doctor ]]; then
         : # it writes no report
+    elif [[ $COMMAND == site ]]; then
+        echo "site=$GITSYNC_REPORT/site"
     elif [[ $COMMAND == rehearse ]]; then
         echo "report=$GITSYNC_REPORT"
         echo "markdown=$GITSYNC_REPORT/rehearse.md"

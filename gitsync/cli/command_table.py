@@ -92,6 +92,11 @@ COMMANDS = {
         "Show everything recorded about one resource, like kubectl describe.",
         CommandGroup.RECORDS,
     ),
+    "site": CommandEntry(
+        "gitsync.cli.site.site",
+        "Make a site of static pages from status branches. Offline.",
+        CommandGroup.RECORDS,
+    ),
     "unmanaged": CommandEntry(
         "gitsync.cli.unmanaged",
         "List resources that exist in Azure but not in git. Read-only.",

@@ -12,6 +12,9 @@ from gitsync.settings.config.config import Config
 
 if TYPE_CHECKING:
     from gitsync.model.record import Record, State
+    from gitsync.repository.git.source.checkout import Checkout
+    from gitsync.repository.git.state.branch import StatusBranch
+    from gitsync.repository.git.state.state_folder import StatusFolder
     from gitsync.repository.git.state.store import StateStore
 
 
@@ -24,6 +27,13 @@ def load_state(config: Config) -> State:
 @contextmanager
 def open_recorded(config: Config) -> Iterator[StateStore]:
     """Open the status branch or folder of SOURCE. SourceError or StateError if it cannot be used."""
+    with open_source_and_status(config) as (_, store):
+        yield store
+
+
+@contextmanager
+def open_source_and_status(config: Config) -> Iterator[tuple[Checkout, StatusBranch | StatusFolder]]:
+    """Open SOURCE, and its status branch or folder. SourceError or StateError if one cannot be used."""
     from gitsync.agent.run.git_settings import make_git_access, make_seals
     from gitsync.providers.arm.real_clock import SystemClock
     from gitsync.repository.git.source.checkout import open_checkout
@@ -39,7 +49,7 @@ def open_recorded(config: Config) -> Iterator[StateStore]:
             source, status_branch=config.status_branch, status_dir=status_dir, clock=SystemClock(), seals=seals
         ) as store,
     ):
-        yield store
+        yield source, store
 
 
 def select_records(state: State, config: Config) -> tuple[Record, ...]:

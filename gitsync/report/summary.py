@@ -73,6 +73,13 @@ def render(
     return "\n\n".join(parts) + "\n"
 
 
+def format_records(records: Iterable[Record]) -> str:
+    """Format the state of all records as one line: what failed, and how much is Ready."""
+    known = list(records)
+    titles = Counter(map(_choose_state, known))
+    return _format_headline(titles[_FAILED], 0, titles[_READY], known)
+
+
 def _choose_state(record: Record) -> str:
     """Choose the title of the section that a record is in."""
     if record.condition is None:

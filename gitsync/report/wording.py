@@ -285,8 +285,8 @@ def format_seconds(seconds: int) -> str:
     return f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
 
 
-_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400
-_STEPS = (
+_MINUTE, _HOUR, _DAY, YEAR = 60, 3600, 86_400, 365 * 86_400
+DURATION_STEPS = (
     # below this many seconds: the unit, its letter, and the smaller unit beside it (0 for none) with its letter
     (2 * _MINUTE, 1, "s", 0, ""),
     (10 * _MINUTE, _MINUTE, "m", 1, "s"),
@@ -294,18 +294,18 @@ _STEPS = (
     (8 * _HOUR, _HOUR, "h", _MINUTE, "m"),
     (2 * _DAY, _HOUR, "h", 0, ""),
     (8 * _DAY, _DAY, "d", _HOUR, "h"),
-    (2 * _YEAR, _DAY, "d", 0, ""),
-    (8 * _YEAR, _YEAR, "y", _DAY, "d"),
+    (2 * YEAR, _DAY, "d", 0, ""),
+    (8 * YEAR, YEAR, "y", _DAY, "d"),
 )
 
 
 def format_duration(seconds: int) -> str:
     """Format a duration in its largest units."""
-    for limit, unit, letter, smaller, smaller_letter in _STEPS:
+    for limit, unit, letter, smaller, smaller_letter in DURATION_STEPS:
         if seconds < limit:
             rest = seconds % unit // smaller if smaller else 0
             return f"{seconds // unit}{letter}{f'{rest}{smaller_letter}' if rest else ''}"
-    return f"{seconds // _YEAR}y"
+    return f"{seconds // YEAR}y"
 
 
 def format_plural(count: int, noun: str) -> str:

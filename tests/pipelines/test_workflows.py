@@ -30,6 +30,7 @@ RIGHTS = {
     "plan": {"id-token", "pull-requests", "security-events"},
     "release": {"attestations", "contents", "id-token", "packages"},
     "scan": {"security-events"},
+    "site-github": {"id-token", "pages"},
     "sync": {"contents", "id-token", "security-events"},
 }
 """What each workflow may write, in any of its jobs."""
@@ -97,7 +98,7 @@ def list_own_uses():
 
 def test_what_a_workflow_uses_of_the_same_commit_exists_and_has_the_inputs_that_it_gets():
     users = list(list_own_uses())
-    assert len(users) == 11
+    assert len(users) == 12
     for user in users:
         path = user["uses"].removeprefix("$/") if user["uses"].startswith("$") else ""
         inputs = load(ROOT / path)["on"]["workflow_call"]["inputs"] if path else ACTION["inputs"]

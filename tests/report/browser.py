@@ -38,7 +38,17 @@ FLAGS = (
 )
 DESKTOP = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 PHONE = {"width": 400, "height": 844, "deviceScaleFactor": 2, "mobile": True}
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, "")}
+_KEYS = {
+    "Tab": (9, ""),
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    "End": (35, ""),
+    "Home": (36, ""),
+    "ArrowLeft": (37, ""),
+    "ArrowUp": (38, ""),
+    "ArrowRight": (39, ""),
+    "ArrowDown": (40, ""),
+}
 _PATIENCE = 60  # seconds for a browser to start, or to answer; a loaded machine needs some
 
 

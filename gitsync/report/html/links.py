@@ -51,9 +51,7 @@ class Links:
 
     def make_portal_link(self, result: Result) -> str:
         """Make the link to a resource in the portal, if Azure has it."""
-        arm_id = result.arm_id or ""
-        is_there = self.portal and result.ending.exists and arm_id.startswith(_SCOPES)
-        return f"{self.portal}/#resource{quote(arm_id, errors='replace')}" if is_there else ""
+        return link_to_portal(self.portal, result.arm_id or "") if result.ending.exists else ""
 
     def make_commit_link(self, commit: str | None) -> str:
         return self.forge.make_commit_link(commit) if self.forge else ""
@@ -66,9 +64,20 @@ class Links:
         return self.forge.make_line_link(self.revision, path, source.line)
 
 
+def find_portal(endpoint: str) -> str:
+    """Find the address of the portal of a cloud by the endpoint of its ARM; "" for an emulator."""
+    return _PORTALS.get(_read_host(endpoint), "")
+
+
+def link_to_portal(portal: str, arm_id: str) -> str:
+    """Make the link to a resource in a portal; "" for an id that no portal shows, and without a portal."""
+    is_shown = portal and arm_id.startswith(_SCOPES)
+    return f"{portal}/#resource{quote(arm_id, errors='replace')}" if is_shown else ""
+
+
 def make_links(report: Report) -> Links:
     return Links(
-        portal=_PORTALS.get(_read_host(report.target.endpoint), ""),
+        portal=find_portal(report.target.endpoint),
         forge=find_forge(report.target.repository),
         revision=report.revision,
         root=report.source.root.strip("/"),

@@ -51,13 +51,14 @@ ICON = (
 )
 """Inlined, so that no browser requests one from a server."""
 
-_EXITS = {
+EXITS = {
     ExitCode.FINE: "success",
     ExitCode.FAILED: "a resource failed, is invalid or is not Ready",
     ExitCode.PENDING: "changes to apply",
     ExitCode.DRIFT: "drift found",
     ExitCode.INTERRUPTED: "interrupted",
 }
+"""What exit codes mean."""
 
 
 def render(report: Report, *, names: bool = False) -> str:
@@ -160,7 +161,7 @@ def render_run(report: Report, links: Links) -> Markup:
         links=links,
         costs=" ".join(format_costs(report)),
         requests=list_by_type(report),
-        means=_EXITS.get(report.exit_code, ""),
+        means=EXITS.get(report.exit_code, ""),
         outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],
         verdicts=[(verdict, times[verdict]) for verdict in LOOKS if times[verdict]],
     )

@@ -1,8 +1,4 @@
-"""Renders one resource: a folded card with its differences if it has details, else a row of a table.
-
-A text of several lines (a policy, a script) and what is not a single value are shown as lines that left and came, with
-some around them; of two long single values, the part that is not the same is marked.
-"""
+"""Renders one resource: a folded card with its differences if it has details, else a row of a table."""
 
 from __future__ import annotations
 
@@ -10,9 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from difflib import unified_diff
-from itertools import takewhile
-from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -20,7 +13,6 @@ from gitsync.model.check import CheckVerdict
 from gitsync.model.condition import Condition
 from gitsync.model.gvk import Key
 from gitsync.model.result import Outcome, Result, ResultChange
-from gitsync.model.secret import truncate
 from gitsync.model.verdict import Action, Difference
 from gitsync.planning.data_types import describe_loss
 from gitsync.planning.status.advice import find_condition_advice
@@ -33,8 +25,8 @@ from gitsync.report.check_texts import (
     repeats_check,
 )
 from gitsync.report.differences import name_path
-from gitsync.report.escape import format_sides, shorten
-from gitsync.report.escape import format_value as one_line
+from gitsync.report.escape import shorten
+from gitsync.report.html.difference_rows import MOST_ROWS, DifferenceRow, make_difference_row
 from gitsync.report.html.links import Links
 from gitsync.report.html.looks import CHECK_TONES, OUTCOME_LOOKS, Tone
 from gitsync.report.html.markup import render_template
@@ -55,10 +47,6 @@ from gitsync.report.wording import (
 _SHORT_MESSAGE, _LONGEST_MESSAGE = 300, 4000  # characters, folded and unfolded
 _MOST_LINES, _LONGEST_LINE = 400, 500  # of the body of a create
 _MOST = 200  # attempts, or paths that were not compared, or resources that are needed
-_MOST_ROWS = 200  # differences of one resource
-_MOST_LINES_OF_SIDE = 400  # of one side that has several
-_LONGEST_LINE_OF_SIDE = 500  # characters
-_AROUND = 3  # lines that are the same, around those that are not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,25 +198,6 @@ def _format_body(change: ResultChange) -> list[str]:
     return [shorten(line, _LONGEST_LINE) for line in ([tags, *lines] if tags else lines)]
 
 
-class Side(NamedTuple):
-    """One side as one line."""
-
-    start: str  # what both sides start with
-    middle: str  # what only this one has
-    end: str  # what both end with
-    absent: bool  # the side has no value
-
-
-class DifferenceRow(NamedTuple):
-    """A difference: its lines, or else its sides."""
-
-    path: str  # in the body of the request
-    why: str  # the reason, "" if the values say it all
-    live: Side  # Azure's
-    desired: Side  # git's
-    lines: Sequence[tuple[str, str]]  # each with the name of its element
-
-
 def render_differences(result: Result, before: str) -> Markup:
     """Render a table of what differs, by path; "" where nothing does. `before` heads the side that git's is compared
     with. Fields are named as the manifest has them, as far as they are known.
@@ -236,8 +205,8 @@ def render_differences(result: Result, before: str) -> Markup:
     if not result.differences:
         return Markup()
     ordered = sorted(result.differences, key=lambda d: d.path)
-    rows = [_make_row(difference, name_path(result, difference.path)) for difference in ordered[:_MOST_ROWS]]
-    return _render_rows(rows, (before, "git"), format_plural(len(ordered), "difference"), len(ordered) - _MOST_ROWS)
+    rows = [make_difference_row(difference, name_path(result, difference.path)) for difference in ordered[:MOST_ROWS]]
+    return _render_rows(rows, (before, "git"), format_plural(len(ordered), "difference"), len(ordered) - MOST_ROWS)
 
 
 def _render_outside(result: Result) -> Markup:
@@ -247,66 +216,16 @@ def _render_outside(result: Result) -> Markup:
         return Markup()
     parts = [(part, change.weakens) for change in changes for part in change.parts]
     rows = [
-        _make_row(
+        make_difference_row(
             Difference("", part.desired, part.live, " ".join(filter(None, (weakens, *part.notes)))),
             part.name,
         )
-        for part, weakens in parts[:_MOST_ROWS]
+        for part, weakens in parts[:MOST_ROWS]
     ]
-    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(changes)), len(parts) - _MOST_ROWS)
+    return _render_rows(rows, OUTSIDE_SIDES, format_outside_count(len(changes)), len(parts) - MOST_ROWS)
 
 
 def _render_rows(rows: Sequence[DifferenceRow], sides: tuple[str, str], caption: str, hidden: int) -> Markup:
     return render_template(
         "differences.html", caption=caption, before=sides[0], after=sides[1], rows=rows, hidden=hidden
     )
-
-
-def _make_row(difference: Difference, name: str) -> DifferenceRow:
-    live, desired = _split_lines(difference.live), _split_lines(difference.desired)
-    lines: list[tuple[str, str]] = []
-    if len(live) > 1 or len(desired) > 1:
-        for line in list(unified_diff(live, desired, n=_AROUND, lineterm=""))[2:]:  # the first two name files
-            element = {"-": "del", "+": "ins", "@": "i"}.get(line[:1], "")
-            lines.append((element, truncate(line, _LONGEST_LINE_OF_SIDE)))
-    return DifferenceRow(name, difference.rule, *_make_sides(difference), lines)
-
-
-def _split_lines(side: Any) -> list[str]:
-    """Split a side into the lines that a person would write it in."""
-    if side is None:
-        return []
-    if isinstance(side, str):
-        lines = side.splitlines() if "\n" in side.strip() else [one_line(side)]
-    elif isinstance(side, dict | list) and side:
-        lines = json.dumps(side, indent=2, ensure_ascii=False, sort_keys=True, default=str).splitlines()
-    else:
-        lines = [one_line(side)]
-    return lines if len(lines) <= _MOST_LINES_OF_SIDE else [*lines[:_MOST_LINES_OF_SIDE], f"… ({len(lines):,} lines)"]
-
-
-def _make_sides(difference: Difference) -> tuple[Side, Side]:
-    """Make the two sides of single values."""
-    live, desired = format_sides(difference.live, difference.desired)
-    gone, came = difference.live is None, difference.desired is None
-    start, end = (0, 0) if gone or came else _count_same(live, desired)
-    return _make_side(live, start, end, absent=gone), _make_side(desired, start, end, absent=came)
-
-
-def _count_same(first: str, other: str) -> tuple[int, int]:
-    """Count how many characters two texts share at their start, and at their end; none where that is less than half."""
-    start = _count_prefix(first, other)
-    end = _count_prefix(first[start:][::-1], other[start:][::-1])
-    return (start, end) if (start + end) * 2 >= max(len(first), len(other)) else (0, 0)
-
-
-def _count_prefix(first: str, other: str) -> int:
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False))
-    return sum(1 for _ in same)
-
-
-def _make_side(shown: str, start: int, end: int, *, absent: bool) -> Side:
-    if start == end == 0:
-        return Side(shown, "", "", absent)
-    stop = len(shown) - end
-    return Side(shown[:start], shown[start:stop], shown[stop:], absent)

@@ -89,6 +89,17 @@ class TargetFolder:
                 raise
             return True
 
+    def remove(self, path: str) -> None:
+        """Remove a file, and the folders that it leaves empty. ConfigError if it cannot be removed."""
+        try:
+            with self._open_parent(path, is_made=False) as (parent, name):
+                os.unlink(name, dir_fd=parent)
+            for folder in PurePosixPath(path).parents[:-1]:
+                with self._open_parent(str(folder), is_made=False) as (parent, name), suppress(OSError):
+                    os.rmdir(name, dir_fd=parent)
+        except OSError as error:
+            raise _explain(error, self._folder, path) from error
+
     def change_all(self, files: Mapping[str, tuple[bytes, bytes | None]]) -> None:
         """Change files from the content that they must have to another, or remove them (None). Modes stay. ConfigError
         if one has another content, or cannot be written: then none is changed.

@@ -151,7 +151,7 @@ class Revision:
             return {}
         ids = "".join(f"{entry.id}\n" for entry in wanted).encode()
         with self._explain_failures():
-            contents = _split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=(ids,)))
+            contents = split_batch(self.repository.run("cat-file", "--batch", "--buffer", stdin=(ids,)))
         return dict(zip((entry.path for entry in wanted), contents, strict=True))
 
     def read_present(self, entries: Iterable[SourceEntry]) -> Mapping[str, bytes]:
@@ -193,7 +193,7 @@ class Revision:
                 yield SourceEntry(path, EntryKind.FILE, int(size) if size.isdigit() else 0, blob.decode())
 
 
-def _split_batch(output: bytes) -> Iterator[bytes]:
+def split_batch(output: bytes) -> Iterator[bytes]:
     """Yield the contents that `cat-file --batch` printed: each is `ID blob SIZE`, a newline, SIZE bytes, a newline."""
     position = 0
     while position < len(output):

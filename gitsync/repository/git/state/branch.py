@@ -29,7 +29,15 @@ from gitsync.repository.git.state.pins import Pin, find_pin, remove_old_pins, se
 from gitsync.repository.git.state.record_files import UNSEALED
 from gitsync.repository.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.repository.git.state.seal import RecordSeals
-from gitsync.repository.git.state.status_tree import build_files, identify, lacks_identity, read_last_run, read_state
+from gitsync.repository.git.state.status_log import NO_LOG, StatusLog, read_log
+from gitsync.repository.git.state.status_tree import (
+    build_files,
+    identify,
+    lacks_identity,
+    read_last_run,
+    read_report,
+    read_state,
+)
 from gitsync.repository.git.state.store import Changes, Update, compute_changes, merge, split_taken
 from gitsync.repository.git.state.worker_branches import (
     FETCHED,
@@ -93,6 +101,15 @@ class StatusBranch:
         return f"branch {self._branch} of {self._remote.name}"
 
     @property
+    def branch(self) -> str:
+        return self._branch
+
+    @property
+    def commit(self) -> str:
+        """The commit that was read last, "" for none."""
+        return self._tip or ""
+
+    @property
     def state(self) -> State:
         """What was read last, with what was pushed since."""
         return self._base
@@ -147,6 +164,22 @@ class StatusBranch:
 
     def read_last_run(self) -> LastRun | None:
         return read_last_run(self._open_tree(self._tip)) if self._tip else None
+
+    def read_report(self) -> bytes | None:
+        """Read the report of the commit that `load` has read; None for none. SourceError if it is too large."""
+        return read_report(self._open_tree(self._tip)) if self._tip else None
+
+    def read_log(self, known: str, known_time: str) -> StatusLog:
+        """Read the history up to the commit that `load` has read, as far as it follows the commit `known`, committed at
+        that time ("" for none). StateError if it cannot be read.
+        """
+        if self._tip is None:
+            return NO_LOG
+        try:
+            return read_log(self._clone(), _TIP, self._branch, self._tip, known, known_time)
+        except GitError as error:
+            message = f"The history of the {self.name} cannot be read: {error.message}"
+            raise StateError(message, hint=error.hint) from error
 
     def read_runs(self, since: datetime, most: int) -> tuple[LastRun, ...]:
         try:

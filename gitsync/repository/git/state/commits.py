@@ -10,9 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.state.former_tree import Files
+
+SKIP_CI: Final = " [skip ci]"
+"""How the subject of a status commit ends, so that it starts no pipeline."""
 
 _REF = "refs/gitsync/written"
 _NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f\x7f]")
@@ -49,7 +53,7 @@ def write_commit(repository: Repository, commit: Commit) -> str:
 
 def format_status_message(headline: str, revision: str | None) -> str:
     """Format the headline, marked so that it starts no pipeline, and the revision of the status."""
-    subject = " ".join(headline.split()) + " [skip ci]"
+    subject = " ".join(headline.split()) + SKIP_CI
     return f"{subject}\n\nRevision: {revision}\n" if revision else f"{subject}\n"
 
 

@@ -27,7 +27,14 @@ from gitsync.repository.git.source.worktree import FolderListing
 from gitsync.repository.git.state.former_tree import Files, convert_tree, log_conversion
 from gitsync.repository.git.state.record_files import INVENTORY, UNSEALED
 from gitsync.repository.git.state.seal import RecordSeals
-from gitsync.repository.git.state.status_tree import build_files, build_inventory, identify, read_last_run, read_state
+from gitsync.repository.git.state.status_tree import (
+    build_files,
+    build_inventory,
+    identify,
+    read_last_run,
+    read_report,
+    read_state,
+)
 from gitsync.repository.git.state.store import Update, compute_changes, merge, split_taken
 from gitsync.settings.files.output_path import OutputPath, choose_output_path, open_folder
 from gitsync.settings.files.whole_files import create_file, replace_file
@@ -189,6 +196,9 @@ class StatusFolder:
 
     def read_last_run(self) -> LastRun | None:
         return read_last_run(FolderListing(root=self._folder)) if self._folder.is_dir() else None
+
+    def read_report(self) -> bytes | None:
+        return read_report(FolderListing(root=self._folder)) if self._folder.is_dir() else None
 
     def read_runs(self, since: datetime, most: int) -> tuple[LastRun, ...]:
         last = self.read_last_run()

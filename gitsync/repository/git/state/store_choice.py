@@ -39,7 +39,7 @@ def open_store(
     clock: Clock,
     environment: Mapping[str, str] = os.environ,
     seals: RecordSeals = UNSEALED,
-) -> StateStore:
+) -> StatusBranch | StatusFolder:
     """Open the store: by default the branch `gitsync/status` of the remote, or `.gitsync` in a folder without a remote.
 
     Without a remote, a named branch is one of the repository itself. The author of commits is gitsync, unless git's own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gitsync.settings.config.command_sets import ACCEPT, AZURE, LOOKS, REHEARSE, REPORT, SOURCE
+from gitsync.settings.config.command_sets import ACCEPT, AZURE, LOOKS, REHEARSE, REPORT, SITE, SOURCE
 from gitsync.settings.config.setting import HelpGroup, SettingForm, declare_setting, setting_group
 
 _declare = partial(declare_setting, HelpGroup.LIMITS)
@@ -25,7 +25,11 @@ class LimitSettings:
         1800.0, "Timeout of one resource.", AZURE - LOOKS - {"doctor"}, is_advanced=True, form=SettingForm.DURATION
     )
     git_timeout: float = _declare(
-        300.0, "Timeout of one git command.", SOURCE | ACCEPT | REPORT, is_advanced=True, form=SettingForm.DURATION
+        300.0,
+        "Timeout of one git command.",
+        SOURCE | ACCEPT | REPORT | SITE,
+        is_advanced=True,
+        form=SettingForm.DURATION,
     )
     concurrency: int = _declare(
         20, "Maximum number of concurrent requests.", AZURE, is_advanced=True, form=SettingForm.POSITIVE

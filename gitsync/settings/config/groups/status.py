@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from gitsync.model.secret import Secret
-from gitsync.settings.config.command_sets import ACCEPT, RECORDS, REHEARSE, REPORT, SOURCE, SYNC
+from gitsync.settings.config.command_sets import ACCEPT, RECORDS, REHEARSE, REPORT, SITE, SOURCE, SYNC
 from gitsync.settings.config.setting import HelpGroup, SettingForm, declare_setting, setting_group
 
 _declare = partial(declare_setting, HelpGroup.STATUS)
@@ -24,7 +24,7 @@ class StatusSettings:
     status_dir: str | None = _declare(
         None,
         "Folder for status and state instead. Default: .gitsync in a folder without a remote.",
-        SOURCE | ACCEPT,
+        SOURCE | ACCEPT | SITE,
         metavar="FOLDER",
     )
     notify: Secret | None = _declare(

@@ -16,6 +16,7 @@ from gitsync.settings.config.command_sets import (
     REPORT,
     REVERT,
     SET_UP,
+    SITE,
     SOURCE,
     SYNC,
 )
@@ -43,7 +44,7 @@ class ReadSettings:
     ref: str | None = _declare(
         None, "Branch, tag or commit to read. Default: the default branch.", MANIFESTS | LOOKS, metavar="REV"
     )
-    path: str = _declare(".", "Folder or file of the manifests in SOURCE.", ESTATE, metavar="PATH")
+    path: str = _declare(".", "Folder or file of the manifests in SOURCE.", ESTATE | SITE, metavar="PATH")
     only: tuple[str, ...] = _declare(
         (),
         "Only these resources: Kind/name, Kind.group/namespace/name, or a pattern with * and ?. An unambiguous "
@@ -64,7 +65,7 @@ class ReadSettings:
     variables: tuple[tuple[str, str], ...] = _declare(
         (),
         "Value of a variable in the manifests, ${NAME}. May be repeated.",
-        ESTATE,
+        ESTATE | SITE,
         form=SettingForm.VARIABLES,
         metavar="NAME=VALUE",
         variables=(f"{VARIABLE_PREFIX}NAME",),
@@ -118,7 +119,7 @@ class ReadSettings:
     namespace: str | None = _declare(
         "default",
         "Namespace of manifests without one. It is part of generated UUID names.",
-        ESTATE | {"import"},
+        ESTATE | SITE | {"import"},
         is_advanced=True,
         authority=Authority.SOURCE,
     )
@@ -165,7 +166,7 @@ class ReadSettings:
         (),
         "Status of other repositories whose resources manifests may use as owners and references: a URL or a folder, "
         "and #BRANCH if it is not gitsync/status. The records must be signed with the digest key.",
-        ESTATE,
+        ESTATE | SITE,
         is_advanced=True,
         form=SettingForm.LIST,
         metavar="REPOSITORY[#BRANCH]",
@@ -201,9 +202,14 @@ class ReadSettings:
     git_username: str = _declare(
         "x-access-token",
         "User name for git over HTTPS, used with the token.",
-        SOURCE | ACCEPT | REPORT,
+        SOURCE | ACCEPT | REPORT | SITE,
         is_advanced=True,
     )
     git_token: Secret | None = _declare(
-        None, "Token for git over HTTPS.", SOURCE | ACCEPT | REPORT, is_advanced=True, form=SettingForm.SECRET, flag=""
+        None,
+        "Token for git over HTTPS.",
+        SOURCE | ACCEPT | REPORT | SITE,
+        is_advanced=True,
+        form=SettingForm.SECRET,
+        flag="",
     )

@@ -13,6 +13,7 @@ from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import PROVIDER_NAMES
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.model.arm_id import GROUP_TYPE, ArmId, IdKey
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.provider import Provider
 from gitsync.model.resource import Prepared
@@ -83,7 +84,8 @@ def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepare
         values = FlowingValues(each.prepared, each.config_maps, catalog)
         for prepared in (prepared for prepared in each.prepared if id(prepared) in wanted):
             try:
-                requests.append((_fill(prepared, values, taken), index))
+                kind = catalog.kind_of(prepared.resource)
+                requests.append((_fill(prepared, kind, values, taken), index))
             except CannotExportError as error:
                 left_out.append(LeftOut(key=prepared.key, reason=str(error), is_error=str(error) == INVALID))
     made = _make_blocks(requests, len(everything))
@@ -96,7 +98,7 @@ def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepare
     )
 
 
-def _fill(prepared: Prepared, values: FlowingValues, taken: dict[IdKey, Key]) -> FilledRequest:
+def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues, taken: dict[IdKey, Key]) -> FilledRequest:
     """Fill the request of a resource that Terraform can have. Raises CannotExportError."""
     if not prepared.is_valid:
         raise CannotExportError(INVALID)
@@ -106,6 +108,8 @@ def _fill(prepared: Prepared, values: FlowingValues, taken: dict[IdKey, Key]) ->
         raise CannotExportError(_join("its reconcile policy is skip", prepared.policy_reason))
     if prepared.relations.written_by is not None:
         raise CannotExportError(f"{_name(prepared.relations.written_by)} writes the same resource")
+    if kind is not None and not kind.can_get:
+        raise CannotExportError("Azure has no GET of its type, which an import needs")
     if prepared.arm_id is None:
         raise CannotExportError(_join("its ARM id is known in a run only", prepared.id_doubt))
     request = fill_request(prepared, values)
@@ -183,7 +187,7 @@ def _collect_references(
 
 
 def _describe(variable: Variable) -> NamedParts:
-    return NamedParts(variable.parts, (variable.namespace,), variable.origin)
+    return NamedParts(variable.parts, ((variable.namespace,),), variable.origin)
 
 
 def _join(reason: str, more: str) -> str:

@@ -1,0 +1,1 @@
+"""The command that makes a site from the status branches of repositories."""

@@ -1,0 +1,1 @@
+"""The site of an estate: static pages, and the data that they load."""

@@ -1,0 +1,245 @@
+"""`gitsync site`: from status branches and their history to a folder of pages."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gitsync.report.site.data_files import decode_data
+from gitsync.workflows.site.site_folder import LIST
+from tests.support.command_line import SUBSCRIPTION, run_here
+from tests.support.git_repositories import init_bare, init_repository
+
+PASSWORD = "hunter2-of-the-database"
+MANIFESTS = f"""\
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: shop, annotations: {{contoso.com/note: {PASSWORD}}}}}
+spec:
+  location: westeurope # {PASSWORD}
+  tags: {{note: "</script><b>", "__proto__": "\\u2028"}}
+---
+apiVersion: dbforpostgresql.azure.com/v1api20221201
+kind: FlexibleServer
+metadata: {{name: shop-db}}
+spec:
+  owner: {{name: shop}}
+  location: westeurope
+  version: "14"
+  administratorLogin: boss
+  administratorLoginPassword: {{name: db, key: password}}
+  sku: {{name: Standard_D2s_v3, tier: GeneralPurpose}}
+  storage: {{storageSizeGB: 128}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {{name: db}}
+stringData: {{password: {PASSWORD}}}
+"""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def sync(folder: Path, *flags: str) -> None:
+    store = f"--emulator={folder.parent / 'azure.db'}"
+    done = run_here("sync", "--yes", f"--subscription={SUBSCRIPTION}", store, "--checks=none", *flags, folder=folder)
+    assert done.code == 0, done.err + done.out
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory):
+    """A repository whose manifests were synced, changed, and synced again."""
+    top = tmp_path_factory.mktemp("estate")
+    folder = top / "shop"
+    folder.mkdir()
+    init_repository(folder)
+    init_bare(top / "shop.git")
+    git(folder, "remote", "add", "origin", f"file://{top / 'shop.git'}")
+    for text in (MANIFESTS, MANIFESTS.replace("tags: {", "tags: {more: yes-more, ")):
+        (folder / "all.yaml").write_text(text)
+        git(folder, "add", "--all")
+        git(folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "--message", "Change")
+        git(folder, "push", "--quiet", "origin", "HEAD:main")
+        sync(folder)
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "site"
+
+
+def make(out, *arguments, folder, **more):
+    return run_here("site", "--out", str(out), *arguments, folder=folder, **more)
+
+
+def read(out, name):
+    return decode_data(name, (out / "data" / f"{name}.js").read_bytes())
+
+
+def read_files(out):
+    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def test_a_site_shows_the_estate_and_what_happened_to_it(synced, out):
+    done = make(out, folder=synced)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("2 resources in ")
+    assert done.out.endswith(f"{out}/index.html\n")
+    card = read(out, "site")["targets"][0]
+    assert (card["id"], card["headline"], card["counts"]) == ("shop", "2 of 2 resources Ready", [["ready", 2]])
+    assert card["run"]["command"] == "sync"
+    tree = read(out, "tree")
+    assert tree["parent"] == [1, -1]
+    group = read(out, "resources/shop/0")["ResourceGroup.resources.azure.com/default/shop"]
+    assert group["manifest"]["line"] == 1
+    assert "</script><b>" in group["manifest"]["text"]
+    assert group["referredBy"] == [["FlexibleServer.dbforpostgresql.azure.com/default/shop-db", "owner", ""]]
+    history = read(out, "history/shop/0")["ResourceGroup.resources.azure.com/default/shop"]
+    assert [event[2] for event in reversed(history)] == ["expected", "created", "ready", "generation", "updated"]
+
+
+def test_no_file_has_a_secret_or_a_comment_of_a_manifest(synced, out):
+    make(out, folder=synced)
+    assert [path for path, content in read_files(out).items() if PASSWORD.encode() in content] == []
+    assert all(content.isascii() for path, content in read_files(out).items() if path.startswith("data/"))
+
+
+def test_a_site_that_is_made_again_writes_only_what_changed(synced, out, tmp_path):
+    make(out, folder=synced)
+    before = read_files(out)
+    assert ", 0 of them changed:" in make(out, folder=synced).out
+    assert read_files(out) == before
+    other = tmp_path / "other"
+    make(other, folder=synced)
+    assert read_files(other) == before, "the same input, the same bytes"
+
+
+def test_what_others_changed_in_a_site_counts_for_nothing(synced, out):
+    make(out, folder=synced)
+    before = read_files(out)
+    month = read(out, "site")["months"][0]
+    for path in ("data/site.js", "data/history/shop/0.js", f"data/activity/{month}.js", "data/drift.js"):
+        forged = before[path].replace(b"created", b"removed").replace(b"[]", b"[[]]")
+        (out / path).write_bytes(forged + b"//")
+        make(out, folder=synced)
+        assert read_files(out) == before
+
+
+FOREIGN = (
+    ("notes.txt", "a file of somebody"),
+    ("data/more.js", "also among the data"),
+    (".htaccess", "also hidden"),
+)
+
+
+@pytest.mark.parametrize(("name", "why"), FOREIGN)
+def test_a_folder_with_other_files_is_refused(synced, tmp_path, name, why):
+    out = tmp_path / "site"
+    (out / name).parent.mkdir(parents=True)
+    (out / name).write_text(why)
+    done = make(out, folder=synced)
+    assert done.code == 2
+    assert f"{out} has {name}, which gitsync did not write." in done.err
+    assert sorted(read_files(out)) == [name]
+
+
+def test_a_list_that_names_other_files_removes_none(synced, out):
+    make(out, folder=synced)
+    listed = json.loads((out / LIST).read_text())
+    (out / "notes.txt").write_text("ours")
+    (out / LIST).write_text(json.dumps(listed | {"files": listed["files"] | {"notes.txt": "0", "../shop": "0"}}))
+    make(out, folder=synced)
+    assert (out / "notes.txt").read_text() == "ours"
+
+
+def test_a_link_in_the_site_is_not_followed(synced, out, tmp_path):
+    make(out, folder=synced)
+    target = tmp_path / "target"
+    target.mkdir()
+    (out / "data" / "tree.js").unlink()
+    (out / "data" / "tree.js").symlink_to(target / "stolen")
+    done = make(out, folder=synced)
+    assert done.code == 2
+    assert "is a link" in done.err
+    assert list(target.iterdir()) == []
+
+
+def test_a_link_of_the_checkout_is_not_followed(synced, tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    link = synced / "public"
+    link.symlink_to(target)
+    try:
+        done = make(link, folder=synced)
+    finally:
+        link.unlink()
+    assert done.code == 2
+    assert "The site cannot be written: " in done.err
+    assert list(target.iterdir()) == []
+
+
+def test_several_targets_have_a_card_each(synced, out, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    init_repository(empty)
+    done = make(out, ".", ".#gitsync/none", str(empty), folder=synced)
+    assert done.code == 0, done.err
+    cards = read(out, "site")["targets"]
+    assert [(card["id"], card["title"], card["branch"]) for card in cards] == [
+        ("shop", "shop", "gitsync/status"),
+        ("shop-gitsync-none", "shop (gitsync/none)", "gitsync/none"),
+        ("empty", "empty", ".gitsync"),
+    ]
+    assert [card["headline"] for card in cards[1:]] == ["No records yet", "No records yet"]
+
+
+def test_a_target_that_cannot_be_read_hides_no_other(synced, out):
+    git(synced, "push", "--quiet", "--force", "origin", "HEAD:refs/heads/other")
+    done = make(out, ".", ".#other", folder=synced)
+    assert done.code == 1
+    cards = read(out, "site")["targets"]
+    assert cards[0]["counts"] == [["ready", 2]]
+    assert "not a gitsync status" in cards[1]["notes"][0]
+    assert make(out, ".#other", folder=synced).code == 2, "alone it is refused"
+
+
+def test_what_other_commands_found_is_shown_without_names_of_people(synced, out, tmp_path):
+    found = tmp_path / "found"
+    found.mkdir()
+    person = {
+        "author": "person",
+        "name": "Rob Miller",
+        "label": "Rob",
+        "correlationId": "1",
+        "doubt": "by rob@contoso.com",
+    }
+    audit = {"operations": [{"author": person}], "counts": {}, "until": "2026-01-01T00:00:00Z"}
+    (found / "audit.json").write_text(json.dumps(audit))
+    (found / "unmanaged.json").write_text(
+        json.dumps({"scopes": [], "unmanaged": 1, "resources": [{"created": person}]})
+    )
+    assert make(out, "--with", str(found), folder=synced).code == 0
+    assert read(out, "site")["has"] == {"coverage": True, "audit": True}
+    for name in ("audit", "coverage"):
+        [[file, text]] = read(out, name)["files"]
+        assert file in {"audit.json", "unmanaged.json"}
+        assert "Rob" not in text
+        assert "rob@" not in text
+    (found / "plan.json").write_text("{}")
+    done = make(out, "--with", str(found), folder=synced)
+    assert done.code == 2
+    assert "plan.json is neither a report of unmanaged resources nor an audit" in done.err
+
+
+def test_a_record_with_a_wrong_seal_is_untrusted(tmp_path, out, synced):
+    key = {"GITSYNC_DIGEST_KEY": "k" * 32}
+    done = make(out, folder=synced, **key)
+    assert done.code == 0
+    card = read(out, "site")["targets"][0]
+    assert card["trust"] == "2 records not trusted: 2 unsigned."
+    assert [failure["state"] for failure in card["failures"]] == ["untrusted", "untrusted"]
