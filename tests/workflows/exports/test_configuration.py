@@ -78,12 +78,16 @@ def define(value):
     return flow({"properties": {"definition": {"value": value}}})
 
 
-def export(*documents, subscription=SUBSCRIPTION):
+def export(*documents):
+    own = make_set(*documents)
+    return make_configuration([own], own.prepared, open_catalog())
+
+
+def make_set(*documents):
     text = "\n---\n".join(dedent(document) for document in documents)
     manifests = read_manifests({"m.yaml": text.encode()})
-    prepared = assign_writers(prepare(manifests, catalog=open_catalog(), subscription=subscription), {})
-    own = ManifestSet(prepared, manifests.objects.config_maps)
-    return make_configuration([own], prepared, open_catalog())
+    prepared = assign_writers(prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION), {})
+    return ManifestSet(prepared, manifests.objects.config_maps)
 
 
 def join(configuration):
@@ -218,6 +222,40 @@ def test_a_refused_resource_is_not_referred_to():
     configuration = export(GROUP, target, flow({"properties": {"definition": {"a": arm_id}}}, name="other"))
     assert [each.name for each in configuration.blocks] == ["workflows_other", "resource_group_core"]
     assert f'"${{{GROUP_BLOCK}.id}}/providers/Microsoft.Logic/workflows/flow"' in join(configuration)
+
+
+PLAIN = """
+    apiVersion: network.azure.com/v1api20240301
+    kind: PublicIPAddress
+    metadata: {name: egress}
+    spec: {azureName: egress-NAME, location: westeurope, owner: {name: core}, sku: {name: Standard}}
+"""
+OTHER = "another environment declares it with other values: export each with --path"
+ENVIRONMENTS = [
+    ([[GROUP, PLAIN.replace("NAME", "dev")], [GROUP, PLAIN.replace("NAME", "prod")]], 3, [], "a group that both have"),
+    ([[GROUP, PLAIN], [GROUP, PLAIN]], 2, [], "everything is the same"),
+    (
+        [[GROUP, PLAIN], [GROUP.replace("westeurope}", "westeurope, tags: {a: b}}"), PLAIN]],
+        2,
+        [OTHER],
+        "one ARM id with two values",
+    ),
+    (
+        [[GROUP, PLAIN], [GROUP, PLAIN.replace("{name: egress}", "{name: other}")]],
+        2,
+        ["PublicIPAddress/egress has the same ARM id"],
+        "one ARM id with two names",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sets", "blocks", "reasons", "why"), ENVIRONMENTS, ids=[row[-1] for row in ENVIRONMENTS])
+def test_environments_share_a_resource(sets, blocks, reasons, why):
+    made = [make_set(*documents) for documents in sets]
+    configuration = make_configuration(made, [each for own in made for each in own.prepared], open_catalog())
+    assert len(configuration.blocks) == blocks, why
+    assert [each.reason for each in configuration.left_out] == reasons, why
+    assert join(configuration).count(f"  parent_id = {GROUP_BLOCK}.id\n") == blocks - 1, "each refers to the one block"
 
 
 def test_secrets_are_variables_and_in_no_file():
