@@ -21,6 +21,7 @@ from gitsync.workflows.imports.resource_discovery import NO_MATCH
 
 UNREAD: Final = "not read from Azure: see the error"
 DIFFERENT: Final = "its manifest is not proven"
+UNWRITTEN: Final = "its manifest has the policy skip, so gitsync would not write it"
 
 
 class Takeover(StrEnum):
@@ -99,6 +100,7 @@ class ImportedResources:
     proven: Collection[Key]  # those that change nothing in Azure, as this import has compared
     claims: Mapping[IdKey, tuple[ResourceClaim, ...]]  # the claims to each resource that was read
     left_out: Mapping[IdKey, str]  # why a resource that was read has no manifest
+    unwritten: Collection[Key] = ()  # manifests by which gitsync only reads: without the other tool, none would write
 
 
 def decide_outcomes(claims: Iterable[ResourceClaim], imported: ImportedResources) -> tuple[TakeoverRow, ...]:
@@ -117,6 +119,8 @@ def _decide(
         key = imported.manifests.get(arm_id) if arm_id else None
         if key and key not in imported.proven:
             outcome, reason = Takeover.KEPT, DIFFERENT
+        elif key in imported.unwritten:
+            outcome, reason = Takeover.KEPT, UNWRITTEN
         own_id = ArmId(arm_id) if arm_id else NO_ID
         return TakeoverRow(address=claim.address, outcome=outcome, manifest=key, arm_id=own_id, reason=reason)
 
