@@ -281,11 +281,26 @@ def test_secrets_are_variables_and_in_no_file():
     ]
 
 
-def test_a_secret_that_a_manifest_has_in_plain_text_is_a_variable():
-    body = {"properties": {"administratorLogin": "boss", "administratorLoginPassword": "hunter2hunter2"}}
-    configuration = export(GROUP, flow(body, name="db", type_="Microsoft.Sql/servers@2021-11-01"))
-    assert "hunter2" not in join(configuration)
-    assert "administratorLoginPassword = var.db_administratorloginpassword" in join(configuration)
+PLAIN_SECRETS = [
+    ("Microsoft.Sql/servers@2021-11-01", {"administratorLoginPassword": "hunter2"}, "var.db_administratorloginpassword",
+     "the type has it as a secret"),
+    ("Microsoft.Sql/servers@2099-01-01", {"administratorLoginPassword": "hunter2"}, "var.db_administratorloginpassword",
+     "a version whose type is not known"),
+    ("Microsoft.Sql/servers@2099-01-01", {"nodes": [{"sharedAccessKey": "hunter2"}]}, "var.db_sharedaccesskey",
+     "a name in a list"),
+    ("Microsoft.Sql/servers@2099-01-01", {"clientSecrets": ["hunter2"]}, "var.db_0", "an entry of a list of that name"),
+    ("Microsoft.Sql/servers@2099-01-01", {"secrets": {"url": "https://v"}}, '"https://v"', "beside a secret"),
+    ("Microsoft.Sql/servers@2099-01-01", {"password": True}, "password = true", "not a text"),
+    ("Microsoft.Web/sites@2023-12-01", {"siteConfig": {"connectionStrings": [{"name": "a", "type": "SQLAzure",
+     "connectionString": "hunter2"}]}}, "var.db_connectionstring", "Azure may return it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("type_", "properties", "text", "why"), PLAIN_SECRETS, ids=[row[-1] for row in PLAIN_SECRETS])
+def test_a_secret_that_a_manifest_has_in_plain_text_is_a_variable(type_, properties, text, why):
+    made = join(export(GROUP, flow({"properties": properties}, name="db", type_=type_)))
+    assert "hunter2" not in made, why
+    assert text in made, why
 
 
 def test_what_reads_a_value_of_a_resource_that_changes_changes_too():
