@@ -437,6 +437,32 @@ def test_children_that_azure_embeds_are_kept(document, lists, why):
     assert [line.split()[0] for line in text.splitlines() if line.endswith("= []")] == lists, why
 
 
+def test_a_list_of_the_parent_deletes_no_child_that_has_a_block():
+    rule = """
+        apiVersion: network.azure.com/v1api20240301
+        kind: NetworkSecurityGroupsSecurityRule
+        metadata: {name: rule}
+        spec:
+          owner: {armId: GROUP_ID/providers/Microsoft.Network/networkSecurityGroups/flow}
+          access: Deny
+          direction: Inbound
+          priority: 100
+          protocol: Tcp
+          sourceAddressPrefix: Internet
+          sourcePortRange: "*"
+          destinationAddressPrefix: "*"
+          destinationPortRange: "22"
+    """.replace("GROUP_ID", GROUP_ID)
+    parent = flow({"properties": {"securityRules": []}}, type_=RULES)
+    configuration = export(GROUP, parent, rule)
+    assert not configuration.left_out
+    assert "    ignore_changes = [body.properties.securityRules]\n" in join(configuration)
+    assert [note for each in configuration.blocks for note in each.notes] == [
+        "changes to properties.securityRules are not sent: its entries have blocks too"
+    ]
+    assert "ignore_changes" not in join(export(GROUP, parent)), "without a block, the list is complete"
+
+
 def test_an_order_without_a_reference_is_kept():
     after = NETWORK.replace("{name: hub}", "{name: hub, annotations: {gitsync/depends-on: PublicIPAddress/egress}}")
     assert "  depends_on = [azapi_resource.public_ip_address_egress]\n" in join(export(GROUP, ADDRESS, after))

@@ -246,9 +246,12 @@ class BlockMaker:
 
     def _keep_children(self, body: dict[str, Value]) -> Iterator[Expression]:
         """Add an empty list for children that Azure embeds, and that a request without the list deletes. To ignore a
-        list means to send it as the state has it, and what the body lacks cannot be ignored.
+        list means to send it as the state has it, and what the body lacks cannot be ignored. A list that the body has is
+        ignored if a child has a block of its own, which the list would delete.
         """
-        for path in sorted(list_embedding(self.request.arm_id.arm_type)):
+        embedding = sorted(list_embedding(self.request.arm_id.arm_type))
+        declared = self.references.list_embedded(self.request.arm_id) if embedding else set()
+        for path in embedding:
             *above, member = path.split("/")
             parent = find_member(body, *above)
             if above == ["properties"] and parent is None:
@@ -256,6 +259,9 @@ class BlockMaker:
             if isinstance(parent, dict) and member not in parent:
                 parent[member] = []
                 yield Expression(format_path("body", path.split("/")))
+            elif path in declared:
+                yield Expression(format_path("body", path.split("/")))
+                self.notes.append(f"changes to {format_field(path.split('/'))} are not sent: its entries have blocks too")
 
     def _make_lifecycle(self, changes: Iterable[Expression], *, validates: bool) -> Iterator[HclBlock]:
         # An import assumes that azapi validates.
