@@ -373,6 +373,19 @@ LIFECYCLES = [
         ['gitsync ignores tags["hidden-*"], and ignore_changes cannot name it'],
         "a pattern",
     ),
+    (
+        "gitsync/hold: 'until 2999-01-01, an incident'",
+        [],
+        ["gitsync holds it until 2999-01-01, and an apply writes it"],
+        "a hold, which Terraform does not have",
+    ),
+    (
+        "gitsync/update-method: patch",
+        [],
+        ["gitsync sends a PATCH of what differs, and azapi a PUT, which resets what the body lacks"],
+        "another method",
+    ),
+    ("gitsync/update-method: put", [], [], "the method of azapi"),
 ]
 
 
@@ -385,6 +398,14 @@ def test_lifecycle(annotation, lines, notes, why):
     found = [line.strip() for line in text.splitlines() if "prevent_destroy" in line or "ignore_changes" in line]
     assert found == lines, why
     assert [note for each in configuration.blocks for note in each.notes] == notes, why
+
+
+def test_keys_that_only_gitsync_exports_are_noted():
+    secrets = "operatorSpec: {secrets: {key1: {name: keys, key: a}, key2: {name: keys, key: b}}}"
+    account = ACCOUNT.replace("identity: IDENTITY", secrets)
+    assert [note for each in export(GROUP, account).blocks for note in each.notes] == [
+        "gitsync exports its values to Secret keys, and Terraform does not"
+    ]
 
 
 STORAGE = "Microsoft.Storage/storageAccounts@2023-01-01"

@@ -15,8 +15,11 @@ from typing import Any, Final
 from gitsync.desired.catalog.body_paths import OWN_NAMES, is_spelled_exactly
 from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.problems.field_path import find_member, format_field
+from gitsync.desired.request.exports import find_addresses
+from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.desired.validation.arm_body import check_body
 from gitsync.desired.validation.arm_body_findings import list_faults
+from gitsync.model.export import ObjectKind
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.workflows.exports.terraform.block_references import RESOURCE, BlockReferences
@@ -125,7 +128,7 @@ class BlockMaker:
             variables=tuple(self.used),
             reads=frozenset(self.reads),
             changes=tuple(self._list_changes(parts.sensitive)),
-            notes=tuple(self.notes),
+            notes=(*self.notes, *_list_differences(self.request.prepared)),
         )
 
     def _make_arguments(self, parts: BodyParts, *, validates: bool) -> dict[str, Value]:
@@ -287,3 +290,13 @@ class BlockMaker:
             yield "secrets, which an imported state does not have"
         if self.request.unread:
             yield f"{', '.join(self.request.unread)}, which Azure may not return"
+
+
+def _list_differences(prepared: Prepared) -> Iterator[str]:
+    """List what gitsync does for a resource besides its request."""
+    if prepared.hold:
+        yield f"gitsync holds it until {prepared.hold.day}, and an apply writes it"
+    if prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
+        yield "gitsync sends a PATCH of what differs, and azapi a PUT, which resets what the body lacks"
+    names = {address.name for address, _ in find_addresses(prepared.resource) if address.object_kind is ObjectKind.SECRET}
+    yield from (f"gitsync exports its values to Secret {name}, and Terraform does not" for name in sorted(names))
