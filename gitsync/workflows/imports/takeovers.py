@@ -102,6 +102,12 @@ class ImportedResources:
     left_out: Mapping[IdKey, str]  # why a resource that was read has no manifest
     unwritten: Collection[Key] = ()  # manifests by which gitsync only reads: without the other tool, none would write
 
+    def find_doubt(self, key: Key) -> str:
+        """Find why the other tool keeps what a manifest declares; "" if it may forget it."""
+        if key not in self.proven:
+            return DIFFERENT
+        return UNWRITTEN if key in self.unwritten else ""
+
 
 def decide_outcomes(claims: Iterable[ResourceClaim], imported: ImportedResources) -> tuple[TakeoverRow, ...]:
     """Decide what became of each claim, in their order."""
@@ -117,10 +123,8 @@ def _decide(
 ) -> Iterator[TakeoverRow]:
     def make(arm_id: IdKey | None, outcome: Takeover, reason: str) -> TakeoverRow:
         key = imported.manifests.get(arm_id) if arm_id else None
-        if key and key not in imported.proven:
-            outcome, reason = Takeover.KEPT, DIFFERENT
-        elif key in imported.unwritten:
-            outcome, reason = Takeover.KEPT, UNWRITTEN
+        if key and (doubt := imported.find_doubt(key)):
+            outcome, reason = Takeover.KEPT, doubt
         own_id = ArmId(arm_id) if arm_id else NO_ID
         return TakeoverRow(address=claim.address, outcome=outcome, manifest=key, arm_id=own_id, reason=reason)
 

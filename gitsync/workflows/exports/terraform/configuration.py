@@ -194,9 +194,7 @@ def _make_blocks(requests: Sequence[_SharedRequest], sets: int) -> _Made:
         requests = [each for each in requests if each.request not in failed]
 
 
-def _collect_references(
-    requests: Sequence[_SharedRequest], names: Sequence[str], index: int
-) -> BlockReferences:
+def _collect_references(requests: Sequence[_SharedRequest], names: Sequence[str], index: int) -> BlockReferences:
     own = {
         request.prepared.key: (request.prepared, name)
         for (request, sets), name in zip(requests, names, strict=True)

@@ -248,23 +248,24 @@ class BlockMaker:
         return not (is_named and is_spelled_exactly(members, body_type, name=arm_id.name))
 
     def _keep_children(self, body: dict[str, Value]) -> Iterator[Expression]:
-        """Add an empty list for children that Azure embeds, and that a request without the list deletes. To ignore a
-        list means to send it as the state has it, and what the body lacks cannot be ignored. A list that the body has is
-        ignored if a child has a block of its own, which the list would delete.
+        """List what is ignored so that children which Azure embeds stay: a request without their list deletes them. To
+        ignore a list means to send it as the state has it, and what the body lacks cannot be ignored: so it gets an
+        empty list. One that the body has is ignored if an entry has a block of its own, which the list would delete.
         """
         embedding = sorted(list_embedding(self.request.arm_id.arm_type))
         declared = self.references.list_embedded(self.request.arm_id) if embedding else set()
         for path in embedding:
-            *above, member = path.split("/")
+            field_path = path.split("/")
+            *above, member = field_path
             parent = find_member(body, *above)
             if above == ["properties"] and parent is None:
                 parent = body.setdefault("properties", {})
             if isinstance(parent, dict) and member not in parent:
                 parent[member] = []
-                yield Expression(format_path("body", path.split("/")))
+                yield Expression(format_path("body", field_path))
             elif path in declared:
-                yield Expression(format_path("body", path.split("/")))
-                self.notes.append(f"changes to {format_field(path.split('/'))} are not sent: its entries have blocks too")
+                yield Expression(format_path("body", field_path))
+                self.notes.append(f"changes to {format_field(field_path)} are not sent: its entries have blocks too")
 
     def _make_lifecycle(self, changes: Iterable[Expression], *, validates: bool) -> Iterator[HclBlock]:
         # An import assumes that azapi validates.
@@ -293,10 +294,11 @@ class BlockMaker:
 
 
 def _list_differences(prepared: Prepared) -> Iterator[str]:
-    """List what gitsync does for a resource besides its request."""
+    """List what gitsync does for a resource and no block can."""
     if prepared.hold:
         yield f"gitsync holds it until {prepared.hold.day}, and an apply writes it"
     if prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
         yield "gitsync sends a PATCH of what differs, and azapi a PUT, which resets what the body lacks"
-    names = {address.name for address, _ in find_addresses(prepared.resource) if address.object_kind is ObjectKind.SECRET}
+    addresses = (address for address, _ in find_addresses(prepared.resource))
+    names = {address.name for address in addresses if address.object_kind is ObjectKind.SECRET}
     yield from (f"gitsync exports its values to Secret {name}, and Terraform does not" for name in sorted(names))
