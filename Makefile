@@ -73,6 +73,7 @@ bench: $(READY) ## how fast it is, as ratios against a bare client
 	$(BIN)/python -m bench.rehearsal
 	$(BIN)/python -m bench.accept
 	$(BIN)/python -m bench.any_type
+	$(BIN)/python -m bench.site
 
 catalog: $(READY) ## take a release of ASO: make catalog ASO=checkout; SUMMARY=file for what changed
 	@test -n "$(ASO)" || { echo "Name a checkout (Azure/azure-service-operator): make catalog ASO=folder" >&2; exit 2; }

@@ -122,14 +122,21 @@ class RoundTrip:
 
     def plan_exported(self) -> PlannedImport:
         """Plan what was exported with OpenTofu, and a value for each secret."""
-        text = "".join(path.read_text(encoding="utf-8") for path in self.exported.glob("*.tf"))
-        values = {f"TF_VAR_{name}": PASSWORD for name in re.findall(r'^variable "(\w+)"', text, re.MULTILINE)}
         run_tofu(self.exported, self.environment, "init", *FLAGS)
-        planned = run_tofu(self.exported, {**self.environment, **values}, "plan", *FLAGS)
+        planned = self._tofu_exported("plan")
         return PlannedImport(
             summary=next(line for line in planned.splitlines() if line.startswith(("Plan:", "No changes"))),
             changed=tuple(re.findall(r"^  # (\S+) will be updated", planned, re.MULTILINE)),
         )
+
+    def apply_exported(self) -> None:
+        """Apply what was exported."""
+        self._tofu_exported("apply", "-auto-approve")
+
+    def _tofu_exported(self, *arguments: str) -> str:
+        text = "".join(path.read_text(encoding="utf-8") for path in self.exported.glob("*.tf"))
+        values = {f"TF_VAR_{name}": PASSWORD for name in re.findall(r'^variable "(\w+)"', text, re.MULTILINE)}
+        return run_tofu(self.exported, {**self.environment, **values}, *arguments, *FLAGS)
 
     def list_in_state(self) -> list[str]:
         """List what OpenTofu manages."""
@@ -196,6 +203,8 @@ def _print_steps(trip: RoundTrip) -> None:
     )
     print(f"export: exit code {trip.export().code}")
     print(f"back in OpenTofu: {trip.plan_exported().summary}")
+    trip.apply_exported()
+    print(f"and after an apply: {trip.plan_exported().summary}")
 
 
 if __name__ == "__main__":

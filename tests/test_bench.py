@@ -90,3 +90,12 @@ def test_a_run_over_any_type_is_measured_beside_one_over_kinds(python):
     _, *rows, times = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["ASO's kinds", "three in ten of any type"], done.stderr
     assert "times the CPU" in times
+
+
+def test_sites_are_measured_beside_plans(python):
+    command = [python, "-m", "bench.site", "--resources", "20", "--commits", "3"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    _, *rows, page = done.stdout.splitlines()
+    titles = [row.rsplit(maxsplit=3)[0] for row in rows]
+    assert titles == ["plan", "site, 3 commits", "again, one commit more"], done.stderr
+    assert page.startswith("First page of 30,000 resources")

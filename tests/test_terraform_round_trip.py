@@ -68,3 +68,8 @@ def test_opentofu_imports_all_that_is_exported_and_changes_only_what_has_secrets
     manifests = INSTANCES + FROM_BODIES
     assert planned.summary == f"Plan: {manifests} to import, 0 to add, 2 to change, 0 to destroy."
     assert sorted(planned.changed) == sorted(row["address"] for row in exported.document["changes"])
+    there, writes = trip.list_in_azure(), trip.count_writes()
+    trip.apply_exported()
+    assert trip.count_writes() == writes + len(planned.changed)
+    assert trip.list_in_azure() == there
+    assert trip.plan_exported().summary.startswith("No changes.")

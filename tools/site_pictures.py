@@ -23,11 +23,12 @@ from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.terminal import Paint
 
 RESOURCE = "production/platform/network.azure.com/NetworkSecurityGroupsSecurityRule/hub-deny-from-internet"
+_DISALLOWED = "Resource 'scratch' was disallowed by policy. Policy: 'Databases need the tag owner'."
 FAULTS = SCRIPT | {
     "rules": [
         {
-            "match": {"method": "PUT", "path": "*/databases/scratch"},
-            "answer": {"status": 409, "code": "ServiceIsInMaintenance", "message": "The cluster is in maintenance."},
+            "match": {"method": "PUT", "path": "*/databases/scratch", "after": 1},
+            "answer": {"status": 403, "code": "RequestDisallowedByPolicy", "message": _DISALLOWED},
         }
     ]
 }
@@ -45,10 +46,10 @@ def main(arguments: list[str]) -> int:
         folder = Path(name)
         page = make_site([make_production(folder / "a"), make_test(folder / "b")], folder / "site")
         shots = [
-            Shot("site-overview", page, 1280, 860, 0.8),
-            Shot("site-tree", page, 1280, 1090, 0.8, "#/tree?target=production"),
-            Shot("site-resource", page, 1280, 1500, 0.8, f"#/resource/{RESOURCE}"),
-            Shot("site-graph", page, 1280, 1060, 0.8, "#/graph/production/namespace/platform"),
+            Shot("site-overview", page, 1280, 900, 0.8),
+            Shot("site-tree", page, 1280, 1000, 0.8, "#/tree?target=production"),
+            Shot("site-resource", page, 1280, 1130, 0.8, f"#/resource/{RESOURCE}"),
+            Shot("site-graph", page, 1280, 1110, 0.8, "#/graph/production/namespace/platform"),
         ]
         for shot in shots:
             picture = (pictures / f"{shot.name}.png").resolve()
@@ -60,14 +61,16 @@ def main(arguments: list[str]) -> int:
 def make_production(folder: Path) -> Demo:
     """An estate in which a change in Azure was repaired, another one is held, one resource fails and one waits."""
     with serve_azure(make_folder(folder), FAULTS, environment({})) as azure:
-        demo = make_demo(folder, azure, "production", code=1)
+        demo = make_demo(folder, azure, "production")
         change_rule(azure, "Allow")
-        sync(demo, code=1)
+        sync(demo)
         day = (SystemClock().now() + timedelta(days=21)).date()
         network = demo.tree / "platform" / "hub-network.yaml"
         hold = f'{HELD}  annotations:\n    gitsync/hold: "until {day}, incident 4711"\n'
         network.write_text(network.read_text().replace(HELD, hold))
         (demo.tree / "platform" / "egress.yaml").write_text(EGRESS.replace("platform-network", "platform-networks"))
+        warehouse = demo.tree / "analytics" / "warehouse.yaml"
+        warehouse.write_text(warehouse.read_text().replace("hotCachePeriod: P1D", "hotCachePeriod: P2D"))
         push(demo, "Hold the rule of the hub during the incident, and prepare egress")
         change_rule(azure, "Allow")
         sync(demo, code=1)
@@ -85,11 +88,11 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-def make_demo(folder: Path, azure: EmulatedAzure, name: str, code: int = 0) -> Demo:
+def make_demo(folder: Path, azure: EmulatedAzure, name: str) -> Demo:
     demo = Demo(folder, azure, "manifests", name, Transcript(140, Paint(on=False)))
     demo.settings["GITSYNC_DIGEST_KEY"] = "the records of an example that is thrown away"
     demo.make_repository()
-    sync(demo, code)
+    sync(demo)
     return demo
 
 

@@ -9,6 +9,7 @@ from gitsync.cli.main import run
 from gitsync.emulator.settings import Denial
 from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.filled_store import ROOT, fill
+from tests.support.json_schemas import list_faults
 from tests.support.world import World
 
 SECRET = "correct-horse-battery"
@@ -158,6 +159,7 @@ def test_each_resource_of_a_stack_is_taken_covered_or_kept(tmp_path):
     assert read_rows(done) == OUTCOMES
     document = json.loads(done.out)
     assert document["source"] == "deployment stack shop"
+    assert list_faults("import", document) == []
     assert document["imported"] == document["nothingToChange"] == 8
     reasons = read_reasons(done)
     assert all(reasons[address] for outcome, address, _ in OUTCOMES if outcome != "taken")

@@ -45,8 +45,8 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def sync(folder: Path, *flags: str) -> None:
-    place = f"--emulator={folder.parent / 'azure.db'}"
-    done = run_here("sync", "--yes", f"--subscription={SUBSCRIPTION}", place, "--checks=none", *flags, folder=folder)
+    store = f"--emulator={folder.parent / 'azure.db'}"
+    done = run_here("sync", "--yes", f"--subscription={SUBSCRIPTION}", store, "--checks=none", *flags, folder=folder)
     assert done.code == 0, done.err + done.out
 
 

@@ -56,8 +56,8 @@ async def test_an_application_comes_changes_and_goes_into_the_deleted_items(dire
     listed = (await send(directory, "GET", f"{DELETED}/microsoft.graph.application")).body["value"]
     assert [(entry["id"], entry["appId"]) for entry in listed] == [(created["id"], created["appId"])]
     assert listed[0]["deletedDateTime"] == "2026-01-01T00:00:00Z"
-    one = await send(directory, "GET", f"{DELETED}/{created['id']}")
-    assert one.body["@odata.type"] == "#microsoft.graph.application"
+    kept = await send(directory, "GET", f"{DELETED}/{created['id']}")
+    assert kept.body["@odata.type"] == "#microsoft.graph.application"
 
 
 async def test_a_restored_application_is_the_same_with_its_credentials(directory):
@@ -221,8 +221,8 @@ async def test_delays_hold_for_every_kind():
 async def test_who_may_only_write_what_it_owns_cannot_write_the_rest():
     owner = EmulatedPrincipal(client="owner", object="owner-object", secret="s")
     base = settings(permissions=("Application.ReadWrite.OwnedBy",))
-    whole = EmulatorSettings(limits=None, graph=base.graph, principals=(owner,))
-    async with emulated(whole, clock=TestClock()) as directory:
+    full = EmulatorSettings(limits=None, graph=base.graph, principals=(owner,))
+    async with emulated(full, clock=TestClock()) as directory:
         token = directory.emulator.tokens.token(owner, audience=directory.emulator.url)
         headers = {"Authorization": f"Bearer {token}"}
         made = await directory.send_request("POST", APPLICATIONS, SHOP, version="", **headers)

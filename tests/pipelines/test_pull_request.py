@@ -212,7 +212,7 @@ def test_another_command_is_refused(tmp_path, command):
     job = {"COMMAND": command, "PATH": os.environ["PATH"]}
     done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Use plan, sync, validate, rehearse, accept, doctor, shards or report." in done.stderr
+    assert "Use plan, sync, validate, rehearse, accept, doctor, shards, report or site." in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,15 +1,18 @@
-"""The pictures of reports in the docs: the tool that takes them can start."""
+"""The pictures of reports and of the site in the docs: the tools that take them can start."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_tool_starts_and_names_the_browsers_that_it_looks_for(tmp_path):
+@pytest.mark.parametrize("tool", ["report_pictures.py", "site_pictures.py"])
+def test_the_tool_starts_and_names_the_browsers_that_it_looks_for(tool, tmp_path):
     done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "report_pictures.py", tmp_path],
+        [sys.executable, ROOT / "tools" / tool, tmp_path],
         env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")

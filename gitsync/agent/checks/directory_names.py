@@ -111,7 +111,7 @@ def _until(application: DeletedApplication) -> str:
 
 
 def _advise(application: DeletedApplication, then: str, otherwise: str) -> str:
-    """The ways out: restore it, delete it permanently, or another value. `then` is what follows a restore."""
+    """The options: restore it, delete it permanently, or another value. `then` is what follows a restore."""
     ways = (
         f"To restore it with its client id, run `{application.restore}`{f': {then}' if then else ''}.",
         f"To delete it permanently, run `{application.purge}`.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gitsync.model.record import State
     from gitsync.report.site.declared import DeclaredManifests
     from gitsync.report.site.estate import SiteEstate
+    from gitsync.repository.git.source.checkout import Checkout
     from gitsync.settings.redaction import Redactions
     from gitsync.workflows.site.site_folder import SiteFolder
 
@@ -42,17 +43,28 @@ def read_estates(configs: Sequence[Config], folder: SiteFolder, redactions: Reda
         names = name_estates([locate_status(source, store) for source, store in pairs])
         for config, (source, store), name in zip(configs, pairs, names, strict=True):
             remote = source.remote.url if source.remote else ""
+            mask = partial(_mask, redactions=redactions, source=source, title=name.title)
             try:
-                estates.append(read_estate(store, name, remote, folder.read, partial(_declare, config, redactions)))
+                declare = partial(_declare, config, redactions, mask)
+                estates.append(read_estate(store, name, remote, folder.read, declare))
             except StateError as error:
                 errors.append(error)
-                estates.append(make_unread(name, error.message))
+                estates.append(make_unread(name, mask(error.message)))
     if len(errors) == len(estates):
         raise errors[0]
     return estates
 
 
-def _declare(config: Config, redactions: Redactions, state: State) -> DeclaredManifests:
+def _mask(text: str, *, redactions: Redactions, source: Checkout, title: str) -> str:
+    """Mask secrets in an error, and paths of this machine: a folder may have the name of a person."""
+    remote = source.remote.url if source.remote else ""
+    paths = {remote.removeprefix("file://"), str(source.folder or "")}
+    for path in sorted((path for path in paths if path.startswith("/")), key=len, reverse=True):
+        text = text.replace(f"file://{path}", title).replace(path, title)
+    return redactions.mask(text)
+
+
+def _declare(config: Config, redactions: Redactions, mask: Callable[[str], str], state: State) -> DeclaredManifests:
     """Read the manifests at the revision of the records; for a folder without revisions, those of today."""
     from gitsync.cli.offline import read_offline
     from gitsync.report.site.declared import DeclaredManifests, declare
@@ -62,5 +74,5 @@ def _declare(config: Config, redactions: Redactions, state: State) -> DeclaredMa
     try:
         offline = read_offline(replace(config, ref=state.revision), redactions)
     except GitsyncError as error:
-        return DeclaredManifests(doubt=redactions.mask(error.message))
+        return DeclaredManifests(doubt=mask(error.message))
     return declare(offline.everything, offline.catalog, redactions.mask, offline.root)

@@ -21,7 +21,7 @@ def decide_policy(
     text is not a policy.
 
     `namespaces` has the annotations of Namespace manifests by name. An empty text counts as absent. A resource that
-    CAPZ manages or a controller suspends is not written, and neither is an object of Entra ID that is only adopted; one
+    CAPZ manages or a controller suspends is not written, and neither is an Entra ID object that is only adopted; one
     that a controller does not prune is kept.
     """
     own = resource.annotations.get(RECONCILE_POLICY, "")
@@ -50,7 +50,7 @@ def _explain_skip(resource: Resource) -> str:
 
 
 def only_adopts(resource: Resource) -> bool:
-    """Return whether a manifest only looks for an object of Entra ID that somebody else manages."""
+    """Return whether a manifest only looks for an Entra ID object that somebody else manages."""
     operator = resource.spec.get("operatorSpec") if resource.gvk.group == ENTRA_GROUP else None
     return isinstance(operator, Mapping) and operator.get("creationMode") == ADOPT_ONLY
 

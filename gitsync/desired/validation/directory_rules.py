@@ -35,7 +35,7 @@ _PLATFORMS: Final = ("web", "spa", "publicClient")
 
 
 def check_directory_object(resource: Resource, kind: Kind) -> Iterator[Finding]:
-    """Check the rules of a kind of Entra ID."""
+    """Check the rules of an Entra ID kind."""
     rule = _RULES.get(kind.gvk.kind)
     if rule is not None:
         yield from rule(resource.spec)
@@ -151,7 +151,7 @@ def _find_redirect_fault(uri: str, *, is_public: bool) -> str:
 
 
 def _split(uri: str) -> SplitResult | None:
-    """Split a URI; None if it is no absolute one."""
+    """Split a URI; None if it is not absolute."""
     try:
         parts = urlsplit(uri)
         _ = parts.port  # it may be malformed

@@ -26,7 +26,7 @@ from gitsync.emulator.changes.log import (
 from gitsync.emulator.faults import Move
 from gitsync.emulator.governance.policies import EmulatedPolicy
 from gitsync.emulator.http.messages import Caller, ServerRequest
-from gitsync.emulator.http.target import Target, parse
+from gitsync.emulator.http.target import PathShape, Target, parse
 from gitsync.emulator.identity.access import name_needed_action
 from gitsync.emulator.lro.operations import drop_with_children
 from gitsync.emulator.patch import GONE, set_value
@@ -81,7 +81,9 @@ def _apply_move(cloud: EmulatedCloud, target: Target, move: Move, at: float) -> 
     before = look_before(cloud, target, deletes=move.delete)
     if move.create is not None:
         origin = BodyOrigin(api_version="2024-01-01", by=move.by or "somebody")
-        body = store_children(cloud, target, drop_read_only(move.create), origin, replaces=True)
+        # A name is in the id, except in Microsoft Graph.
+        sent = move.create if target.shape is PathShape.DIRECTORY else drop_read_only(move.create)
+        body = store_children(cloud, target, sent, origin, replaces=True)
         cloud.store.put_resource(target.key, make_stored(cloud, target, body, origin))
     elif before.resource is None:
         raise KeyError(target.key)

@@ -125,7 +125,10 @@ def _refuse_taken_app_id(cloud: EmulatedCloud, principal: Mapping[str, Any], pat
     if any(str(other.body.get("appId")).casefold() == app_id for other in others):
         text = f"The service principal cannot be created, since the service principal name {app_id} is already in use."
         raise refuse_graph(409, "Request_MultipleObjectsWithSameKeyValue", text)
-    if not path and find_application(cloud, app_id) is None:
+    application = None if path else find_application(cloud, app_id)
+    # Graph looks for it as a filter does, which may not show a new one yet.
+    is_late = application is not None and compute_age(cloud, application.created) < cloud.settings.graph.delays.filter
+    if not path and (application is None or is_late):
         text = f"The appId '{app_id}' of the service principal does not reference a valid application object."
         raise refuse_value("appId", text, "NoBackingApplicationObject")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.provider_fields import make_uuid
@@ -26,6 +26,17 @@ _ROLES: Final = {
     "User.Read.All": "df021288-bdef-4463-88db-98f22de89214",
 }
 """Ids of app roles by value, the same in every tenant (https://learn.microsoft.com/graph/permissions-reference)."""
+
+
+def find_role_id(value: str) -> str:
+    """Find the id of an app role of Microsoft Graph by its value; "" for an unknown one."""
+    return _ROLES.get(value, "")
+
+
+def list_first_party_roles(app_id: object) -> list[Any]:
+    """List the app roles of a service principal that every tenant has, by its client id."""
+    found = (stored.body["appRoles"] for stored in FIRST_PARTY.values() if stored.body["appId"] == app_id)
+    return next(found, [])
 
 
 def _make_graph() -> StoredResource:

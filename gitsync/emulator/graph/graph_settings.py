@@ -1,4 +1,4 @@
-"""The settings of Microsoft Graph: the callers' permissions, the page size, the throttle, and the delay of each view."""
+"""The settings of Microsoft Graph: the callers' permissions, the page size, the throttle, and the delays of views."""
 
 from __future__ import annotations
 

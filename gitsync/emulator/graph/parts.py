@@ -12,6 +12,7 @@ from typing import Any, Final
 from gitsync.emulator.graph.answers import refuse_graph, refuse_missing, refuse_value
 from gitsync.emulator.graph.directory_collections import APPLICATIONS, SERVICE_PRINCIPALS, find_application
 from gitsync.emulator.graph.directory_objects import find_object, put_new, require_write
+from gitsync.emulator.graph.first_party import list_first_party_roles
 from gitsync.emulator.graph.graph_bodies import Types, check_values, require_payload, require_values
 from gitsync.emulator.graph.graph_delays import compute_age
 from gitsync.emulator.graph.graph_filters import make_list, read_filter, refuse_other_methods
@@ -95,8 +96,11 @@ def answer_roles(cloud: EmulatedCloud, request: ServerRequest, words: tuple[str,
 
 
 def list_roles(cloud: EmulatedCloud, principal: StoredResource) -> list[Any]:
-    application = find_application(cloud, principal.body.get("appId"))
-    return list((application or principal).body.get("appRoles", []))
+    """List the app roles of a principal: those of its application, or its own if that is of another tenant."""
+    app_id = principal.body.get("appId")
+    application = find_application(cloud, app_id)
+    own = [*(application.body.get("appRoles", []) if application else []), *principal.body.get("appRoles", [])]
+    return own or list_first_party_roles(app_id)
 
 
 def _list_credentials(cloud: EmulatedCloud, application: StoredResource) -> list[tuple[str, StoredResource]]:

@@ -126,7 +126,7 @@ def choose_graph(cloud: Cloud) -> Cloud:
     if authority not in _GRAPHS:
         raise ConfigError(
             f"The Microsoft Graph endpoint for authority {cloud.authority} is not known.",
-            hint="Remove the Entra ID groups from this source. They need the public, US Government or China cloud.",
+            hint="Remove the Entra ID kinds from this source. They need the public, US Government or China cloud.",
         )
     return replace(cloud, endpoint=_GRAPHS[authority], audience=_GRAPHS[authority], service=GRAPH)
 

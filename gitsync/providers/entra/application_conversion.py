@@ -18,6 +18,7 @@ class _Field(NamedTuple):
     path: tuple[str, ...]
     type: type
     none: Any  # the value of a new application without the field, which a PATCH sends to remove another
+    spellings: tuple[str, ...] = ("",)  # further texts for none
 
 
 _FIELDS: Final = (
@@ -31,7 +32,7 @@ _FIELDS: Final = (
     _Field(("publicClient", "redirectUris"), list, []),
     _Field(("tags",), list, []),
     _Field(("isFallbackPublicClient",), bool, None),
-    _Field(("groupMembershipClaims",), str, None),
+    _Field(("groupMembershipClaims",), str, None, ("", "None")),
 )
 """All but displayName, which no application lacks."""
 
@@ -56,8 +57,8 @@ def make_create(body: Body) -> dict[str, Any]:
     """Make the body of the POST that creates an application."""
     created = {"displayName": body.get("displayName")}
     for field in _FIELDS:
-        stated = _find(body, field.path)
-        if stated is not None and stated != "":  # Graph takes no empty text
+        stated = _normalize(field, _find(body, field.path))
+        if stated is not None and _find(body, field.path) is not None:  # Graph takes no empty text
             _put(created, field.path, stated)
     return created
 
@@ -84,8 +85,9 @@ def _is_same(field: _Field, left: Any, right: Any) -> bool:
 
 
 def _normalize(field: _Field, value: Any) -> Any:
+    """Return a value in one spelling: Graph has several for none."""
     is_false = field.type is bool and value is False
-    return field.none if value in (None, "") or (is_false and field.none is None) else value
+    return field.none if value is None or value in field.spellings or (is_false and field.none is None) else value
 
 
 def _find(body: Any, path: tuple[str, ...]) -> Any:
@@ -142,6 +144,7 @@ APPLICATION: Final = DirectoryKind(
     make_create=make_create,
     refuse_create=lambda _body: None,
     refuse_match=lambda _body, _application: None,
+    may_be_late=lambda _error: False,
     compute_changes=compute_changes,
     compute_fixed_changes=lambda _body, _application: {},
     read_permission="Application.Read.All",

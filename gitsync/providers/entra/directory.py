@@ -1,4 +1,4 @@
-"""Reads and writes objects of Entra ID: the provider that a run uses for them.
+"""Reads and writes Entra ID objects: the provider that a run uses for them.
 
 An object has no name that is unique, so a run identifies it by the id that Graph gave it: from the record, from the
 answer to its own POST, or, for a manifest that may adopt, from a search.
@@ -244,7 +244,7 @@ class ObjectReader:
         """Make the error for what Graph would refuse. Only a change of the manifest helps."""
         return ArmError(
             refusal.message,
-            code="PropertyChangeNotAllowed",
+            code=refusal.code,
             resource_id=self._access.resource.arm_id,
             method="PATCH",
             at=format_rfc3339(self._access.clock.now()),
@@ -301,7 +301,7 @@ class ObjectWriter(ObjectReader):
         request = make_create_request(kind, access.resource.arm_id, kind.make_create(body))
         sent_at = access.clock.now()
         try:
-            created = read_object(kind, await access.send(request), request)
+            created = read_object(kind, await self._post_patiently(request), request)
         except ArmError as error:
             # The object may exist by now: a search must not find nothing too early, or a second one would be created.
             if error.outcome_unknown:
@@ -310,6 +310,19 @@ class ObjectWriter(ObjectReader):
         access.note_object(created)
         access.known.is_created = True
         access.known.new_until = access.clock.monotonic() + NEW  # whatever time Graph returns
+
+    async def _post_patiently(self, request: GraphRequest) -> Response:
+        """Send a POST, again while Graph does not show another new object that it needs."""
+        access, tries = self._access, 0
+        while True:
+            try:
+                return await access.send(request)
+            except ArmError as error:
+                if not (access.kind.may_be_late(error) and access.all.has_new(access.clock.monotonic())):
+                    raise
+                refusal = error.message
+            await access.pause(tries, refusal)
+            tries += 1
 
     async def _update(self, object_id: str, body: Mapping[str, Any]) -> None:
         access, kind, arm_id = self._access, self._access.kind, self._access.resource.arm_id

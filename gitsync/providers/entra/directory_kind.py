@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from gitsync.errors import ArmError
 from gitsync.model.live import Live
 
 GraphObject = Mapping[str, Any]
@@ -30,6 +31,7 @@ class GraphRefusal(NamedTuple):
 
     message: str
     hint: str
+    code: str = "PropertyChangeNotAllowed"
 
 
 class Names(NamedTuple):
@@ -44,7 +46,7 @@ class Names(NamedTuple):
 
 
 def list_name_searches(body: Body) -> tuple[ObjectSearch, ...]:
-    """Search by displayName; not at all if a plan does not know it yet."""
+    """Search by displayName; not at all while it is unknown in a plan."""
     name = body.get("displayName")
     return (ObjectSearch("displayName", name),) if isinstance(name, str) and name else ()
 
@@ -70,6 +72,9 @@ class DirectoryKind:
     refuse_create: Callable[[Body], GraphRefusal | None]  # why no object with a body can be created
     refuse_match: Callable[[Body, GraphObject], GraphRefusal | None]
     """Why the only object that a search found is not the one that a body means."""
+
+    may_be_late: Callable[[ArmError], bool]
+    """Whether a POST may be refused only since Graph does not show another new object yet."""
 
     compute_changes: Callable[[Body, GraphObject, Body | None], dict[str, Any]]
     """What a PATCH has to send, so that an object becomes what a body states; nothing if it is that. The last body is

@@ -21,7 +21,7 @@ _JSON: Final = {"Content-Type": "application/json"}
 DENIED: Final = "authorization_requestdenied"
 _NOT_ACCEPTED: Final = (
     "{identity} is not accepted by Microsoft Graph: check AZURE_AUTHORITY_HOST, and that its "
-    "tenant is the tenant of the groups."
+    "tenant is that of the objects."
 )
 
 

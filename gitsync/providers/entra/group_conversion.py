@@ -150,6 +150,7 @@ SECURITY_GROUP: Final = DirectoryKind(
     make_create=make_create,
     refuse_create=refuse_create,
     refuse_match=lambda _body, _group: None,
+    may_be_late=lambda _error: False,
     compute_changes=compute_changes,
     compute_fixed_changes=compute_fixed_changes,
     read_permission="Group.Read.All",

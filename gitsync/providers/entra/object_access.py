@@ -1,4 +1,4 @@
-"""Access to one object of Entra ID: its requests, as the principal of a resource, and what the run has learned of the
+"""Access to one Entra ID object: its requests, as the principal of a resource, and what the run has learned of the
 object.
 
 Graph is consistent only in the end. An object is new for a minute after it was created: a 404 for it proves nothing
@@ -59,6 +59,10 @@ class KnownObjects:
         """Return what is known of a resource: at first what its record has."""
         arm_id, is_declared = resource.arm_id.key, resource.body is not None
         return self._objects.setdefault(arm_id, KnownObject(resource.arm_id, resource.kept.given_id, is_declared))
+
+    def has_new(self, now: float) -> bool:
+        """Return whether the run has created an object that Graph may not show yet."""
+        return any(known.is_created and now < known.new_until for known in self._objects.values())
 
     def find_other_owner(self, object_id: str, known: KnownObject) -> str:
         """Return the id of an object that the run already has as that of another manifest; "" if there is none."""

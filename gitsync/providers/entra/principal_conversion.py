@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from gitsync.errors import ArmError
 from gitsync.model.live import Live
 from gitsync.providers.entra.directory_kind import (
     GUID,
@@ -16,6 +17,12 @@ from gitsync.providers.entra.directory_kind import (
     Names,
     ObjectSearch,
     list_name_searches,
+)
+
+_NO_APPLICATION: Final = "NoBackingApplicationObject"
+_NO_APPLICATION_TEXTS: Final = (
+    "does not reference a valid application object",
+    "the backing application of the service principal being created must",
 )
 
 
@@ -44,8 +51,8 @@ def _compute_fixed_changes(body: Body, principal: GraphObject) -> dict[str, tupl
 
 
 def _list_searches(body: Body) -> tuple[ObjectSearch, ...]:
-    """Search by appId first, since the displayName may have changed. With an appId that a plan does not know yet, an
-    object that has the name may be another one.
+    """Search by appId first, since the displayName may have changed. While the appId is unknown in a plan, an object
+    that has the name may be another one.
     """
     app_id = body.get("appId")
     if app_id is not None and not isinstance(app_id, str):
@@ -59,6 +66,7 @@ def _refuse_create(body: Body) -> GraphRefusal | None:
     return GraphRefusal(
         f"No service principal has the displayName {body.get('displayName')!r}, and without appId none can be created.",
         "Set spec.appId to the client id of the application, or correct displayName.",
+        "ServicePrincipalNotFound",
     )
 
 
@@ -71,7 +79,14 @@ def _refuse_match(body: Body, principal: GraphObject) -> GraphRefusal | None:
         f"The service principal {principal['id']} has the displayName {body.get('displayName')!r} and the appId "
         f"{principal['appId']}, and git states {app_id}.",
         "Correct spec.appId, or give the manifest another displayName.",
+        "ServicePrincipalMismatch",
     )
+
+
+def _may_be_late(error: ArmError) -> bool:
+    """Return whether Graph does not have the application of a principal, or not yet."""
+    codes = {detail.get("code") for detail in error.details}
+    return _NO_APPLICATION in codes or any(text in error.message for text in _NO_APPLICATION_TEXTS)
 
 
 def _find_fault(principal: GraphObject) -> str:
@@ -104,6 +119,7 @@ SERVICE_PRINCIPAL: Final = DirectoryKind(
     make_create=make_create,
     refuse_create=_refuse_create,
     refuse_match=_refuse_match,
+    may_be_late=_may_be_late,
     compute_changes=compute_changes,
     compute_fixed_changes=_compute_fixed_changes,
     read_permission="Application.Read.All",

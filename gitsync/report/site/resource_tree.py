@@ -91,11 +91,16 @@ def build_tree(targets: Sequence[str], rows: Sequence[TreeRow]) -> TreeShape:
     }
 
 
+def _read_id(row: TreeRow) -> ArmId:
+    """Read the ARM id of a row; a slash at its end would be a name that is empty."""
+    return ArmId(row.record.arm_id.rstrip("/"))
+
+
 def _index_ids(rows: Sequence[TreeRow]) -> Mapping[str, int]:
     """Find the row of each ARM id; the first of those that share one."""
     index: dict[str, int] = {}
     for number, row in enumerate(rows):
-        index.setdefault(row.record.arm_id.key, number)
+        index.setdefault(_read_id(row).key, number)
     index.pop("", None)
     return index
 
@@ -103,11 +108,11 @@ def _index_ids(rows: Sequence[TreeRow]) -> Mapping[str, int]:
 def _find_position(
     number: int, rows: Sequence[TreeRow], index: Mapping[str, int], scopes: _Table, segments: _Table
 ) -> _Position:
-    arm_id, name = rows[number].record.arm_id, rows[number].key.name
+    arm_id, name = _read_id(rows[number]), rows[number].key.name
     if not arm_id:
         return _Position(_NOWHERE, _NOWHERE, _NOWHERE, "")
     parent = next((row for key in islice(arm_id.lineage, 1, None) if (row := index.get(key)) is not None), _NOWHERE)
-    start = len(rows[parent].record.arm_id) if parent != _NOWHERE else len(_find_scope(arm_id))
+    start = len(_read_id(rows[parent])) if parent != _NOWHERE else len(_find_scope(arm_id))
     scope = _NOWHERE if parent != _NOWHERE else scopes.find(arm_id[:start])
     segment, slash, last = arm_id[start:].rpartition("/")
     return _Position(parent, scope, segments.find(segment + slash), "" if last == name else last)

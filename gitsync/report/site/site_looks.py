@@ -45,7 +45,7 @@ EVENTS: Final[Mapping[EventKind, VerdictLook]] = {
     "recorded": VerdictLook("·", Tone.REST, "its record begins, without a claim"),
     "moved": VerdictLook("→", Tone.REST, "its manifest is in another file"),
     "renamed": VerdictLook("↦", Tone.REST, "its ARM id changed"),
-    "policy": VerdictLook("§", Tone.REST, "its reconcile policy changed"),
+    "policy": VerdictLook("◇", Tone.REST, "its reconcile policy changed"),
     "settled": VerdictLook("≡", Tone.FINE, "a change in Azure is gone"),
     "ready": VerdictLook(_FINE.sign, Tone.FINE, "became Ready"),
 }

@@ -48,6 +48,9 @@ from gitsync.workflows.rehearsal.stand_ins import KnownValues, StateInMemory, Va
 _WRITES: Final = frozenset({"PUT", "PATCH", "DELETE"})
 _POST: Final = "POST"
 _GRAPH: Final = "microsoft.graph/"
+_TYPES_OF_LISTS: Final = {"microsoft.graph/serviceprincipals/approleassignedto": "microsoft.graph/approleassignments"}
+"""The types of gitsync's own ids, by those of the lists in Microsoft Graph where they differ."""
+
 _UNLIMITED: Final = Limit(1_000_000, 1_000_000)
 """ARM's limits count in the expected time, but must not slow down the rehearsal."""
 
@@ -179,7 +182,8 @@ def list_writes(played: Played, keys: Mapping[IdKey, Key]) -> tuple[RehearsedWri
             created[result.arm_id.arm_type.casefold()].append(result.key)
 
     def find_key(request: LoggedRequest) -> Key | None:
-        of_type = created[request.type.casefold()] if request.method == _POST else []
+        arm_type = request.type.casefold()
+        of_type = created[_TYPES_OF_LISTS.get(arm_type, arm_type)] if request.method == _POST else []
         return of_type.pop(0) if of_type else keys.get(ArmId(request.path).key)
 
     writes = enumerate(filter(is_write, played.requests), 1)

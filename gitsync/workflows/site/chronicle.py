@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gitsync.desired.formats.people import hide_people
+from gitsync.model.secret import truncate
 from gitsync.model.verdict import OUTSIDE_WORD
-from gitsync.report.site.events import Event, RecordFacts, format_paths, list_events
+from gitsync.report.site.events import LONGEST_TEXT, Event, RecordFacts, format_paths, list_events
 from gitsync.report.site.shapes import MOST_CHANGES, DriftShape, EventKind, History, RunShape
 from gitsync.repository.git.state.commits import SKIP_CI
 from gitsync.repository.git.state.status_log import StatusCommit
@@ -50,6 +51,7 @@ class Chronicle:
                 self._close((key, True), commit, "removed")
         for found in report.found if report else ():
             events += self._follow_drift(found, commit)
+        events = [(key, event._replace(text=truncate(hide_people(event.text), LONGEST_TEXT))) for key, event in events]
         for key, event in events:
             self._add(key, commit, event.kind, event.text)
         self.runs.append(_make_run(self.target, commit, events, report))
@@ -60,7 +62,7 @@ class Chronicle:
         self._add(key, commit, "unreadable", why)
 
     def _add(self, key: str, commit: StatusCommit, kind: EventKind, text: str) -> None:
-        self.histories.setdefault(key, []).append((commit.time, commit.id, kind, hide_people(text)))
+        self.histories.setdefault(key, []).append((commit.time, commit.id, kind, text))
 
     def _follow_drift(self, found: Found, commit: StatusCommit) -> Iterator[tuple[str, Event]]:
         """Open and close drift by how a run found a resource."""

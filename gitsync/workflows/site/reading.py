@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from gitsync.desired.formats.strict_json import read_json
 from gitsync.errors import SourceError
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.record import State
+from gitsync.report.hidden_people import leave_out_of_record
 from gitsync.report.html.links import find_forge
 from gitsync.report.site.declared import DeclaredManifests
 from gitsync.report.site.estate import EstateHistory, EstateName, SiteEstate
@@ -91,7 +93,7 @@ def read_estate(
     """Read one status. `remote` is the URL of its repository, `read` reads the earlier site, `declare` the manifests of
     the records. StateError if it cannot be read.
     """
-    state = store.load()
+    state = _leave_out_people(store.load())
     report = _read_report(store)
     return SiteEstate(
         name=name,
@@ -104,6 +106,12 @@ def read_estate(
         declarations=declare(state),
         forge=find_forge(remote),
     )
+
+
+def _leave_out_people(state: State) -> State:
+    """Leave names of people out of conditions: an earlier version, or somebody else, may have written them."""
+    hidden = ((key, leave_out_of_record(record)) for key, record in state.records.items())
+    return replace(state, records={key: record for key, record in hidden if record})
 
 
 def _read_report(store: Store) -> Mapping[str, Any]:

@@ -55,7 +55,7 @@ HELD = [
 
 
 @pytest.mark.parametrize(("text", "verdict", "message", "then"), HELD, ids=["URI", "two URIs", "name", "appId"])
-def test_a_plan_names_what_holds_a_value_and_the_ways_out(world, text, verdict, message, then):
+def test_a_plan_names_what_holds_a_value_and_the_options(world, text, verdict, message, then):
     (result,) = world.says(shop=text).plan(checks=NAMES).results
     (finding,) = result.change.checks
     assert (finding.verdict, finding.code) == (verdict, "HeldByDeletedApplication")

@@ -172,14 +172,14 @@ REFUSED = [
         principal(appId=GRAPH.replace("3", "4"), displayName="Shop"),
         PRINCIPALS,
         {ID: "Shop"},
-        "PropertyChangeNotAllowed",
+        "ServicePrincipalMismatch",
         f"has the displayName 'Shop' and the appId {ID}, and git states",
     ),
     (
         principal(displayName="Nobody"),
         PRINCIPALS,
         {ID: "Shop"},
-        "PropertyChangeNotAllowed",
+        "ServicePrincipalNotFound",
         "No service principal has the displayName 'Nobody', and without appId none can be created.",
     ),
 ]
@@ -188,7 +188,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("manifest", "collection", "existing", "code", "message"), REFUSED, ids=[r[3] for r in REFUSED]
 )
-def test_what_cannot_be_meant_is_said_by_the_plan(world, manifest, collection, existing, code, message):
+def test_a_plan_reports_what_cannot_be_meant(world, manifest, collection, existing, code, message):
     for object_id, name in existing.items():
         world.azure().put(f"{collection}/{object_id}", {"displayName": name, "appId": object_id})
     for report in (world.says(manifest=manifest).plan(), world.sync()):
@@ -208,6 +208,7 @@ ONLY_ADOPTED = [
 def test_what_may_only_be_adopted_is_neither_created_nor_written_nor_deleted(world, manifest, collection):
     absent = world.says(manifest=manifest).sync()
     assert (absent.results[0].condition.reason, absent.exit_code, world.writes) == ("AzureResourceNotFound", 1, [])
+    assert "Microsoft Entra ID has no " in absent.results[0].message
     world.azure().put(f"{collection}/{ID}", {"displayName": "Shop", "appId": OTHER_ID})
     world.clock.elapsed += 3600
     found = world.sync()
@@ -238,7 +239,7 @@ def test_an_adopted_object_is_not_replaced_either(world):
     assert "adopted" in report.results[0].condition.advice
 
 
-def test_drift_is_told_and_reverted(world):
+def test_drift_is_reported_and_reverted(world):
     world.says(application=SAMPLE).sync()
     object_id = records_of(world)["Application"].kept.given_id
     world.azure().change(f"{APPLICATIONS}/{object_id}", "/web/redirectUris", value=["https://evil.example"])

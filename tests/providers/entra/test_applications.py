@@ -130,6 +130,20 @@ async def test_an_empty_value_in_git_empties_it(rig, path, none):
     assert find((await rig.find(resource)).body, path) == none
 
 
+async def test_other_spellings_of_none_are_no_difference(rig):
+    spelt = {**NAMED, "description": "", "groupMembershipClaims": "None", "isFallbackPublicClient": False}
+    resource = application(spelt)
+    await rig.put(resource)
+    assert {**body_of(await rig.find(resource)), "appId": 0} == {**spelt, "appId": 0}
+    rig.sent()
+    await rig.put(resource)
+    assert rig.sent() == [("GET", 200)]
+    body = {"displayName": "Other", "description": "None"}
+    named_none = make_resource(body, kind="Application", name="other")
+    await rig.put(named_none)
+    assert (await rig.find(named_none)).body["description"] == "None"
+
+
 async def test_the_order_of_lists_is_no_difference(rig):
     object_id = await rig.make(FULL, kind="Application")
     turned = {**FULL, "tags": [*reversed(FULL["tags"])], "identifierUris": [*reversed(FULL["identifierUris"])]}

@@ -4,13 +4,15 @@ resources as one likes.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
+from typing import get_args
 
 from gitsync.model.verdict import Difference
 from gitsync.report.html.difference_rows import make_difference_row
 from gitsync.report.site.data_files import encode_data, name_data_file
 from gitsync.report.site.pages import render_pages
-from gitsync.report.site.shapes import FORMAT
+from gitsync.report.site.shapes import FORMAT, EdgeKind
 from gitsync.report.site.site_looks import STATES
 
 SUBSCRIPTION = "/subscriptions/11111111-2222-3333-4444-555555555555"
@@ -120,6 +122,9 @@ class Estate:
                 for row in failed[:20]
             ]  # fmt: skip
             target["drift"] = [drift for drift in self.open if drift["target"] == target["id"]]
+            if target["days"]:
+                now = (target["days"][-1][0], len(own), len(target["drift"]), len(failed))
+                target["days"] = [*target["days"][:-1], now]
         has = {"coverage": "coverage" in self.more, "audit": "audit" in self.more}
         return {"format": FORMAT, "version": "0.1.0", "targets": self.targets, "months": months, "has": has}
 
@@ -150,7 +155,7 @@ class Estate:
         }  # fmt: skip
 
     def _edges(self):
-        kinds = ["owner", "reference", "value", "depends-on", "order", "set"]
+        kinds = get_args(EdgeKind)
         return {"kinds": kinds, "edges": [(a, b, kinds.index(kind)) for a, b, kind in self.references], "outside": []}
 
     def _drift(self):
@@ -190,7 +195,7 @@ class Estate:
             "differences": [make_difference_row(*shown)._asdict() | {
                 "live": make_difference_row(*shown).live._asdict(), "desired": make_difference_row(*shown).desired._asdict(),
             } for shown in DIFFERENCES] if drifted else [],
-            "outside": ["/properties/publicNetworkAccess"] if drifted else [], "unverified": [],
+            "outside": ["/properties/publicNetworkAccess"] if drifted else [], "outsideRows": [], "unverified": [],
             "owner": row["owner"], "refersTo": needs, "referredBy": needed[:200], "exports": ["Secret/connection"] if bad else [],
             "identity": {"credential": "", "clientId": "", "tenantId": "", "subscription": ""},
             "lastWrite": {"at": NOW, "revision": REVISION, "correlationId": "5d0e7a1c-0000-4000-8000-000000000000", "returnedId": ""},
@@ -255,6 +260,21 @@ def _days(resources):
     ]
 
 
+_CHANGE = {"author": "application", "name": "deployer", "at": NOW}
+COVERAGE = json.dumps({
+    "unmanaged": 3, "managed": 52, "share": 0.9455, "gaps": ["The activity log has 90 days."],
+    "kinds": [{"kind": "StorageAccount", "managed": 10, "unmanaged": 2}],
+    "resources": [{
+        "armId": f"{SUBSCRIPTION}/resourceGroups/app-000-rg/providers/Microsoft.Storage/storageAccounts/by-hand",
+        "type": "Microsoft.Storage/storageAccounts", "kind": "StorageAccount", "resourceGroup": "app-000-rg", "created": _CHANGE,
+    }],
+})  # fmt: skip
+AUDIT = json.dumps({
+    "since": "2026-11-19T00:00:00Z", "until": NOW, "gaps": [],
+    "operations": [{"armId": f"{SUBSCRIPTION}/resourceGroups/app-000-rg", "verb": "write", "origin": "other", "author": _CHANGE, "open": True}],
+})  # fmt: skip
+
+
 def three_targets():
     """Production with failures, drift and holds, a test environment whose run was killed, and a quiet one."""
     estate = Estate()
@@ -264,7 +284,7 @@ def three_targets():
     }  # fmt: skip
     hold = {"key": "", "until": "2026-12-24", "reason": "The freeze before the sale"}
     estate.target(
-        "production", headline="3 failed, 2 waiting; 49 of 54 Ready", days=_days(54), run=run | {"target": "production"},
+        "production", headline="1 failed, 1 waiting; 50 of 55 Ready", days=_days(54), run=run | {"target": "production"},
         heartbeats=[("gitsync", "2026-11-12T04:00:00Z", REVISION)],
     )  # fmt: skip
     estate.target("quiet", headline="15 of 15 Ready", days=_days(15))
@@ -276,6 +296,7 @@ def three_targets():
     landing_zone(4, target="production", estate=estate)
     landing_zone(1, target="quiet", estate=estate, every=1000, subscription=f"{SUBSCRIPTION[:-1]}6")
     landing_zone(2, target="test", estate=estate, every=4, subscription=f"{SUBSCRIPTION[:-1]}7")
+    estate.rows[9]["state"] = "failed"
     estate.rows[-1] |= {"state": "untrusted", "trust": "altered"}
     estate.add("production", ("Group", "entra.azure.com", None), "operators", namespace="identities")
     for row in estate.rows:
@@ -316,5 +337,6 @@ def three_targets():
             }
         )
     estate.runs.sort(key=lambda run: run["at"], reverse=True)
+    estate.more = {"coverage": {"files": [("unmanaged.json", COVERAGE)]}, "audit": {"files": [("audit.json", AUDIT)]}}
     estate.removed = [(0, "Vault.keyvault.azure.com/team-0/old-vault", 0, NOW)]
     return estate

@@ -14,6 +14,9 @@ from gitsync.report.site.pages import POLICY, SCRIPTS, render_pages
 from gitsync.report.site.shapes import EdgeKind, EventKind
 from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, STATES
 from gitsync.report.wording import DURATION_STEPS
+from tests.report.site.estates import three_targets
+from tests.report.site.shape_checks import FILES as FORMS
+from tests.report.site.shape_checks import list_deviations
 
 FILES = {path: content.decode() for path, content in render_pages().items()}
 INDEX = FILES["index.html"]
@@ -96,3 +99,30 @@ def test_data_is_a_call_in_ascii():
     assert content.isascii()
     assert content.startswith(b'gitsyncData("resources/a/0",')
     assert content.endswith(b");\n")
+
+
+def test_the_estates_of_the_browser_tests_have_the_form_of_the_data_files():
+    """So that the pages are tried with what the command writes."""
+    data = {
+        path.removeprefix("data/").removesuffix(".js"): content
+        for path, content in three_targets().files().items()
+        if path.startswith("data/") and path != "data/words.js"
+    }
+    assert {name.partition("/")[0] for name in data} == set(FORMS)
+    for name, content in data.items():
+        assert list_deviations(decode_data(name, content), FORMS[name.partition("/")[0]], name) == []
+
+
+DEVIATIONS = [
+    ({"files": [["a", "b"]]}, [], "the form"),
+    ({"files": [["a"]]}, [".files[0]: ['a']"], "a tuple of another length"),
+    ({"files": [["a", 1]]}, [".files[0][1]: 1"], "another type"),
+    ({"files": [], "more": 1}, [": ['more']"], "a member too many"),
+    ({}, [": ['files']"], "a member too few"),
+    ([], [": []"], "no object"),
+]
+
+
+@pytest.mark.parametrize(("value", "found", "why"), DEVIATIONS, ids=[d[-1] for d in DEVIATIONS])
+def test_another_form_is_found(value, found, why):
+    assert list_deviations(value, FORMS["audit"]) == found, why

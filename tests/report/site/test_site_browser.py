@@ -1,9 +1,12 @@
 """The site in a browser, opened from a disk: pages, search, filters, keyboard, back button, and foreign text."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import threading
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 import pytest_asyncio
@@ -80,6 +83,33 @@ def sites(tmp_path_factory):
     return write
 
 
+def find_folder(address):
+    return Path(unquote(urlsplit(address).path)).parent
+
+
+@contextmanager
+def serve_folder(folder):
+    """The folder on a server; and what was requested of it."""
+    requested = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def do_GET(self):
+            requested.append(self.path)
+            super().do_GET()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", requested
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 DONE = "!document.querySelector('main[aria-busy]')"
 
 
@@ -109,6 +139,7 @@ async def go(page, route):
     await page.until_value(DONE)
 
 
+ALL = ("#/", "#/tree", "#/activity", "#/drift", "#/graph", "#/coverage", "#/audit")
 HEADING = "document.querySelector('h1').textContent"
 COUNT = "document.querySelector('output').textContent"
 ROWS = "[...document.querySelectorAll('.row')].map((row) => row.querySelector('.name').textContent)"
@@ -136,7 +167,8 @@ PAGES = [
     ("#/resource/production/team-0/keyvault.azure.com/Vault/nothing", "Not found", "one that never was"),
     ("#/nothing", "Not found", "a page that never was"),
     ("#/%E0%A4%A", "Not found", "an address that is not encoded"),
-    ("#/coverage", "Not found", "what nobody left for the site"),
+    ("#/coverage", "Coverage", "what was left for the site"),
+    ("#/audit", "Audit", "the same"),
     ("#/toString", "Not found", "a name that objects have"),
 ]
 
@@ -146,12 +178,16 @@ async def test_each_page_has_its_address(opened):
         for route, heading, why in PAGES:
             await go(page, route)
             assert (await page.value(HEADING)) == heading, why
+            assert "[object" not in (await page.value("document.body.innerText")), why
             assert (await page.value("document.title")).endswith("(gitsync site)"), why
 
 
 async def test_an_empty_site_says_so(opened):
     async with opened("empty") as page:
         assert (await page.value(HEADING)) == "Nothing to show"
+        assert (await page.value("document.querySelectorAll('nav li:not([hidden])').length")) == 5
+        await go(page, "#/coverage")
+        assert (await page.value(HEADING)) == "Not found"
         await go(page, "#/tree")
         assert (await page.value(COUNT)) == "0 resources"
         await go(page, "#/graph")
@@ -190,7 +226,7 @@ async def test_the_tree_begins_where_there_is_something_to_see(opened):
         assert "app-000-vault-1" in names
         first = "document.querySelector('.row').textContent"
         assert "2 drifted" in (await page.value(first)), "the worst below"
-        assert (await page.value("document.querySelector('.row').className")) == "row tone-drift scope"
+        assert (await page.value("document.querySelector('.row').className")) == "row tone-stop scope"
 
 
 SEARCHES = [
@@ -277,7 +313,7 @@ async def test_a_slash_leads_to_the_search_from_every_page(opened):
 async def test_thirty_thousand_resources_are_quick(opened, sites):
     """The first page is at most 5 MB, and has only the rows in view, wherever it is scrolled."""
     async with opened("many", "#/tree") as page:
-        folder = Path(sites("many").removeprefix("file://").replace("%20", " ").replace("%23", "#")).parent
+        folder = find_folder(sites("many"))
         loaded = [
             "index.html",
             *(str(path.relative_to(folder)) for path in folder.glob("assets/*")),
@@ -371,9 +407,6 @@ async def test_earlier_months_are_loaded_when_asked_for(opened):
         assert await page.value("document.querySelector('.earlier').hidden")
 
 
-ALL = ("#/", "#/tree", "#/activity", "#/drift", "#/graph", "#/coverage", "#/audit")
-
-
 async def test_foreign_text_runs_nothing_and_leads_nowhere(opened):
     async with opened("hostile") as page:
         scripts = await page.value("document.querySelectorAll('script').length")
@@ -421,7 +454,7 @@ async def test_axe_finds_nothing(opened):
         for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
             await page.send("Emulation.setDeviceMetricsOverride", **size)
             await show_as(page, scheme)
-            for route in ("#/", "#/tree", RESOURCE, "#/activity", "#/drift", "#/graph"):
+            for route in (RESOURCE, *ALL):
                 await go(page, route)
                 found[scheme, route] = await page.value(AUDIT)
                 found[scheme, route, "contrast"] = await page.value(CONTRAST)
@@ -434,7 +467,7 @@ async def test_no_page_is_wider_than_the_window(opened):
     async with opened("three") as page:
         for width in (1600, 1000, 640, 360):
             await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
-            for route in ("#/", "#/tree", RESOURCE, "#/activity", "#/drift", "#/graph"):
+            for route in (RESOURCE, *ALL):
                 await go(page, route)
                 wide[width, route] = await page.value("document.documentElement.scrollWidth - innerWidth")
     assert {where: by for where, by in wide.items() if by > 0} == {}
@@ -454,6 +487,18 @@ async def test_every_control_is_reached_and_shows_its_focus(opened):
     names = {name for _, name, _ in reached}
     assert {"skip", "home", "text", "kind", "namespace", "target", "state", "unfold", "fold", "tree"} <= names
     assert {outline for *_, outline in reached} <= {"solid", "auto"}
+
+
+async def test_a_server_may_have_the_site_below_a_path(page, sites):
+    """The folder is served as `/…/a site/`, and nothing is requested above it."""
+    folder = find_folder(sites("three"))
+    with serve_folder(folder.parent) as (url, requested):
+        await page.open(f"{url}/{quote(folder.name)}/", size=DESKTOP)
+        await page.until_value(DONE)
+        await go(page, RESOURCE)
+        assert (await page.value(HEADING)) == "app-000-vault-1"
+        assert page.complaints == []
+    assert all(path.startswith(f"/{quote(folder.name)}/") for path in requested)
 
 
 async def test_without_a_script_the_page_says_what_it_needs(opened, page, sites):

@@ -10,7 +10,7 @@ from gitsync.workflows.exports.terraform.block_names import RESERVED, NamedParts
 
 
 def parts(*usual, more="ns", identity=None):
-    return NamedParts(usual, (more,), identity or "/".join((more, *usual)))
+    return NamedParts(usual, ((more,),), identity or "/".join((more, *usual)))
 
 
 ROWS = [
@@ -43,7 +43,7 @@ TEXTS = st.text(max_size=12)
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), unique=True, max_size=8), st.randoms())
 def test_names_are_legal_unique_and_independent_of_order(rows, random):
-    named = [NamedParts((kind, name), (more,), repr((kind, name, more))) for kind, name, more in rows]
+    named = [NamedParts((kind, name), ((more,), (more, kind)), repr((kind, name, more))) for kind, name, more in rows]
     names = choose_names(named, RESERVED)
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) and name not in RESERVED for name in names)

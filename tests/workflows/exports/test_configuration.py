@@ -99,6 +99,7 @@ DEFINITIONS = [
     (GROUP_ID, f"{GROUP_BLOCK}.id", "an id of a block"),
     (f"{GROUP_ID}/providers/x", f'"${{{GROUP_BLOCK}.id}}/providers/x"', "an id below it"),
     (f"see {GROUP_ID}, and", f'"see ${{{GROUP_BLOCK}.id}}, and"', "an id in a text"),
+    (f"cost$ of ${GROUP_ID}", f'"cost$ of \\u0024${{{GROUP_BLOCK}.id}}"', "a sign before an id"),
     (f"{GROUP_ID}2", f'"{GROUP_ID}2"', "another group whose name begins so"),
     (GROUP_ID.upper(), f'"{GROUP_ID.upper()}"', "another spelling: azapi compares case"),
     (f"{GROUP_ID}${{x}}", f'"{GROUP_ID}$${{x}}"', "not an id, and escaped"),
@@ -169,8 +170,19 @@ TEAM = """
     metadata: {name: team}
     spec: {displayName: Team, mailNickname: team, membershipType: assigned}
 """
+PRODUCT = """
+    apiVersion: apimanagement.azure.com/v1api20220801
+    kind: ProductApi
+    metadata: {name: x}
+    spec: {owner: {armId: GROUP_ID/providers/Microsoft.ApiManagement/service/s/products/p}, azureName: a}
+""".replace("GROUP_ID", GROUP_ID)
 CLUSTER = "Microsoft.ContainerService/managedClusters@2025-03-01"
 LEFT_OUT = [
+    (
+        PRODUCT,
+        "Azure has no GET of its type, which an import needs",
+        "an assignment that can only be made and removed",
+    ),
     (
         NETWORK.replace("name: core", "name: none"),
         "its manifest has errors: run gitsync validate",

@@ -67,6 +67,13 @@ def test_a_state_of_ids_only_reads_the_same():
     assert read_state("s", json.dumps(document).encode()) == read_state("s", state(*RESOURCES))
 
 
+def test_attributes_of_terraform_0_11_are_read():
+    """A state that was upgraded has them until their provider writes them again."""
+    entry = resource("azurerm_resource_group", "core", GROUP)
+    entry["instances"][0]["attributes_flat"] = {**entry["instances"][0].pop("attributes"), "tags.%": "0"}
+    assert [each.id for each in read_state("s", state(entry)).resources] == [GROUP]
+
+
 def test_the_registry_decides_the_program():
     of_opentofu = resource("azurerm_resource_group", "core", GROUP, registry="registry.opentofu.org")
     assert read_state("s", state(of_opentofu)).program == "tofu"

@@ -1,4 +1,4 @@
-"""Rehearsals of objects of Entra ID: the directory of the emulator has what the records describe."""
+"""Rehearsals of Entra ID objects: the directory of the emulator has what the records describe."""
 
 import pytest
 
@@ -33,7 +33,26 @@ GRAPH = """\
     metadata: {name: graph}
     spec: {appId: 00000003-0000-0000-c000-000000000000, operatorSpec: {creationMode: AdoptOnly}}
     """
-ALL = {"team": TEAM, "application": APPLICATION, "principal": PRINCIPAL, "graph": GRAPH}
+CREDENTIAL = """\
+    apiVersion: azure.gitsync/v1
+    kind: ApplicationFederatedCredential
+    metadata: {name: main}
+    spec: {owner: {name: shop}, issuer: "https://token.actions.githubusercontent.com", subject: "repo:a/b:ref:main"}
+    """
+ROLE = """\
+    apiVersion: azure.gitsync/v1
+    kind: AppRoleAssignment
+    metadata: {name: mail}
+    spec: {principal: ServicePrincipal/shop, resource: ServicePrincipal/graph, role: Mail.Send}
+    """
+ALL = {
+    "team": TEAM,
+    "application": APPLICATION,
+    "principal": PRINCIPAL,
+    "graph": GRAPH,
+    "credential": CREDENTIAL,
+    "role": ROLE,
+}
 
 
 @pytest.fixture
@@ -66,6 +85,7 @@ def test_an_empty_subscription_has_them_too(world):
 
 def test_a_first_sync_is_killed_after_each_write(world):
     rehearsal = rehearse_world(world.says(**ALL), interrupts=True)
-    assert len(rehearsal.interrupts) == 3
-    assert [interrupt.differences for interrupt in rehearsal.interrupts] == [()] * 3
+    assert len(rehearsal.interrupts) == 5
+    assert [interrupt.differences for interrupt in rehearsal.interrupts] == [()] * 5
+    assert None not in {write.key for write in rehearsal.writes}
     assert Blank.STATEMENTS not in {blank.blank for blank in rehearsal.not_rehearsed}

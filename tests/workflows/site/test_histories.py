@@ -1,5 +1,6 @@
 """What the site reads of a status branch and its history."""
 
+import json
 import subprocess
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.record import Claim
+from gitsync.report.site.data_files import decode_data, encode_data
 from gitsync.workflows.site.reading import CUT
+from tests.support.former_status import make_former
 from tests.workflows.site.histories import StatusHistory, a_record, report_entry, write_report
 
 KEY = "ResourceGroup.resources.azure.com/default/one"
@@ -162,3 +165,67 @@ def test_a_site_that_is_continued_is_the_one_that_is_made_at_once(tmp_path_facto
     assert history.build(at_once) == at_once
     shown = {key for name, shard in at_once.items() if name.startswith("resources/") for key in shard}
     assert shown == {str(key) for key in history.read().state.records}
+
+
+HOSTILE = "</script>\u2028\u202e<img src=x onerror=alert(1)>__proto__" + "x" * 5000
+
+
+def test_hostile_texts_are_values_and_nothing_else(history):
+    failed = Condition(
+        status=ConditionStatus.FALSE, severity=Severity.ERROR, reason=HOSTILE, message=f"{HOSTILE} rob@contoso.com"
+    )
+    entry = report_entry(
+        "one",
+        verdict="drifted",
+        differences=[{"path": HOSTILE, "desired": {"__proto__": HOSTILE}, "live": None, "rule": HOSTILE}],
+        outside=[{"path": "/__proto__", "field": HOSTILE, "before": None, "now": {"__proto__": 1}, "weakens": ""}],
+        unverified=[HOSTILE],
+    )
+    history.save(
+        a_record("one", condition=failed, path=HOSTILE, agent=HOSTILE, applied={"__proto__": HOSTILE}),
+        report=write_report(entry, headline=HOSTILE, outcomes={"__proto__": 3, "failed": 1}, target={"agent": HOSTILE}),
+        headline=HOSTILE,
+    )
+    data = history.build()
+    for name, value in data.items():
+        content = encode_data(name, value)
+        assert decode_data(name, content) == json.loads(json.dumps(value))
+        assert b'"__proto__":' not in content, "no member is named by somebody else"
+        assert b"rob@contoso.com" not in content
+    resource = data["resources/prod/0"][KEY]
+    assert resource["state"] == "failed"
+    assert resource["differences"][0]["path"] == HOSTILE
+    assert len(data["history/prod/0"][KEY][0][3]) < 400
+
+
+def test_a_malformed_report_hides_nothing(history):
+    for report in ("[]", "{", '{"resources": {"a": 1}, "target": 3}', '{"resources": [{"differences": 3}]}'):
+        history.save(a_record("one", count=len(report)), report=report + "\n")
+        estate = history.read()
+        assert list_kinds(estate)[0] == "created"
+        assert history.build()["resources/prod/0"][KEY]["differences"] == []
+
+
+def test_a_history_that_begins_in_yaml_is_read_from_its_start(history, tmp_path):
+    history.save(a_record("one"), a_record("two"))
+    work = tmp_path / "work"
+
+    def git(*arguments):
+        subprocess.run(["git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True)
+
+    subprocess.run(
+        ["git", "clone", "--quiet", "--branch", "gitsync/status", str(history.folder), str(work)], check=True
+    )
+    make_former(work)
+    git("checkout", "--quiet", "--orphan", "former")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "Sync 2 resources")
+    git("push", "--quiet", "--force", "origin", "former:gitsync/status")
+    earlier = history.build()
+    history.clock.time = "2099-05-01T10:00:00Z"
+    history.save(a_record("one", condition=FAILED), a_record("two"))
+    estate = history.read()
+    assert list_kinds(estate) == ["created", "ready", "failed"]
+    assert list_kinds(estate, KEY.replace("one", "two")) == ["created", "ready"]
+    assert [run["count"] for run in estate.history.runs] == [4, 1]
+    assert history.build(earlier) == history.build()

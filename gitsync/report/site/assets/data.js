@@ -11,13 +11,16 @@
   const load = (path) => {
     if (loaded.has(path)) return Promise.resolve(loaded.get(path));
     if (!waiting.has(path)) {
-      waiting.set(path, new Promise((done) => {
-        const script = document.createElement("script");
-        script.src = `data/${path}.js`;
-        script.addEventListener("load", () => done(loaded.has(path) ? loaded.get(path) : null));
-        script.addEventListener("error", () => done(null));
-        document.head.append(script);
-      }));
+      waiting.set(
+        path,
+        new Promise((done) => {
+          const script = document.createElement("script");
+          script.src = `data/${path}.js`;
+          script.addEventListener("load", () => done(loaded.has(path) ? loaded.get(path) : null));
+          script.addEventListener("error", () => done(null));
+          document.head.append(script);
+        }),
+      );
     }
     return waiting.get(path);
   };

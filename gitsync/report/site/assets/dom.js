@@ -19,8 +19,12 @@ const gitsync = {};
       if (name === "href" && !LINKS.test(value)) continue;
       element.setAttribute(name, value === true ? "" : clean(value));
     }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== "")
-      .map((child) => (child instanceof Node ? child : document.createTextNode(clean(child)))));
+    element.append(
+      ...children
+        .flat(Infinity)
+        .filter((child) => child !== null && child !== undefined && child !== "")
+        .map((child) => (child instanceof Node ? child : document.createTextNode(clean(child)))),
+    );
     return element;
   };
 
@@ -28,8 +32,10 @@ const gitsync = {};
   const draw = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
   // Paths and ids may break after a slash, rather than inside a word.
-  const breakable = (text) => clean(text).split(/(?<=\/)(?=[^/\s])/)
-    .flatMap((part, number) => (number ? [make("wbr"), part] : [part]));
+  const breakable = (text) =>
+    clean(text)
+      .split(/(?<=\/)(?=[^/\s])/)
+      .flatMap((part, number) => (number ? [make("wbr"), part] : [part]));
 
   const code = (text) => (text ? make("code", {}, breakable(text)) : null);
 
@@ -40,40 +46,83 @@ const gitsync = {};
   };
 
   // Links that leave the site: only https, and without telling the other side where they were.
-  const out = (address, ...shown) => (address && address.startsWith("https://")
-    ? make("a", { class: "out", href: address, rel: "noreferrer" }, ...shown)
-    : make("span", {}, ...shown));
+  const out = (address, ...shown) =>
+    address && address.startsWith("https://")
+      ? make("a", { class: "out", href: address, rel: "noreferrer" }, ...shown)
+      : make("span", {}, ...shown);
 
-  const badge = (look) => make("span", { class: `badge tone-${look.tone}`, title: look.means },
-    make("span", { "aria-hidden": "true" }, look.sign), ` ${look.word}`);
+  const badge = (look) =>
+    make(
+      "span",
+      { class: `badge tone-${look.tone}`, title: look.means },
+      make("span", { "aria-hidden": "true" }, look.sign),
+      ` ${look.word}`,
+    );
 
   const fact = (term, ...value) => {
-    const shown = value.flat().filter((one) => one !== null && one !== undefined && one !== "");
+    const shown = value.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== "");
     return shown.length ? make("div", {}, make("dt", {}, term), make("dd", {}, shown)) : null;
   };
 
-  const table = (name, titles, rows) => make("table", { class: `list ${name}` },
-    make("thead", {}, make("tr", {}, titles.map((title) => make("th", { scope: "col" }, title)))),
-    make("tbody", {}, rows.map((cells) => make("tr", {}, cells.map((cell, number) =>
-      make(number ? "td" : "th", number ? { "data-title": titles[number] } : { scope: "row" }, cell))))));
+  const table = (name, titles, rows) =>
+    make(
+      "table",
+      { class: `list ${name}` },
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          titles.map((title) => make("th", { scope: "col" }, title)),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        rows.map((cells) =>
+          make(
+            "tr",
+            {},
+            cells.map((cell, number) =>
+              make(number ? "td" : "th", number ? { "data-title": titles[number] } : { scope: "row" }, cell),
+            ),
+          ),
+        ),
+      ),
+    );
 
   // A bar of [look, number] pairs, as wide as its page.
   const bar = (counts) => {
     const all = counts.reduce((sum, [, number]) => sum + number, 0);
     let start = 0;
-    const parts = counts.filter(([, number]) => number).map(([look, number]) => {
-      const width = (100 * number) / all;
-      start += width;
-      return draw("rect", {
-        x: `${(start - width).toFixed(2)}%`, width: `${width.toFixed(2)}%`, height: "100%", class: `part tone-${look.tone}`,
+    const parts = counts
+      .filter(([, number]) => number)
+      .map(([look, number]) => {
+        const width = (100 * number) / all;
+        start += width;
+        return draw("rect", {
+          x: `${(start - width).toFixed(2)}%`,
+          width: `${width.toFixed(2)}%`,
+          height: "100%",
+          class: `part tone-${look.tone}`,
+        });
       });
-    });
     return draw("svg", { class: "bar", "aria-hidden": "true" }, parts);
   };
 
-  const section = (name, title, count, ...children) => make("section", { id: name, "aria-labelledby": `${name}-title` },
-    make("h2", { id: `${name}-title` }, title, count === null ? null : make("span", { class: "count" }, ` ${number(count)}`)),
-    ...children);
+  const section = (name, title, count, ...children) =>
+    make(
+      "section",
+      { id: name, "aria-labelledby": `${name}-title` },
+      make(
+        "h2",
+        { id: `${name}-title` },
+        title,
+        count === null ? null : make("span", { class: "count" }, ` ${number(count)}`),
+      ),
+      ...children,
+    );
 
   const number = (value) => value.toLocaleString("en");
   const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -23,7 +23,8 @@
 
     const key = (row) => `${tree.kinds[tree.kind[row]]}/${tree.namespaces[tree.namespace[row]]}/${tree.name[row]}`;
     const rows = new Map();
-    for (let row = 0; row < tree.name.length; row += 1) rows.set(wellFormed(`${tree.targets[tree.target[row]]} ${key(row)}`), row);
+    for (let row = 0; row < tree.name.length; row += 1)
+      rows.set(wellFormed(`${tree.targets[tree.target[row]]} ${key(row)}`), row);
 
     return {
       tree,
@@ -66,8 +67,15 @@
 
   // A node of the tree; `row` is -1 where no resource is.
   const makeNode = (row, title, type) => ({
-    row, title, type, parent: null, children: [], depth: 0, // top-level nodes have 0
-    count: 0, counts: null, worst: Infinity, // of the resources at and below it, by position in the states
+    row,
+    title,
+    type,
+    parent: null,
+    children: [],
+    depth: 0, // top-level nodes have 0
+    count: 0,
+    counts: null,
+    worst: Infinity, // of the resources at and below it, by position in the states
   });
 
   const hang = (estate) => {
@@ -129,8 +137,13 @@
         order.push(child);
       }
       if (node.children.length > 1) {
-        node.children.sort((one, other) => ORDER.compare(one.type === ELSEWHERE ? "~" : "", other.type === ELSEWHERE ? "~" : "")
-          || ORDER.compare(one.title, other.title) || ORDER.compare(one.type, other.type) || one.row - other.row);
+        node.children.sort(
+          (one, other) =>
+            ORDER.compare(one.type === ELSEWHERE ? "~" : "", other.type === ELSEWHERE ? "~" : "") ||
+            ORDER.compare(one.title, other.title) ||
+            ORDER.compare(one.type, other.type) ||
+            one.row - other.row,
+        );
       }
     }
     for (let at = order.length - 1; at >= 0; at -= 1) {
@@ -143,7 +156,10 @@
       for (const child of node.children) {
         node.count += child.count;
         if (child.worst < node.worst) node.worst = child.worst;
-        if (child.counts) child.counts.forEach((number, index) => { node.counts[index] += number; });
+        if (child.counts)
+          child.counts.forEach((number, index) => {
+            node.counts[index] += number;
+          });
         else node.counts[child.worst] += 1;
       }
     }

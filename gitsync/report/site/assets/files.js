@@ -20,7 +20,8 @@
   const list = (value) => (Array.isArray(value) ? value : []);
   const count = (value) => (typeof value === "number" ? value : 0);
   const text = (value) => (value === null || value === undefined || typeof value === "object" ? "" : String(value));
-  const left = (rows) => (rows > MOST ? make("p", { class: "note" }, `and ${plural(rows - MOST, "more row")}; the file has all.`) : null);
+  const left = (rows) =>
+    rows > MOST ? make("p", { class: "note" }, `and ${plural(rows - MOST, "more row")}; the file has all.`) : null;
   const unread = (name) => make("p", { class: "alert tone-stop" }, `${name} is not JSON.`);
   const several = (files, name) => (files.length > 1 ? make("h2", {}, code(name)) : null);
 
@@ -31,18 +32,61 @@
     return [who, found.at ? [" ", time(text(found.at))] : ""];
   };
 
-  const covered = (files) => ([name, found]) => {
-    if (!found) return unread(name);
-    const [managed, unmanaged] = [count(found.managed), count(found.unmanaged)];
-    const counts = [[origin("unmanaged"), unmanaged], [origin("managed"), managed]];
-    const [kinds, resources] = [list(found.kinds), list(found.resources)];
-    return make("div", {}, several(files, name),
-      make("p", { class: "headline" }, `${number(managed)} of ${plural(managed + unmanaged, "resource")} managed: ${(count(found.share) * 100).toFixed(1)}%`), bar(counts),
-      [...list(found.gaps), ...list(found.doubts)].map((gap) => make("p", { class: "note" }, text(gap))),
-      kinds.length ? section("kinds", "By kind", kinds.length, table("coverage-list", ["Kind", "Unmanaged", "Managed"], kinds.map((kind) => [text(kind.kind), number(count(kind.unmanaged)), number(count(kind.managed))]))) : null,
-      resources.length ? section("unmanaged", "Unmanaged", resources.length, table("coverage-list", ["Resource", "Type", "Resource group", "Created"], resources.slice(0, MOST).map((one) => [
-        code(text(one.armId)), breakable(text(one.kind) || text(one.type)), text(one.resourceGroup), author(one.created)]))) : null, left(resources.length));
-  };
+  const covered =
+    (files) =>
+    ([name, found]) => {
+      if (!found) return unread(name);
+      const [managed, unmanaged] = [count(found.managed), count(found.unmanaged)];
+      const counts = [
+        [origin("unmanaged"), unmanaged],
+        [origin("managed"), managed],
+      ];
+      const [kinds, resources] = [list(found.kinds), list(found.resources)];
+      return make(
+        "div",
+        {},
+        several(files, name),
+        make(
+          "p",
+          { class: "headline" },
+          `${number(managed)} of ${plural(managed + unmanaged, "resource")} managed: ${(count(found.share) * 100).toFixed(1)}%`,
+        ),
+        bar(counts),
+        [...list(found.gaps), ...list(found.doubts)].map((gap) => make("p", { class: "note" }, text(gap))),
+        kinds.length
+          ? section(
+              "kinds",
+              "By kind",
+              kinds.length,
+              table(
+                "coverage-list",
+                ["Kind", "Unmanaged", "Managed"],
+                kinds.map((kind) => [text(kind.kind), number(count(kind.unmanaged)), number(count(kind.managed))]),
+              ),
+            )
+          : null,
+        resources.length
+          ? section(
+              "unmanaged",
+              "Unmanaged",
+              resources.length,
+              table(
+                "coverage-list",
+                ["Resource", "Type", "Resource group", "Created"],
+                resources
+                  .slice(0, MOST)
+                  .map((one) => [
+                    code(text(one.armId)),
+                    breakable(text(one.kind) || text(one.type)),
+                    text(one.resourceGroup),
+                    author(one.created),
+                  ]),
+              ),
+            )
+          : null,
+        left(resources.length),
+      );
+    };
 
   const coverage = async () => {
     const files = await parse("coverage");
@@ -50,16 +94,40 @@
     return { title: "Coverage", content: [make("h1", {}, "Coverage"), ...files.map(covered(files))] };
   };
 
-  const audited = (files) => ([name, found]) => {
-    if (!found) return unread(name);
-    const operations = list(found.operations);
-    return make("div", {}, several(files, name),
-      make("p", {}, "From ", time(text(found.since)), " until ", time(text(found.until)), `: ${plural(operations.length, "operation")}.`),
-      list(found.gaps).map((gap) => make("p", { class: "note" }, text(gap))),
-      table("audit-list", ["Origin", "Operation", "Resource", "Author"], operations.slice(0, MOST).map((one) => [
-        badge(origin(text(one.origin))), [text(one.verb), one.open ? make("span", { class: "mark tone-drift" }, " open") : ""], breakable(text(one.armId)), author(one.author)])),
-      left(operations.length));
-  };
+  const audited =
+    (files) =>
+    ([name, found]) => {
+      if (!found) return unread(name);
+      const operations = list(found.operations);
+      return make(
+        "div",
+        {},
+        several(files, name),
+        make(
+          "p",
+          {},
+          "From ",
+          time(text(found.since)),
+          " until ",
+          time(text(found.until)),
+          `: ${plural(operations.length, "operation")}.`,
+        ),
+        list(found.gaps).map((gap) => make("p", { class: "note" }, text(gap))),
+        table(
+          "audit-list",
+          ["Origin", "Operation", "Resource", "Author"],
+          operations
+            .slice(0, MOST)
+            .map((one) => [
+              badge(origin(text(one.origin))),
+              [text(one.verb), one.open ? make("span", { class: "mark tone-drift" }, " open") : ""],
+              breakable(text(one.armId)),
+              author(one.author),
+            ]),
+        ),
+        left(operations.length),
+      );
+    };
 
   const audit = async () => {
     const files = await parse("audit");

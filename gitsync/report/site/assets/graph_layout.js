@@ -29,7 +29,8 @@
     let [left, row, tallest, deepest] = [0, 0, 0, 0];
     for (const tree of trees) {
       if (row && row + tree.rows / 2 > share) [left, row, deepest] = [left + deepest * size.stepX, 0, 0];
-      for (const [name, [depth, at]] of tree.cells) corners.set(name, [left + depth * size.stepX, (row + at) * size.stepY]);
+      for (const [name, [depth, at]] of tree.cells)
+        corners.set(name, [left + depth * size.stepX, (row + at) * size.stepY]);
       row += tree.rows;
       [tallest, deepest] = [Math.max(tallest, row), Math.max(deepest, tree.deep)];
     }
@@ -50,7 +51,10 @@
   const placeAround = (middle, before, after, size) => {
     const corners = new Map();
     const rows = Math.max(before.length, after.length, 1);
-    const column = (names, at) => names.forEach((name, row) => corners.set(name, [at * size.stepX, Math.floor(row + (rows - names.length) / 2) * size.stepY]));
+    const column = (names, at) =>
+      names.forEach((name, row) =>
+        corners.set(name, [at * size.stepX, Math.floor(row + (rows - names.length) / 2) * size.stepY]),
+      );
     const columns = [before, [middle], after].filter((names) => names.length);
     columns.forEach(column);
     return { corners, width: columns.length * size.stepX, height: rows * size.stepY };
@@ -98,7 +102,10 @@
       const [leaves, reaches] = [y + size.height * LEAVES, toY + size.height * REACHES];
       const first = computeX(columns.get(way.first), end, way.first, size);
       const last = computeX(columns.get(way.last), end, way.last, size);
-      const points = [[x + size.width, leaves], [first, leaves]];
+      const points = [
+        [x + size.width, leaves],
+        [first, leaves],
+      ];
       if (way.across !== null) {
         const middle = computeY(rows.get(way.across), end, way.across, size);
         points.push([first, middle], [last, middle]);
@@ -121,7 +128,9 @@
     for (let at = 1; at < points.length - 1; at += 1) {
       const [before, corner, after] = points.slice(at - 1, at + 2);
       const radius = Math.min(CORNER, measure(before, corner) / 2, measure(corner, after) / 2);
-      parts.push(`L${point(approach(corner, before, radius))}Q${point(corner)} ${point(approach(corner, after, radius))}`);
+      parts.push(
+        `L${point(approach(corner, before, radius))}Q${point(corner)} ${point(approach(corner, after, radius))}`,
+      );
     }
     return `${parts.join("")}L${point(points[points.length - 1])}`;
   };

@@ -20,7 +20,10 @@
 
   const missing = () => ({
     title: "Not found",
-    content: [make("h1", {}, "Not found"), make("p", {}, "The site has no such page. ", make("a", { href: "#/" }, "Go to the overview"), ".")],
+    content: [
+      make("h1", {}, "Not found"),
+      make("p", {}, "The site has no such page. ", make("a", { href: "#/" }, "Go to the overview"), "."),
+    ],
   });
 
   const mark = (name) => {
@@ -35,7 +38,7 @@
     if (!first) scrolls.set(shown, scrollY);
     main.setAttribute("aria-busy", "true");
     const page = gitsync.pages.get(route.name);
-    const { title, content, opened } = ((page && (await page(route))) || missing());
+    const { title, content, opened } = (page && (await page(route))) || missing();
     if (mine !== turn) return; // another page was chosen since
     main.replaceChildren(...content);
     main.dataset.page = route.name;
@@ -59,7 +62,8 @@
   const begin = async () => {
     gitsync.words.read(await gitsync.load("words"));
     const site = await gitsync.load("site");
-    for (const link of document.querySelectorAll("nav [data-if]")) link.parentElement.hidden = !site || !site.has[link.dataset.if];
+    for (const link of document.querySelectorAll("nav [data-if]"))
+      link.parentElement.hidden = !site || !site.has[link.dataset.if];
     await show();
   };
 

@@ -41,7 +41,9 @@
       requestAnimationFrame(update);
     };
 
-    const measure = () => { height = parseFloat(getComputedStyle(box).getPropertyValue("--row")) || 36; };
+    const measure = () => {
+      height = parseFloat(getComputedStyle(box).getPropertyValue("--row")) || 36;
+    };
 
     const show = (many) => {
       count = many;

@@ -1,99 +1,14 @@
 "use strict";
 // The tree: subscriptions, resource groups, resources and their children, with the worst state at each level.
 (() => {
-  const { badge, clean, make, number, plural } = gitsync.dom;
+  const { badge, make, number, plural } = gitsync.dom;
   const { state } = gitsync.words;
   const { address } = gitsync.estate;
+  const { fillForm, formatQuery, makeForm, readForm } = gitsync.filters;
   const FEW = 150; // resources, which are all unfolded from the start
   const MANY = 40; // nodes above what is not fine; up to so many are unfolded from the start
-  const kept = { open: new Set(), folded: new Set(), at: null, top: 0, query: "", begun: false }; // for the way back to this page
-  const SELECTS = [
-    ["kind", "Kind", (estate) => estate.tree.kinds, (estate, row) => estate.tree.kind[row]],
-    ["namespace", "Namespace", (estate) => estate.tree.namespaces, (estate, row) => estate.tree.namespace[row]],
-    ["agent", "Agent", (estate) => estate.tree.agents, (estate, row) => estate.tree.agent[row]],
-    ["target", "Target", (estate) => estate.tree.targets, (estate, row) => estate.tree.target[row]],
-  ];
-
-  const tally = (estate, find) => {
-    const times = new Map();
-    for (let row = 0; row < estate.count; row += 1) {
-      const value = find(estate, row);
-      times.set(value, (times.get(value) || 0) + 1);
-    }
-    return times;
-  };
-
-  const label = (estate, name, value) => {
-    if (name === "target") return (estate.targets.find((target) => target.id === value) || { title: value }).title;
-    return name === "kind" ? value.split(".")[0] : value;
-  };
-
-  // A list to choose from; nothing where there is no choice.
-  const choice = (estate, [name, title, list, find]) => {
-    const times = tally(estate, find);
-    const options = list(estate).map((value, index) => [value, label(estate, name, value), times.get(index) || 0])
-      .filter(([value, , many]) => value && many).sort(([, one], [, other]) => one.localeCompare(other, "en"));
-    if (options.length < 2) return null;
-    return make("label", {}, make("span", {}, title), make("select", { name }, make("option", { value: "" }, "all"),
-      options.map(([value, shown, many]) => Object.assign(make("option", {}, `${clean(shown)} (${number(many)})`), { value }))));
-  };
-
-  const makeForm = (estate) => {
-    const times = tally(estate, (_, row) => estate.tree.state[row]);
-    return make("form", { id: "filters", role: "search", "aria-label": "Resources" },
-      make("details", { id: "narrow", open: matchMedia("(min-width: 62rem)").matches },
-        make("summary", {}, "Filter"),
-        make("label", { class: "search" }, make("span", {}, "Search ", make("kbd", {}, "/")),
-          make("input", { type: "search", name: "text", placeholder: "name, kind, namespace, id", autocomplete: "off" })),
-        SELECTS.map((select) => choice(estate, select)),
-        make("fieldset", {}, make("legend", {}, "States"), estate.tree.states.map((word, index) => (times.has(index)
-          ? make("label", {}, make("input", { type: "checkbox", name: "state", value: word }), badge(state(word)),
-            make("span", { class: "count" }, number(times.get(index)))) : null)))),
-      make("output", { name: "count", "aria-live": "polite" }),
-      make("div", { class: "buttons" }, make("button", { type: "reset" }, "Show all"),
-        make("button", { type: "button", name: "unfold" }, "Unfold"), make("button", { type: "button", name: "fold" }, "Fold")));
-  };
-
-  const texts = new Map();
-  const textOf = (estate, row) => {
-    if (!texts.has(row)) {
-      texts.set(row, `${estate.key(row)} ${estate.armId(row)} ${estate.state(row)} ${estate.target(row).title}`.toLowerCase());
-    }
-    return texts.get(row);
-  };
-
-  // What the form narrows the tree to; null for all.
-  const readForm = (estate, form) => {
-    const states = new Set([...form.querySelectorAll("[name=state]:checked")].map((box) => estate.tree.states.indexOf(box.value)));
-    const words = form.elements.namedItem("text").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const selects = SELECTS.map(([name, , list, find]) => {
-      const field = form.elements.namedItem(name);
-      return field && field.value ? [list(estate).indexOf(field.value), find] : null;
-    }).filter(Boolean);
-    if (!states.size && !words.length && !selects.length) return null;
-    return (row) => (!states.size || states.has(estate.tree.state[row]))
-      && selects.every(([wanted, find]) => find(estate, row) === wanted)
-      && words.every((word) => textOf(estate, row).includes(word));
-  };
-
-  const fillForm = (form, query) => {
-    form.elements.namedItem("text").value = query.get("q") || "";
-    const states = new Set(query.getAll("state"));
-    for (const box of form.querySelectorAll("[name=state]")) box.checked = states.has(box.value);
-    for (const select of form.querySelectorAll("select")) {
-      const wanted = query.get(select.name) || "";
-      select.value = [...select.options].some((option) => option.value === wanted) ? wanted : "";
-    }
-  };
-
-  const formatQuery = (form) => {
-    const query = new URLSearchParams();
-    const text = form.elements.namedItem("text").value.trim();
-    if (text) query.set("q", text);
-    for (const box of form.querySelectorAll("[name=state]:checked")) query.append("state", box.value);
-    for (const select of form.querySelectorAll("select")) if (select.value) query.set(select.name, select.value);
-    return `#/tree${query.size ? `?${query}` : ""}`;
-  };
+  // What is kept for the way back to this page.
+  const kept = { open: new Set(), folded: new Set(), at: null, top: 0, query: "", begun: false };
 
   // The nodes with a resource that fits, or with one below them.
   const choose = (estate, fits) => {
@@ -115,7 +30,8 @@
       const node = waiting.pop();
       if (!isShown(node)) continue;
       found.push(node);
-      if (node.children.length && isOpen(node)) for (let at = node.children.length - 1; at >= 0; at -= 1) waiting.push(node.children[at]);
+      if (node.children.length && isOpen(node))
+        for (let at = node.children.length - 1; at >= 0; at -= 1) waiting.push(node.children[at]);
     }
     return found;
   };
@@ -144,49 +60,82 @@
     if (urgent.size <= MANY) for (const node of urgent) kept.open.add(node);
   };
 
-  const below = (estate, node) => {
+  const below = (estate, node, several) => {
     const parts = [];
     node.counts.forEach((many, index) => {
       const look = state(estate.tree.states[index]);
-      if (many && look.tone !== "fine") parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
+      if (many && look.tone !== "fine")
+        parts.push(make("span", { class: `tone-${look.tone}` }, `${look.sign} ${number(many)} ${look.word}`));
     });
-    const target = node.row >= 0 && estate.tree.targets.length > 1 ? make("span", {}, estate.target(node.row).title) : null;
-    return make("span", { class: "below" }, target, parts.slice(0, 4), make("span", { class: "count" }, number(node.count)));
+    const target = node.row >= 0 && several ? make("span", { class: "origin" }, estate.target(node.row).title) : null;
+    return make(
+      "span",
+      { class: "below" },
+      target,
+      parts.slice(0, 4),
+      make("span", { class: "count" }, number(node.count)),
+    );
   };
 
-  // What tells resources of one name apart, as far as there are several.
-  const origin = (estate, row) => [
-    estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", estate.tree.targets.length > 1 ? estate.target(row).title : "",
-  ].filter(Boolean).join(" · ");
+  // What distinguishes resources of one name, as far as there are several.
+  const origin = (estate, row, several) =>
+    [estate.tree.namespaces.length > 1 ? estate.namespace(row) : "", several ? estate.target(row).title : ""]
+      .filter(Boolean)
+      .join(" · ");
 
-  const renderRow = (estate, node, id, open, active) => {
+  const renderRow = (estate, node, id, { open, active, several }) => {
     const worst = state(estate.tree.states[node.worst] || "");
     const folds = node.children.length > 0;
     const siblings = node.parent.children;
-    const title = node.row >= 0
-      ? make("a", { class: "name", href: address(estate.target(node.row).id, estate.key(node.row)), tabindex: "-1" }, node.title)
-      : make("span", { class: "name" }, node.title);
+    const title =
+      node.row >= 0
+        ? make(
+            "a",
+            { class: "name", href: address(estate.target(node.row).id, estate.key(node.row)), tabindex: "-1" },
+            node.title,
+          )
+        : make("span", { class: "name" }, node.title);
     const own = node.row >= 0 ? state(estate.state(node.row)) : null;
-    const row = make("div", {
-      class: `row tone-${worst.tone}${active ? " active" : ""}${node.row < 0 ? " scope" : ""}`, id, role: "treeitem",
-      "aria-level": node.depth + 1, "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(node) + 1,
-      "aria-selected": active ? "true" : "false", ...(folds ? { "aria-expanded": open ? "true" : "false" } : {}),
-    },
-    make("span", { class: "fold-sign", "aria-hidden": "true" }, folds ? (open ? "▾" : "▸") : ""),
-    make("span", { class: "sign", title: worst.means, "aria-hidden": "true" }, worst.sign),
-    title, make("span", { class: "type" }, node.type),
-    folds ? below(estate, node) : own ? make("span", { class: "below" }, origin(estate, node.row)) : "",
-    own && (own.tone !== "fine" || worst !== own) ? badge(own) : "");
+    const row = make(
+      "div",
+      {
+        class: `row tone-${worst.tone}${active ? " active" : ""}${node.row < 0 ? " scope" : ""}`,
+        id,
+        role: "treeitem",
+        "aria-level": node.depth + 1,
+        "aria-setsize": siblings.length,
+        "aria-posinset": siblings.indexOf(node) + 1,
+        "aria-selected": active ? "true" : "false",
+        ...(folds ? { "aria-expanded": open ? "true" : "false" } : {}),
+      },
+      make("span", { class: "fold-sign", "aria-hidden": "true" }, folds ? (open ? "▾" : "▸") : ""),
+      make("span", { class: "sign", title: worst.means, "aria-hidden": "true" }, worst.sign),
+      title,
+      make("span", { class: "type" }, node.type),
+      folds
+        ? below(estate, node, several)
+        : own
+          ? make("span", { class: "below origin" }, origin(estate, node.row, several))
+          : "",
+      own && (own.tone !== "fine" || worst !== own) ? badge(own) : "",
+    );
     row.style.setProperty("--depth", node.depth);
     return row;
   };
 
   const run = (estate, form, box, route) => {
     let [fits, chosen, nodes, timer] = [null, null, [], 0];
-    const isOpen = (node) => (fits ? !kept.folded.has(node) : kept.open.has(node));
-    const isShown = (node) => !fits || chosen.has(node);
-    const list = gitsync.virtual(box, (position) => renderRow(estate, nodes[position], `row-${position}`, isOpen(nodes[position]), nodes[position] === kept.at));
     const field = (name) => form.elements.namedItem(name);
+    const isOpen = (node) => (fits ? !kept.folded.has(node) : kept.open.has(node));
+    const severalTargets = () => Boolean(field("target")) && !field("target").value;
+    const isShown = (node) => !fits || chosen.has(node);
+    const list = gitsync.virtual(box, (position) =>
+      renderRow(estate, nodes[position], `row-${position}`, {
+        open: isOpen(nodes[position]),
+        active: nodes[position] === kept.at,
+        several: severalTargets(),
+      }),
+    );
 
     const select = (position, reveal = true) => {
       const before = nodes.indexOf(kept.at);
@@ -242,12 +191,18 @@
     const step = (key, position, node) => {
       const last = nodes.length - 1;
       switch (key) {
-        case "ArrowDown": return Math.min(last, position + 1);
-        case "ArrowUp": return Math.max(0, position - 1);
-        case "Home": return 0;
-        case "End": return last;
-        case "PageDown": return Math.min(last, position + list.page());
-        case "PageUp": return Math.max(0, position - list.page());
+        case "ArrowDown":
+          return Math.min(last, position + 1);
+        case "ArrowUp":
+          return Math.max(0, position - 1);
+        case "Home":
+          return 0;
+        case "End":
+          return last;
+        case "PageDown":
+          return Math.min(last, position + list.page());
+        case "PageUp":
+          return Math.max(0, position - list.page());
         case "ArrowRight":
           if (!node || !node.children.length) return position;
           if (isOpen(node)) return position + 1;
@@ -260,7 +215,8 @@
             return position;
           }
           return node.parent === estate.top ? position : nodes.indexOf(node.parent);
-        default: return null;
+        default:
+          return null;
       }
     };
 
@@ -292,7 +248,13 @@
       if (node.children.length) fold(node, !isOpen(node));
       else enter(node);
     });
-    box.addEventListener("scroll", () => { kept.top = box.scrollTop; }, { passive: true });
+    box.addEventListener(
+      "scroll",
+      () => {
+        kept.top = box.scrollTop;
+      },
+      { passive: true },
+    );
 
     form.addEventListener("input", () => {
       clearTimeout(timer);
@@ -303,11 +265,13 @@
       }, 60);
     });
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(() => {
-      gitsync.rewrite("#/tree");
-      fillForm(form, new URLSearchParams());
-      narrow();
-    }));
+    form.addEventListener("reset", () =>
+      setTimeout(() => {
+        gitsync.rewrite("#/tree");
+        fillForm(form, new URLSearchParams());
+        narrow();
+      }),
+    );
     field("text").addEventListener("keydown", (event) => {
       if (event.key === "Escape") form.reset();
       else if (event.key === "ArrowDown") box.focus();
@@ -347,9 +311,18 @@
       title: "Tree",
       content: [
         make("h1", {}, "Tree"),
-        make("div", { class: "columns" },
-          make("div", { class: "side" }, form, make("p", { class: "note", hidden: true }, "Nothing fits these filters.")),
-          box)],
+        make(
+          "div",
+          { class: "columns" },
+          make(
+            "div",
+            { class: "side" },
+            form,
+            make("p", { class: "note", hidden: true }, "Nothing fits these filters."),
+          ),
+          box,
+        ),
+      ],
       opened: run(estate, form, box, route),
     };
   };

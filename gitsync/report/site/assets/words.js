@@ -8,7 +8,9 @@
   const read = (content) => {
     words = content;
     for (const table of Object.keys(tables)) {
-      content[table].forEach(([word, sign, tone, means], rank) => tables[table].set(word, { word, sign, tone, means, rank }));
+      content[table].forEach(([word, sign, tone, means], rank) =>
+        tables[table].set(word, { word, sign, tone, means, rank }),
+      );
     }
   };
 
@@ -51,8 +53,9 @@
   };
 
   const moment = (iso) => String(iso).replace(/T(\d\d:\d\d)\S*$/, " $1 UTC");
-  const time = (iso, shown) => (iso ? gitsync.dom.make("time", { datetime: iso, title: iso }, shown || moment(iso)) : null);
+  const time = (iso, shown) =>
+    iso ? gitsync.dom.make("time", { datetime: iso, title: iso }, shown || moment(iso)) : null;
   const ago = (iso) => time(iso, age(iso));
 
-  gitsync.words = { ago, age, event, exit, lasted, moment, origin, read, sides, state, time, worst };
+  gitsync.words = { ago, age, event, exit, lasted, origin, read, sides, state, time, worst };
 })();

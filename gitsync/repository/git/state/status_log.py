@@ -1,8 +1,8 @@
 """The history of a status branch: which records and reports each commit changed, and their contents.
 
 One `git log --raw` names the blobs of both sides of every change, so no tree is listed, and each blob is read once,
-some megabytes at a time. Anyone who can push has written this history: names of other files are skipped,
-and a link counts as a record that cannot be read.
+some megabytes at a time. Anyone who can push may have written this history: other files are skipped, and what is a link
+or a submodule has no content that is a record.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ _BATCH_BYTES: Final = 8_000_000
 _BATCH_BLOBS: Final = 2000
 _LONGEST_BLOB: Final = 100_000_000
 _LATEST: Final = int(datetime.max.replace(tzinfo=UTC).timestamp())
-_LINK: Final = "120000"
 _HEADER: Final = "\x01"
 _LOG: Final = (
     *("log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--raw", "-z", "--no-abbrev"),
@@ -139,13 +138,12 @@ def _parse(words: Sequence[str]) -> Iterator[StatusCommit]:
 
 def _read_change(facts: str, path: str) -> BlobChange | None:
     """Read one change, `:MODE MODE ID ID STATUS`; None for a file that is neither a record nor the report."""
-    _, mode, old, new, _ = facts.split(" ")
+    _, _, old, new, _ = facts.split(" ")
     present = make_present_path(path)
     if not is_printable(path) or not (path == REPORT or is_record_path(present)):
         return None
-    # A record that is a link cannot be read.
     before, after = (blob if blob.strip("0") else "" for blob in (old, new))
-    return BlobChange(present, path, before, "" if mode == _LINK else after)
+    return BlobChange(present, path, before, after)
 
 
 def _make_commit(header: Sequence[str], changes: Iterable[BlobChange]) -> StatusCommit:

@@ -1,7 +1,7 @@
 """Names of blocks: legal in Terraform, readable, unique, and the same in every export.
 
 The name of a resource is its kind and its name. Where two would have one name, both get a longer one, whatever their
-order; the last resort is a part of a digest.
+order: with the namespace, or the names in Azure. The last resort is a part of a digest.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from gitsync.model.gvk import AZURE_GROUP
@@ -27,10 +27,10 @@ RESERVED: Final = frozenset(
 
 
 class NamedParts(NamedTuple):
-    """The parts of a name: what is usual, what is added if that is not unique, and the text of the digest."""
+    """The parts of a name: what is usual, what may be added if that is not unique, and the text of the digest."""
 
     usual: tuple[str, ...]
-    more: tuple[str, ...]
+    more: tuple[tuple[str, ...], ...]  # the shortest first
     identity: str
 
 
@@ -39,15 +39,17 @@ def describe_resource(prepared: Prepared) -> NamedParts:
     key, arm_id, kind = prepared.key, prepared.arm_id, prepared.key.kind
     if key.group == AZURE_GROUP and arm_id is not None:  # one kind for all types: a reader looks for the type
         kind = arm_id.arm_type.rpartition("/")[2]
-    return NamedParts((_WORDS.sub("_", kind), key.name), (key.namespace,), f"{key} {arm_id}")
+    # Environments have resources of one key.
+    in_azure = tuple(dict.fromkeys((arm_id.resource_group or "", arm_id.name))) if arm_id else ()
+    return NamedParts((_WORDS.sub("_", kind), key.name), ((key.namespace,), in_azure), f"{key} {arm_id}")
 
 
 def choose_names(parts: Sequence[NamedParts], reserved: Collection[str] = ()) -> list[str]:
     """Choose a name for each, in their order."""
     names: dict[int, str] = {}
     used = set(reserved)
-    for make in _FORMS:
-        made = {index: make(each) for index, each in enumerate(parts) if index not in names}
+    for form in range(max((len(each.more) for each in parts), default=0) + 2):
+        made = {index: _make_name(each, form) for index, each in enumerate(parts) if index not in names}
         counts = Counter(made.values())
         chosen = {
             index: name
@@ -66,18 +68,9 @@ def clean_name(texts: Iterable[str], joint: str = "_") -> str:
     return name if not name or name[0].isalpha() else f"n{joint}{name}"
 
 
-def _make_usual(parts: NamedParts) -> str:
-    return clean_name(parts.usual)
-
-
-def _make_longer(parts: NamedParts) -> str:
-    return clean_name((*parts.usual, *parts.more))
-
-
-def _make_unique(parts: NamedParts) -> str:
+def _make_name(parts: NamedParts, form: int) -> str:
+    """Make the name in one of its forms, from the shortest to the one that is always unique."""
+    if form <= len(parts.more):
+        return clean_name((*parts.usual, *(parts.more[form - 1] if form else ())))
     digest = hashlib.sha256(parts.identity.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
     return f"{clean_name(parts.usual)[: _LONGEST - _DIGITS - 2] or 'n'}_{digest}"
-
-
-_FORMS: Final[tuple[Callable[[NamedParts], str], ...]] = (_make_usual, _make_longer, _make_unique)
-"""From the shortest to the one that is always unique."""

@@ -13,6 +13,7 @@ from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import PROVIDER_NAMES
 from gitsync.desired.request.arm_id_builder import ConfigMaps
 from gitsync.model.arm_id import GROUP_TYPE, ArmId, IdKey
+from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.provider import Provider
 from gitsync.model.resource import Prepared
@@ -109,7 +110,7 @@ def _fill_all(
             if id(prepared) not in wanted:
                 continue
             try:
-                request = _fill(prepared, values)
+                request = _fill(prepared, catalog.kind_of(prepared.resource), values)
                 shared = taken.setdefault(request.arm_id.key, _SharedRequest(request, [index]))
                 _check_sharing(request, shared.request)
             except CannotExportError as error:
@@ -117,7 +118,7 @@ def _fill_all(
     return list(taken.values()), left_out
 
 
-def _fill(prepared: Prepared, values: FlowingValues) -> FilledRequest:
+def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues) -> FilledRequest:
     """Fill the request of a resource that Terraform can have. Raises CannotExportError."""
     if not prepared.is_valid:
         raise CannotExportError(INVALID)
@@ -127,6 +128,8 @@ def _fill(prepared: Prepared, values: FlowingValues) -> FilledRequest:
         raise CannotExportError(_join("its reconcile policy is skip", prepared.policy_reason))
     if prepared.relations.written_by is not None:
         raise CannotExportError(f"{_name(prepared.relations.written_by)} writes the same resource")
+    if kind is not None and not kind.can_get:
+        raise CannotExportError("Azure has no GET of its type, which an import needs")
     if prepared.arm_id is None:
         raise CannotExportError(_join("its ARM id is known in a run only", prepared.id_doubt))
     return fill_request(prepared, values)
@@ -206,7 +209,7 @@ def _collect_references(requests: Sequence[_SharedRequest], names: Sequence[str]
 
 
 def _describe(variable: Variable) -> NamedParts:
-    return NamedParts(variable.parts, (variable.namespace,), variable.origin)
+    return NamedParts(variable.parts, ((variable.namespace,),), variable.origin)
 
 
 def _join(reason: str, more: str) -> str:

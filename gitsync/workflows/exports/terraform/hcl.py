@@ -110,7 +110,7 @@ def format_value(value: Value, indent: str = "") -> str:
         case Expression():
             return value.text
         case Interpolation():
-            return f'"{"".join(_format_part(part) for part in value.parts)}"'
+            return f'"{"".join(_format_parts(value.parts))}"'
         case None:
             return "null"
         case bool():
@@ -145,8 +145,18 @@ def _format_key(name: str) -> str:
     return name if is_plain else _quote(name)
 
 
-def _format_part(part: str | Expression) -> str:
-    return f"${{{part.text}}}" if isinstance(part, Expression) else _escape(part)
+def _format_parts(parts: Iterable[str | Expression]) -> Iterator[str]:
+    text = ""
+    for part in parts:
+        if isinstance(part, str):
+            text += part  # signs of one part may have a meaning with the next
+            continue
+        # A sign before the expression would escape it.
+        plain = text.rstrip("$%")
+        yield _escape(plain) + "".join(f"\\u{ord(sign):04X}" for sign in text[len(plain) :])
+        yield f"${{{part.text}}}"
+        text = ""
+    yield _escape(text)
 
 
 def _quote(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitsync.desired.catalog.body_paths import OWN_NAMES, is_spelled_exactly
+from gitsync.desired.catalog.body_paths import OWN_NAMES, is_spelled_exactly, list_read_only
 from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.problems.field_path import find_member, format_field
 from gitsync.desired.request.exports import find_addresses
@@ -128,7 +128,7 @@ class BlockMaker:
             variables=tuple(self.used),
             reads=frozenset(self.reads),
             changes=tuple(self._list_changes(parts.sensitive)),
-            notes=(*self.notes, *_list_differences(self.request.prepared)),
+            notes=(*_list_differences(self.request.prepared), *self.notes),
         )
 
     def _make_arguments(self, parts: BodyParts, *, validates: bool) -> dict[str, Value]:
@@ -241,6 +241,8 @@ class BlockMaker:
         members = {key: value for key, value in self.request.body.items() if key.casefold() not in OWN_NAMES}
         if check_body(members, arm_id.arm_type, self.request.api_version, name=arm_id.name):
             return True
+        if any(list_read_only(members, body_type, name=arm_id.name)):  # also those that the type requires
+            return True
         name = body_type.find_member("name")  # gitsync leaves its form to Azure
         is_named = name is None or (
             not list_faults(arm_id.name, name.type) and is_spelled_exactly(arm_id.name, name.type)
@@ -295,6 +297,8 @@ class BlockMaker:
 
 def _list_differences(prepared: Prepared) -> Iterator[str]:
     """List what gitsync does for a resource and no block can."""
+    if prepared.credential:
+        yield f"gitsync signs in for it with Secret {prepared.key.namespace}/{prepared.credential}"
     if prepared.hold:
         yield f"gitsync holds it until {prepared.hold.day}, and an apply writes it"
     if prepared.resource.annotations.get(UPDATE_METHOD) == "patch":

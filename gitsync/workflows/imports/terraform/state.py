@@ -118,7 +118,8 @@ def _list_entries(name: str, document: Mapping[str, Any]) -> Iterator[_Entry]:
                 provider=read_text(block, "provider"),
                 index=instance.get("index_key"),
                 is_deposed="deposed" in instance,
-                values=read_mapping(instance, "attributes"),
+                # A resource that no provider has touched since Terraform 0.11 has them in its older form.
+                values=read_mapping(instance, "attributes") or read_mapping(instance, "attributes_flat"),
             )
 
 
