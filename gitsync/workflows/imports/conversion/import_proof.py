@@ -20,8 +20,8 @@ class ImportProof:
     """What came of one manifest: its errors, and each leaf that differs from what was read."""
 
     key: Key
-    problems: tuple[Problem, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    problems: tuple[Problem, ...] = ()  # its errors
+    differences: tuple[Difference, ...] = ()  # the leaves that differ from what was read
     is_written: bool = True  # whether its policy lets gitsync write the resource
 
     @property
